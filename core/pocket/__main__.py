@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import logging
+import shutil
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from core.errors import HedgeError
+from core.errors import HedgeError, InputError
 from core.pocket import bank
 from core.settings import ASSETS, settings
+
+if TYPE_CHECKING:
+    from core.pocket.train import Trainer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return {
             "bank": _bank,
             "train": _train,
+            "publish": _publish,
             "check": _check,
             "record": _record,
         }[options.command](options)
@@ -31,10 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m core.pocket")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("bank", help="write assets/bank/qa.jsonl")
+    commands.add_parser("bank", help="write assets/bank/*.jsonl")
     train = commands.add_parser("train", help="train a pocket model, or go on where it stopped")
     train.add_argument("--model", default="pocket-1m")
     train.add_argument("--threads", type=_positive, default=2)
+    publish = commands.add_parser("publish", help="put a training's last checkpoint into assets/models, with its card")
+    publish.add_argument("--model", default="pocket-1m")
     check = commands.add_parser("check", help="look for bank questions in the training text")
     check.add_argument("--model", default="pocket-1m")
     check.add_argument("--every", type=_positive, default=1, help="read only every N-th step (default: all)")
@@ -51,22 +59,37 @@ def _positive(text: str) -> int:
 
 
 def _bank(_: argparse.Namespace) -> int:
-    made = bank.make()
-    bank.write(made)
-    print(f"{len(made)} questions in {bank.PATH}")
+    for task in bank.BANK_TASKS:
+        made = bank.make(task)
+        bank.write(made, bank.path_of(task))
+        print(f"{len(made)} questions in {bank.path_of(task)}")
     return 0
 
 
 def _train(options: argparse.Namespace) -> int:
     import torch
 
+    torch.set_num_threads(options.threads)
+    _trainer(options.model, compiled=shutil.which("g++") is not None).run()
+    return 0
+
+
+def _publish(options: argparse.Namespace) -> int:
+    trainer = _trainer(options.model)
+    if not trainer.progress.curve:
+        raise InputError(f"{options.model} has no checkpoint in {trainer.folder}; train it first")
+    trainer.publish()
+    print(trainer.target)
+    return 0
+
+
+def _trainer(model: str, *, compiled: bool = False) -> Trainer:
     from core.pocket.recipes import recipe
     from core.pocket.train import Trainer
 
-    torch.set_num_threads(options.threads)
-    chosen = recipe(options.model)
-    Trainer(chosen, folder=settings().home / "pocket" / chosen.name, target=ASSETS / "models" / chosen.name).run()
-    return 0
+    chosen = recipe(model)
+    folder = settings().home / "pocket" / chosen.name
+    return Trainer(chosen, folder=folder, target=ASSETS / "models" / chosen.name, compiled=compiled)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -75,8 +98,7 @@ def _check(options: argparse.Namespace) -> int:
     from core.pocket.curriculum import Stage, all_documents
     from core.pocket.recipes import recipe
     from core.pocket.stream import Stream
-    from core.pocket.tokens import one_token_answers, train_tokenizer
-    from core.pocket.train import TOKENIZER_DOCUMENTS
+    from core.pocket.tokens import one_token_answers, published_tokenizer
 
     questions = bank.questions()
     chosen = recipe(options.model)
@@ -86,7 +108,7 @@ def _check(options: argparse.Namespace) -> int:
         "facts": chosen.steps,
     }
     stream = Stream(Guard.of(questions))
-    values = one_token_answers(train_tokenizer(stream, seed=chosen.seed, documents=TOKENIZER_DOCUMENTS))
+    values = one_token_answers(published_tokenizer(ASSETS / "models" / chosen.name))
     documents = all_documents(stream, seed=chosen.seed, steps=steps, values=values, every=options.every)
     found = audit(documents, questions)
     print(

@@ -16,11 +16,15 @@ from core.pocket.stream import Form, Stream
 Stage = Literal["pairs", "binding", "facts"]
 
 BATCHES: dict[Form, tuple[int, float]] = {
-    "short": (64, 0.78),
-    "instructed": (40, 0.08),
-    "demonstrated": (16, 0.14),
+    "short": (64, 0.32),
+    "rc": (32, 0.22),
+    "ci": (40, 0.13),
+    "drs": (24, 0.13),
+    "ds": (20, 0.10),
+    "instructed": (24, 0.05),
+    "demonstrated": (12, 0.05),
 }
-"""Documents a step and share of the steps of the second stage, by form; a batch is of one form, so rows are alike."""
+"""Documents a step and share of the steps of the last stage, by form; a batch is of one form, so rows are alike."""
 
 BINDING_ROWS = 48
 PAIRS_KEPT = 0.4

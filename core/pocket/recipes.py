@@ -14,7 +14,8 @@ class Recipe:
     Training has three stages: pairs until ``pairs_goal`` (accuracy, 0 to 1) or ``pairs_steps``, binding until
     ``binding_goal`` or ``binding_steps``, then facts for ``steps`` steps. The learning rate rises over 100 steps,
     stays, and in the last ``cooldown`` steps of the last stage falls to a twentieth, so that a longer training is the
-    shorter one carried on before its cooldown.
+    shorter one carried on before its cooldown. A recipe that is ``grown_from`` another model begins as that model,
+    enlarged (:mod:`core.pocket.grow`), with its tokenizer, and has the last stage alone.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Recipe:
     steps: int
     cooldown: int
     rate: float
+    grown_from: str = ""
 
 
 RECIPES = {
@@ -46,9 +48,43 @@ RECIPES = {
         binding_steps=4000,
         binding_goal=0.8,
         binding_rate=2e-3,
-        steps=6500,
-        cooldown=2000,
+        steps=8000,
+        cooldown=2500,
         rate=1.5e-3,
+    ),
+    "pocket-3m": Recipe(
+        name="pocket-3m",
+        hidden=192,
+        layers=6,
+        heads=6,
+        intermediate=448,
+        seed=11,
+        pairs_steps=0,
+        pairs_goal=0.9,
+        binding_steps=0,
+        binding_goal=0.8,
+        binding_rate=2e-3,
+        steps=8000,
+        cooldown=3000,
+        rate=1e-3,
+        grown_from="pocket-1m",
+    ),
+    "pocket-8m": Recipe(
+        name="pocket-8m",
+        hidden=256,
+        layers=8,
+        heads=8,
+        intermediate=768,
+        seed=13,
+        pairs_steps=0,
+        pairs_goal=0.9,
+        binding_steps=0,
+        binding_goal=0.8,
+        binding_rate=2e-3,
+        steps=8000,
+        cooldown=3000,
+        rate=7e-4,
+        grown_from="pocket-3m",
     ),
 }
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+from core.errors import InputError
 from core.pocket.documents import END
 from core.pocket.stream import Form, Stream
 from core.pocket.world import world
@@ -31,7 +33,10 @@ _CUT = (
     r"|\s+(?!\S)|\s+"
 )
 
-_FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated")
+_FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "rc", "ci", "drs", "ds", "instructed")
+
+SYSTEM, USER, ASSISTANT = "<|system|>", "<|user|>", "<|assistant|>"
+"""Open the messages of a conversation; only chat-tuned models were shown them."""
 
 
 def train_tokenizer(stream: Stream, *, seed: int, documents: int) -> PreTrainedTokenizerFast:
@@ -46,7 +51,7 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int) -> PreTrainedT
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=VOCABULARY,
-        special_tokens=[PAD, END],
+        special_tokens=[PAD, END, SYSTEM, USER, ASSISTANT],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
@@ -55,10 +60,19 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int) -> PreTrainedT
         tokenizer_object=tokenizer,
         pad_token=PAD,
         eos_token=END,
+        extra_special_tokens=[SYSTEM, USER, ASSISTANT],
         model_max_length=CONTEXT,
         padding_side="right",
         clean_up_tokenization_spaces=False,
     )
+
+
+def published_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
+    """The tokenizer in a published model's folder; :class:`InputError` where there is none."""
+    if not (folder / "tokenizer.json").is_file():
+        raise InputError(f"{folder} holds no tokenizer; train the model first")
+    tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(folder)
+    return tokenizer
 
 
 def one_token_answers(tokenizer: PreTrainedTokenizerFast) -> list[str]:
