@@ -7,6 +7,7 @@ import logging
 import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import HedgeError, InputError
@@ -14,6 +15,7 @@ from core.pocket import bank
 from core.settings import ASSETS, settings
 
 if TYPE_CHECKING:
+    from core.pocket.recipes import Recipe
     from core.pocket.train import Trainer
 
 
@@ -88,8 +90,18 @@ def _trainer(model: str, *, compiled: bool = False) -> Trainer:
     from core.pocket.train import Trainer
 
     chosen = recipe(model)
-    folder = settings().home / "pocket" / chosen.name
-    return Trainer(chosen, folder=folder, target=ASSETS / "models" / chosen.name, compiled=compiled)
+    return Trainer(
+        chosen,
+        folder=settings().home / "pocket" / chosen.name,
+        target=_published(chosen),
+        smaller=_published(recipe(chosen.grown_from)) if chosen.grown_from else None,
+        compiled=compiled,
+    )
+
+
+def _published(recipe: Recipe) -> Path:
+    """Where a model is put: what does not ship stays in the work folder."""
+    return ASSETS / "models" / recipe.name if recipe.shipped else settings().home / "pocket" / recipe.name / "model"
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -107,8 +119,8 @@ def _check(options: argparse.Namespace) -> int:
         "binding": chosen.binding_steps,
         "facts": chosen.steps,
     }
-    stream = Stream(Guard.of(questions))
-    values = one_token_answers(published_tokenizer(ASSETS / "models" / chosen.name))
+    stream = Stream(Guard.of(questions), tasks=chosen.tasks)
+    values = one_token_answers(published_tokenizer(_published(chosen)))
     documents = all_documents(stream, seed=chosen.seed, steps=steps, values=values, every=options.every)
     found = audit(documents, questions)
     print(

@@ -26,6 +26,13 @@ BATCHES: dict[Form, tuple[int, float]] = {
 }
 """Documents a step and share of the steps of the last stage, by form; a batch is of one form, so rows are alike."""
 
+FACTS_ALONE: dict[Form, tuple[int, float]] = {
+    "short": (64, 0.78),
+    "instructed": (40, 0.08),
+    "demonstrated": (16, 0.14),
+}
+"""The same for a stream that practises nothing but facts."""
+
 BINDING_ROWS = 48
 PAIRS_KEPT = 0.4
 """How much of the second stage is still the first's."""
@@ -38,8 +45,9 @@ def step_documents(stream: Stream, *, seed: int, stage: Stage, step: int, values
         return [pair_document(values, rng) for _ in range(BINDING_ROWS)]
     if stage == "binding":
         return [stream.document("binding", rng) for _ in range(BINDING_ROWS)]
-    form = rng.choices(list(BATCHES), weights=[share for _, share in BATCHES.values()])[0]
-    return [stream.document(form, rng) for _ in range(BATCHES[form][0])]
+    batches = BATCHES if len(stream.tasks) > 1 else FACTS_ALONE
+    form = rng.choices(list(batches), weights=[share for _, share in batches.values()])[0]
+    return [stream.document(form, rng) for _ in range(batches[form][0])]
 
 
 def all_documents(

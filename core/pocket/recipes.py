@@ -14,8 +14,11 @@ class Recipe:
     Training has three stages: pairs until ``pairs_goal`` (accuracy, 0 to 1) or ``pairs_steps``, binding until
     ``binding_goal`` or ``binding_steps``, then facts for ``steps`` steps. The learning rate rises over 100 steps,
     stays, and in the last ``cooldown`` steps of the last stage falls to a twentieth, so that a longer training is the
-    shorter one carried on before its cooldown. A recipe that is ``grown_from`` another model begins as that model,
-    enlarged (:mod:`core.pocket.grow`), with its tokenizer, and has the last stage alone.
+    shorter one carried on before its cooldown. ``tasks`` are what the last stage practises.
+
+    A recipe that is ``grown_from`` another model begins as that model, enlarged (:mod:`core.pocket.grow`), and has the
+    last stage alone; it keeps the other's tokenizer unless that practised fewer tasks, and then moves to one made of
+    the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder.
     """
 
     name: str
@@ -33,11 +36,14 @@ class Recipe:
     cooldown: int
     rate: float
     grown_from: str = ""
+    vocabulary: int = 5120
+    tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
+    shipped: bool = True
 
 
 RECIPES = {
-    "pocket-1m": Recipe(
-        name="pocket-1m",
+    "pocket-1m-facts": Recipe(
+        name="pocket-1m-facts",
         hidden=128,
         layers=4,
         heads=4,
@@ -48,16 +54,36 @@ RECIPES = {
         binding_steps=4000,
         binding_goal=0.8,
         binding_rate=2e-3,
-        steps=8000,
-        cooldown=2500,
+        steps=6500,
+        cooldown=2000,
         rate=1.5e-3,
+        vocabulary=4096,
+        tasks=("qa",),
+        shipped=False,
+    ),
+    "pocket-1m": Recipe(
+        name="pocket-1m",
+        hidden=128,
+        layers=4,
+        heads=4,
+        intermediate=384,
+        seed=9,
+        pairs_steps=0,
+        pairs_goal=0.9,
+        binding_steps=0,
+        binding_goal=0.8,
+        binding_rate=2e-3,
+        steps=6000,
+        cooldown=2000,
+        rate=1.2e-3,
+        grown_from="pocket-1m-facts",
     ),
     "pocket-3m": Recipe(
         name="pocket-3m",
         hidden=192,
         layers=6,
         heads=6,
-        intermediate=448,
+        intermediate=384,
         seed=11,
         pairs_steps=0,
         pairs_goal=0.9,
@@ -74,7 +100,7 @@ RECIPES = {
         hidden=256,
         layers=8,
         heads=8,
-        intermediate=768,
+        intermediate=704,
         seed=13,
         pairs_steps=0,
         pairs_goal=0.9,

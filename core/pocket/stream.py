@@ -8,6 +8,7 @@ guard finds a bank question is thrown away.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal
 
@@ -30,7 +31,9 @@ Form = Literal["binding", "short", "rc", "ci", "drs", "ds", "instructed", "demon
 DEMONSTRATIONS = {"qa": (1, 2, 2, 3, 3, 3, 4, 5), "rc": (1, 2, 3), "ci": (1, 2, 3), "drs": (1, 2), "ds": (1,)}
 """How many demonstrations a document of each task may have; a long one must not fill the context."""
 
-SCENE_TASKS = ("rc", "ci", "drs", "ds")
+SceneTask = Literal["rc", "ci", "drs", "ds"]
+
+SCENE_TASKS: tuple[SceneTask, ...] = ("rc", "ci", "drs", "ds")
 
 COMPUTED_SHARE = 0.27
 """How often a fact is worked out instead of taken from the tables."""
@@ -41,8 +44,10 @@ _ATTEMPTS = 200
 class Stream:
     """Documents of the pocket world; the same generator state gives the same document."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, *, tasks: Sequence[str] = ("qa", *SCENE_TASKS)) -> None:
+        """``tasks`` are those that documents of several forms are about."""
         self._guard = guard
+        self.tasks = tuple(tasks)
         self._facts = [fact for fact in world() if frequency(fact) > 0]
         self._asked = [fact for fact in self._facts if not only_stated(fact)]
         self._fact_weights = list(accumulate(frequency(fact) for fact in self._facts))
@@ -83,11 +88,11 @@ class Stream:
         if form == "binding":
             return binding_document(self._facts, rng)
         if form == "instructed":
-            task = rng.choice(("qa", *SCENE_TASKS))
+            task = rng.choice(self.tasks)
             return lettered([self.question(rng, task)], strategy=rng.choice(("shared", "task")))
         if form == "demonstrated":
             # Each demonstration's letter is learnt too, so a document of several teaches about as much as several.
-            task = rng.choice(("qa", "qa", *SCENE_TASKS))
+            task = rng.choice(("qa", *self.tasks))
             shown = rng.choice(DEMONSTRATIONS[task])
             strategy = rng.choice(("base", "base", "shared", "task"))
             return lettered([self.question(rng, task) for _ in range(shown + 1)], strategy=strategy)

@@ -16,11 +16,10 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from core.errors import InputError
 from core.pocket.documents import END
-from core.pocket.stream import Form, Stream
+from core.pocket.stream import SCENE_TASKS, Form, Stream
 from core.pocket.world import world
 
 PAD = "<|pad|>"
-VOCABULARY = 4096
 CONTEXT = 512
 
 _CUT = (
@@ -33,14 +32,14 @@ _CUT = (
     r"|\s+(?!\S)|\s+"
 )
 
-_FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "rc", "ci", "drs", "ds", "instructed")
+_FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated")
 
 SYSTEM, USER, ASSISTANT = "<|system|>", "<|user|>", "<|assistant|>"
 """Open the messages of a conversation; only chat-tuned models were shown them."""
 
 
-def train_tokenizer(stream: Stream, *, seed: int, documents: int) -> PreTrainedTokenizerFast:
-    """A tokenizer of about ``VOCABULARY`` tokens, from a sample of the stream and every fact once more."""
+def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: int) -> PreTrainedTokenizerFast:
+    """A tokenizer of about ``vocabulary`` tokens, from a sample of the stream and every fact once more."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -50,7 +49,7 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int) -> PreTrainedT
     )
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY,
+        vocab_size=vocabulary,
         special_tokens=[PAD, END, SYSTEM, USER, ASSISTANT],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
@@ -84,8 +83,9 @@ def one_token_answers(tokenizer: PreTrainedTokenizerFast) -> list[str]:
 def _texts(stream: Stream, seed: int, documents: int) -> Iterator[str]:
     """Sampled documents, then every answer behind a space, so that rare answers get tokens too."""
     rng = random.Random(f"tokenizer|{seed}")
+    forms = (*_FORMS, *(form for form in SCENE_TASKS if form in stream.tasks))
     for _ in range(documents):
-        yield stream.document(rng.choice(_FORMS), rng).text.replace(END, "")
+        yield stream.document(rng.choice(forms), rng).text.replace(END, "")
     for fact in world():
         yield f" {fact.answer}. {fact.key}" * 4
     for number in range(100):

@@ -25,12 +25,12 @@ from core.pocket.card import card
 from core.pocket.contamination import Guard
 from core.pocket.curriculum import Stage, step_documents
 from core.pocket.evaluate import accuracy, letter_probabilities
-from core.pocket.grow import grow
+from core.pocket.grow import grow, moved
 from core.pocket.progress import Progress, Row
 from core.pocket.publish import publish
-from core.pocket.recipes import Recipe
+from core.pocket.recipes import RECIPES, Recipe
 from core.pocket.stream import Stream
-from core.pocket.tokens import CONTEXT, one_token_answers, train_tokenizer
+from core.pocket.tokens import CONTEXT, one_token_answers, published_tokenizer, train_tokenizer
 from core.pocket.world import world
 from core.records import Question
 
@@ -46,7 +46,8 @@ CHECK_EVERY: dict[Stage, int] = {"pairs": 400, "binding": 200, "facts": 500}
 class Trainer:
     """One training, its work folder holding the tokenizer and ``checkpoint.pt`` (tensors and numbers only).
 
-    ``target`` is where the model is published; a model that is grown from another finds that one beside it.
+    ``target`` is where the model is published, ``smaller`` where the model that it is grown from lies, by default
+    beside it.
     ``compiled`` needs a C++ compiler and takes half the time a step.
     """
 
@@ -57,12 +58,14 @@ class Trainer:
         folder: Path,
         target: Path,
         tokenizer_documents: int = TOKENIZER_DOCUMENTS,
+        smaller: Path | None = None,
         compiled: bool = False,
     ) -> None:
         self.recipe, self.folder, self.target = recipe, folder, target
+        self.smaller = smaller or target.with_name(recipe.grown_from)
         folder.mkdir(parents=True, exist_ok=True)
         self.bank = bank.questions()
-        self.stream = Stream(Guard.of(self.bank))
+        self.stream = Stream(Guard.of(self.bank), tasks=recipe.tasks)
         self.tokenizer = self._tokenizer(tokenizer_documents)
         self.values = one_token_answers(self.tokenizer)
         torch.manual_seed(recipe.seed)
@@ -107,24 +110,33 @@ class Trainer:
         """The one that this training began with, else the smaller model's, else a new one; kept in the work folder."""
         kept = self.folder / "tokenizer"
         if not kept.exists():
-            if self.recipe.grown_from:
-                made = AutoTokenizer.from_pretrained(self._smaller())
-            else:
-                made = train_tokenizer(self.stream, seed=self.recipe.seed, documents=documents)
-            made.save_pretrained(kept)
-        return AutoTokenizer.from_pretrained(kept)
+            self._grown_tokenizer(documents).save_pretrained(kept)
+        tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(kept)
+        return tokenizer
+
+    def _grown_tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
+        recipe = self.recipe
+        if recipe.grown_from and RECIPES[recipe.grown_from].tasks == recipe.tasks:
+            return published_tokenizer(self._smaller())
+        return train_tokenizer(self.stream, seed=recipe.seed, documents=documents, vocabulary=recipe.vocabulary)
 
     def _untrained(self) -> LlamaForCausalLM:
         config = new_config(self.recipe, self.tokenizer)
         if not self.recipe.grown_from:
             return LlamaForCausalLM(config)
-        return grow(LlamaForCausalLM.from_pretrained(self._smaller(), dtype=torch.float32), config)
+        small = LlamaForCausalLM.from_pretrained(self._smaller(), dtype=torch.float32)
+        tokenizer = published_tokenizer(self._smaller())
+        if tokenizer.get_vocab() != self.tokenizer.get_vocab():
+            same_size = LlamaConfig.from_dict(small.config.to_dict() | {"vocab_size": len(self.tokenizer)})
+            small = moved(small, tokenizer, self.tokenizer, same_size)
+        return grow(small, config)
 
     def _smaller(self) -> Path:
-        folder = self.target.with_name(self.recipe.grown_from)
-        if not folder.is_dir():
-            raise InputError(f"{self.recipe.name} grows from {folder}, which is not there; train that model first")
-        return folder
+        if not self.smaller.is_dir():
+            raise InputError(
+                f"{self.recipe.name} grows from {self.smaller}, which is not there; train that model first"
+            )
+        return self.smaller
 
     def _steps(self, count: int) -> None:
         started, losses = time.perf_counter(), []
