@@ -1,4 +1,7 @@
-"""``python -m core.pocket bank | train | check | record``: the bank, the models, and what they answer."""
+"""``python -m core.pocket bank | train | publish | check | record | trivia | answer | juror``.
+
+The bank, the models, what they answer, and who judges it.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "publish": _publish,
             "check": _check,
             "record": _record,
+            "trivia": _trivia,
+            "answer": _answer,
+            "juror": _juror,
         }[options.command](options)
     except HedgeError as error:
         print(error, file=sys.stderr)
@@ -50,6 +56,11 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--every", type=_positive, default=1, help="read only every N-th step (default: all)")
     recorded = commands.add_parser("record", help="execute the recorded runs anew into assets/runs")
     recorded.add_argument("--model", default="pocket-1m")
+    commands.add_parser("trivia", help="write assets/trivia/questions.jsonl, short-answer questions with aliases")
+    answer = commands.add_parser("answer", help="let a pocket model answer the short-answer questions freely")
+    answer.add_argument("--model", default="pocket-8m")
+    juror = commands.add_parser("juror", help="tune a juror to say True or False, into assets/adapters")
+    juror.add_argument("--juror", default="juror-1m")
     return parser
 
 
@@ -119,7 +130,7 @@ def _check(options: argparse.Namespace) -> int:
         "binding": chosen.binding_steps,
         "facts": chosen.steps,
     }
-    stream = Stream(Guard.of(questions), tasks=chosen.tasks)
+    stream = Stream(Guard.of(questions), tasks=chosen.tasks, chat=chosen.chat)
     values = one_token_answers(published_tokenizer(_published(chosen)))
     documents = all_documents(stream, seed=chosen.seed, steps=steps, values=values, every=options.every)
     found = audit(documents, questions)
@@ -128,6 +139,32 @@ def _check(options: argparse.Namespace) -> int:
         f"{found.questions_found} question texts and {found.runs_found} runs of 13 words found"
     )
     return 0 if found.clean else 1
+
+
+def _trivia(_: argparse.Namespace) -> int:
+    from core.pocket import trivia
+
+    made = trivia.make()
+    trivia.write(made)
+    print(f"{len(made)} questions in {trivia.PATH}")
+    return 0
+
+
+def _answer(options: argparse.Namespace) -> int:
+    from core.pocket import answers
+
+    path = answers.PATH.with_name(f"answers-{options.model}.jsonl")
+    made = answers.answer(options.model)
+    answers.write(made, path)
+    print(f"{sum(one.correct for one in made)} of {len(made)} answers are right; all are in {path}")
+    return 0
+
+
+def _juror(options: argparse.Namespace) -> int:
+    from core.pocket.jurors import juror_recipe, publish_juror
+
+    print(publish_juror(juror_recipe(options.juror), ASSETS / "adapters" / options.juror))
+    return 0
 
 
 def _record(options: argparse.Namespace) -> int:

@@ -33,6 +33,17 @@ FACTS_ALONE: dict[Form, tuple[int, float]] = {
 }
 """The same for a stream that practises nothing but facts."""
 
+CHAT: dict[Form, tuple[int, float]] = {
+    "conversation": (12, 0.45),
+    "asked in chat": (24, 0.35),
+    "short": (64, 0.08),
+    "rc": (32, 0.04),
+    "ci": (40, 0.03),
+    "drs": (24, 0.03),
+    "ds": (20, 0.02),
+}
+"""The same for a model that is tuned for chat: conversations, letters in chat format, and some of the rest."""
+
 BINDING_ROWS = 48
 PAIRS_KEPT = 0.4
 """How much of the second stage is still the first's."""
@@ -45,7 +56,7 @@ def step_documents(stream: Stream, *, seed: int, stage: Stage, step: int, values
         return [pair_document(values, rng) for _ in range(BINDING_ROWS)]
     if stage == "binding":
         return [stream.document("binding", rng) for _ in range(BINDING_ROWS)]
-    batches = BATCHES if len(stream.tasks) > 1 else FACTS_ALONE
+    batches = CHAT if stream.chat else BATCHES if len(stream.tasks) > 1 else FACTS_ALONE
     form = rng.choices(list(batches), weights=[share for _, share in batches.values()])[0]
     return [stream.document(form, rng) for _ in range(batches[form][0])]
 

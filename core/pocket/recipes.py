@@ -17,8 +17,9 @@ class Recipe:
     shorter one carried on before its cooldown. ``tasks`` are what the last stage practises.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged (:mod:`core.pocket.grow`), and has the
-    last stage alone; it keeps the other's tokenizer unless that practised fewer tasks, and then moves to one made of
-    the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder.
+    last stage alone; it keeps the other's tokenizer where that has ``vocabulary`` tokens, else it moves to one made of
+    the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder; one for ``chat`` is
+    tuned on conversations, and its tokenizer has a chat template.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Recipe:
     vocabulary: int = 5120
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     shipped: bool = True
+    chat: bool = False
 
 
 RECIPES = {
@@ -73,9 +75,9 @@ RECIPES = {
         binding_steps=0,
         binding_goal=0.8,
         binding_rate=2e-3,
-        steps=6000,
-        cooldown=2000,
-        rate=1.2e-3,
+        steps=3500,
+        cooldown=1500,
+        rate=1.5e-3,
         grown_from="pocket-1m-facts",
     ),
     "pocket-3m": Recipe(
@@ -94,6 +96,24 @@ RECIPES = {
         cooldown=3000,
         rate=1e-3,
         grown_from="pocket-1m",
+    ),
+    "pocket-3m-instruct": Recipe(
+        name="pocket-3m-instruct",
+        hidden=192,
+        layers=6,
+        heads=6,
+        intermediate=384,
+        seed=12,
+        pairs_steps=0,
+        pairs_goal=0.9,
+        binding_steps=0,
+        binding_goal=0.8,
+        binding_rate=2e-3,
+        steps=2000,
+        cooldown=1000,
+        rate=5e-4,
+        grown_from="pocket-3m",
+        chat=True,
     ),
     "pocket-8m": Recipe(
         name="pocket-8m",

@@ -14,6 +14,8 @@ from typing import Literal
 
 from core.errors import RunError
 from core.pocket.binding import binding_document
+from core.pocket.chat.personas import conversation
+from core.pocket.chat.template import asked_in_chat, written
 from core.pocket.computed import MAKERS, kept_for_bank
 from core.pocket.contamination import Guard
 from core.pocket.documents import Document, answered, lettered, said, stated
@@ -26,7 +28,9 @@ from core.pocket.scenes.summing import summing
 from core.pocket.world import frequency, only_stated, world
 from core.records import Question
 
-Form = Literal["binding", "short", "rc", "ci", "drs", "ds", "instructed", "demonstrated"]
+Form = Literal[
+    "binding", "short", "rc", "ci", "drs", "ds", "instructed", "demonstrated", "conversation", "asked in chat"
+]
 
 DEMONSTRATIONS = {"qa": (1, 2, 2, 3, 3, 3, 4, 5), "rc": (1, 2, 3), "ci": (1, 2, 3), "drs": (1, 2), "ds": (1,)}
 """How many demonstrations a document of each task may have; a long one must not fill the context."""
@@ -44,10 +48,11 @@ _ATTEMPTS = 200
 class Stream:
     """Documents of the pocket world; the same generator state gives the same document."""
 
-    def __init__(self, guard: Guard, *, tasks: Sequence[str] = ("qa", *SCENE_TASKS)) -> None:
-        """``tasks`` are those that documents of several forms are about."""
+    def __init__(self, guard: Guard, *, tasks: Sequence[str] = ("qa", *SCENE_TASKS), chat: bool = False) -> None:
+        """``tasks`` are those that documents of several forms are about; ``chat`` says that training is for chat."""
         self._guard = guard
         self.tasks = tuple(tasks)
+        self.chat = chat
         self._facts = [fact for fact in world() if frequency(fact) > 0]
         self._asked = [fact for fact in self._facts if not only_stated(fact)]
         self._fact_weights = list(accumulate(frequency(fact) for fact in self._facts))
@@ -98,6 +103,11 @@ class Stream:
             return lettered([self.question(rng, task) for _ in range(shown + 1)], strategy=strategy)
         if form == "short":
             return self._short(rng)
+        if form == "conversation":
+            return written(*conversation(rng, self._talked_about))
+        if form == "asked in chat":
+            strategy = rng.choice(("base", "base", "shared", "task"))
+            return asked_in_chat(self.question(rng, rng.choice(self.tasks)), strategy=strategy)
         question = self.question(rng, form)
         return lettered([question]) if rng.random() < 0.88 else said(question, weight=0.3)
 

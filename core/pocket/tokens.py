@@ -15,8 +15,11 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from core.errors import InputError
+from core.pocket.chat.personas import conversation
+from core.pocket.chat.template import ASSISTANT, SYSTEM, USER
 from core.pocket.documents import END
 from core.pocket.stream import SCENE_TASKS, Form, Stream
+from core.pocket.verdicts import verdict_document
 from core.pocket.world import world
 
 PAD = "<|pad|>"
@@ -33,9 +36,6 @@ _CUT = (
 )
 
 _FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated")
-
-SYSTEM, USER, ASSISTANT = "<|system|>", "<|user|>", "<|assistant|>"
-"""Open the messages of a conversation; only chat-tuned models were shown them."""
 
 
 def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: int) -> PreTrainedTokenizerFast:
@@ -80,12 +80,24 @@ def one_token_answers(tokenizer: PreTrainedTokenizerFast) -> list[str]:
     return [answer for answer in answers if len(tokenizer.encode(f" {answer}")) == 1]
 
 
+def _conversations(rng: random.Random, count: int) -> Iterator[str]:
+    """What the chat-tuned model and the jurors read later; their words get tokens now."""
+    facts = [fact for fact in world() if fact.statements]
+    for _ in range(count):
+        system, turns = conversation(rng, lambda drawn: drawn.choice(facts))
+        yield " ".join((system, *(text for _, text in turns)))
+        fact = rng.choice(facts)
+        yield verdict_document(fact, rng, wording=0).text.replace(END, "")
+
+
 def _texts(stream: Stream, seed: int, documents: int) -> Iterator[str]:
     """Sampled documents, then every answer behind a space, so that rare answers get tokens too."""
     rng = random.Random(f"tokenizer|{seed}")
     forms = (*_FORMS, *(form for form in SCENE_TASKS if form in stream.tasks))
     for _ in range(documents):
         yield stream.document(rng.choice(forms), rng).text.replace(END, "")
+    if len(stream.tasks) > 1:
+        yield from _conversations(rng, documents // 10)
     for fact in world():
         yield f" {fact.answer}. {fact.key}" * 4
     for number in range(100):

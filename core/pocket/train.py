@@ -22,13 +22,14 @@ from core.pocket.bank import BANK_TASKS
 from core.pocket.batches import Batch, batch, share_right, weighted_loss
 from core.pocket.binding import binding_question, pair_find
 from core.pocket.card import card
+from core.pocket.chat.template import TEMPLATE
 from core.pocket.contamination import Guard
 from core.pocket.curriculum import Stage, step_documents
 from core.pocket.evaluate import accuracy, letter_probabilities
 from core.pocket.grow import grow, moved
 from core.pocket.progress import Progress, Row
 from core.pocket.publish import publish
-from core.pocket.recipes import RECIPES, Recipe
+from core.pocket.recipes import Recipe
 from core.pocket.stream import Stream
 from core.pocket.tokens import CONTEXT, one_token_answers, published_tokenizer, train_tokenizer
 from core.pocket.world import world
@@ -62,10 +63,10 @@ class Trainer:
         compiled: bool = False,
     ) -> None:
         self.recipe, self.folder, self.target = recipe, folder, target
-        self.smaller = smaller or target.with_name(recipe.grown_from)
+        self.smaller = smaller or target.with_name(recipe.grown_from or recipe.name)
         folder.mkdir(parents=True, exist_ok=True)
         self.bank = bank.questions()
-        self.stream = Stream(Guard.of(self.bank), tasks=recipe.tasks)
+        self.stream = Stream(Guard.of(self.bank), tasks=recipe.tasks, chat=recipe.chat)
         self.tokenizer = self._tokenizer(tokenizer_documents)
         self.values = one_token_answers(self.tokenizer)
         torch.manual_seed(recipe.seed)
@@ -110,14 +111,16 @@ class Trainer:
         """The one that this training began with, else the smaller model's, else a new one; kept in the work folder."""
         kept = self.folder / "tokenizer"
         if not kept.exists():
-            self._grown_tokenizer(documents).save_pretrained(kept)
+            made = self._grown_tokenizer(documents)
+            made.chat_template = TEMPLATE if self.recipe.chat else None
+            made.save_pretrained(kept)
         tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(kept)
         return tokenizer
 
     def _grown_tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
         recipe = self.recipe
-        if recipe.grown_from and RECIPES[recipe.grown_from].tasks == recipe.tasks:
-            return published_tokenizer(self._smaller())
+        if recipe.grown_from and len(kept := published_tokenizer(self._smaller())) == recipe.vocabulary:
+            return kept
         return train_tokenizer(self.stream, seed=recipe.seed, documents=documents, vocabulary=recipe.vocabulary)
 
     def _untrained(self) -> LlamaForCausalLM:

@@ -19,7 +19,7 @@ from core.pocket.recipes import RECIPES, recipe
 from core.pocket.train import Trainer, learning_rate
 
 TINY = replace(
-    RECIPES["pocket-1m"],
+    RECIPES["pocket-1m-facts"],
     hidden=16,
     layers=1,
     heads=2,
@@ -103,11 +103,12 @@ def test_a_compiled_body_gives_the_same_loss(tmp_path: Path) -> None:
 
 
 def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    grown = replace(TINY, name="grown", hidden=32, layers=2, heads=4, grown_from="model")
+    small = trainer(tmp_path)
+    small_size = len(small.tokenizer)
+    grown = replace(TINY, name="grown", hidden=32, layers=2, heads=4, grown_from="model", vocabulary=small_size)
     with pytest.raises(InputError, match="train that model first"):
         Trainer(grown, folder=tmp_path / "grown", target=tmp_path / "target")
     monkeypatch.undo()
-    small = trainer(tmp_path)
     publish(small.model, small.tokenizer, small.target, "card")
     begun = Trainer(grown, folder=tmp_path / "grown", target=tmp_path / "target")
     assert begun.progress.stage == "facts"
