@@ -56,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--every", type=_positive, default=1, help="read only every N-th step (default: all)")
     recorded = commands.add_parser("record", help="execute the recorded runs anew into assets/runs")
     recorded.add_argument("--model", default="pocket-1m")
+    recorded.add_argument("--task", nargs="+", default=list(bank.BANK_TASKS))
     commands.add_parser("trivia", help="write assets/trivia/questions.jsonl, short-answer questions with aliases")
     answer = commands.add_parser("answer", help="let a pocket model answer the short-answer questions freely")
     answer.add_argument("--model", default="pocket-8m")
@@ -170,7 +171,7 @@ def _juror(options: argparse.Namespace) -> int:
 def _record(options: argparse.Namespace) -> int:
     from core.pocket.record import record
 
-    print("\n".join(record(options.model)))
+    print("\n".join(record(options.model, tasks=options.task)))
     return 0
 
 
