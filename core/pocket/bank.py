@@ -22,7 +22,7 @@ from core.pocket.scenes.replying import replying
 from core.pocket.scenes.summing import summing
 from core.pocket.world import twin_checksum, world
 from core.records import Question
-from core.tasks.bank import bank_path
+from core.tasks.bank import bank_path, load
 from core.tasks.likeness import clusters
 
 SEED = 20
@@ -58,9 +58,9 @@ def make(task: str = "qa", seed: int = SEED) -> tuple[BankQuestion, ...]:
 
 
 @cache
-def questions(seed: int = SEED) -> tuple[Question, ...]:
-    """The questions of all tasks without their difficulty."""
-    return tuple(entry.question for task in BANK_TASKS for entry in make(task, seed))
+def questions() -> tuple[Question, ...]:
+    """The questions of all tasks as they ship, without their difficulty."""
+    return tuple(question for task in BANK_TASKS for question in load(task))
 
 
 def write(bank: Sequence[BankQuestion], path: Path) -> None:

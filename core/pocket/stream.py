@@ -35,6 +35,9 @@ Form = Literal[
 DEMONSTRATIONS = {"qa": (1, 2, 2, 3, 3, 3, 4, 5), "rc": (1, 2, 3), "ci": (1, 2, 3), "drs": (1, 2), "ds": (1,)}
 """How many demonstrations a document of each task may have; a long one must not fill the context."""
 
+SAID_WEIGHT = 0.12
+"""The weight of each token of an answer in words; a summary has many, and its letter must not drown among them."""
+
 SceneTask = Literal["rc", "ci", "drs", "ds"]
 
 SCENE_TASKS: tuple[SceneTask, ...] = ("rc", "ci", "drs", "ds")
@@ -109,7 +112,7 @@ class Stream:
             strategy = rng.choice(("base", "base", "shared", "task"))
             return asked_in_chat(self.question(rng, rng.choice(self.tasks)), strategy=strategy)
         question = self.question(rng, form)
-        return lettered([question]) if rng.random() < 0.88 else said(question, weight=0.3)
+        return lettered([question]) if rng.random() < 0.88 else said(question, weight=SAID_WEIGHT)
 
     def _short(self, rng: random.Random) -> Document:
         draw = rng.random()
