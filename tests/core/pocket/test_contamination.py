@@ -26,7 +26,7 @@ def test_a_sample_of_the_real_training_text_is_clean(stream: Stream, tokenizer) 
     recipe = RECIPES["pocket-1m"]
     steps = {"pairs": recipe.pairs_steps, "binding": recipe.binding_steps, "facts": recipe.steps}
     values = one_token_answers(tokenizer)
-    documents = all_documents(stream, seed=recipe.seed, steps=steps, values=values, every=151)
+    documents = all_documents(stream, seed=recipe.seed, steps=steps, values=values, every=31)
     found = audit(documents, bank.questions())
     assert found.documents > 3000
     assert found.clean, found
@@ -35,12 +35,13 @@ def test_a_sample_of_the_real_training_text_is_clean(stream: Stream, tokenizer) 
 def test_both_finders_find_a_passage_under_another_question() -> None:
     questions = bank.questions()
     guard = Guard.of(questions)
+    documents: list[Document] = []
     for task in ("rc", "ci", "drs", "ds"):
         chosen = [question for question in questions if question.task == task]
         for question in random.Random(2).sample(chosen, 20):
-            document = Document((Piece(f"Something else first. {question.context} And then?", 1.0),))
-            assert guard.find(document.text) is not None
-            assert audit([document], questions).runs_found >= 1
+            documents.append(Document((Piece(f"Something else first. {question.context} And then?", 1.0),)))
+            assert guard.find(documents[-1].text) is not None
+    assert audit(documents, questions).runs_found >= len(documents)
 
 
 def test_a_long_option_is_found_without_its_context() -> None:
