@@ -12,7 +12,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 def publish(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, target: Path, card: str, *, half: bool = False
 ) -> None:
-    """Write weights (safetensors, with ``half`` float16), tokenizer and card beside ``target``, then swap the folders."""
+    """Write weights (safetensors, float16 with ``half``), tokenizer and card beside ``target``, then swap folders."""
     fresh, old = target.with_name(f".{target.name}.new"), target.with_name(f".{target.name}.old")
     for folder in (fresh, old):
         shutil.rmtree(folder, ignore_errors=True)
