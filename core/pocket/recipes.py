@@ -18,9 +18,9 @@ class Recipe:
     last stage practises.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged (:mod:`core.pocket.grow`), and has the
-    last two stages alone; it keeps the other's tokenizer where that has ``vocabulary`` tokens, else it moves to one made of
-    the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder; one for ``chat`` is
-    tuned on conversations, and its tokenizer has a chat template. ``half`` stores the weights as float16.
+    last two stages alone; it keeps the other's tokenizer where that has ``vocabulary`` tokens, else it moves to one
+    made of the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder; one for
+    ``chat`` is tuned on conversations, and its tokenizer has a chat template. ``half`` stores the weights as float16.
     """
 
     name: str
