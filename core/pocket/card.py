@@ -51,8 +51,8 @@ _LIMITS = """\
 
 _CURVE = """\
 Loss is the weighted mean over the letters (pairs, binding; mostly so in reading) or letters, statements and short
-answers (facts) since the check before. *Binding*: finding a value among the options; then each task's first 200 bank questions. Nothing was
-chosen by the bank's figures.
+answers (facts) since the check before. *Binding*: finding a value among the options; then each task's first 200 bank
+questions. Nothing was chosen by the bank's figures.
 """
 
 _ACCURACY = """\
