@@ -14,6 +14,7 @@ import streamlit as st
 
 from app.words import plain, shortened
 from core.conformal.alpha import check_thousandths
+from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.errors import InputError
 from core.reports.frames import alpha_value
@@ -29,6 +30,8 @@ class View:
 
     ``run`` a run id, ``alpha`` in thousandths, ``score`` the one that a figure with room for one shows, ``empty``
     the policy for empty sets, ``row`` the number (from 1) of the first test question shown, ``question`` an id.
+    On One question ``bars`` is the score whose p-values are drawn, ``ask`` whether the question is a run's or one's
+    own, and ``answer`` the id of the answer to one's own.
     """
 
     run: str = ""
@@ -37,6 +40,9 @@ class View:
     empty: str = "allow"
     row: int = 1
     question: str = ""
+    bars: str = "lac"
+    ask: str = "run"
+    answer: str = ""
 
 
 ALWAYS_SHOWN = ("run", "alpha")
@@ -71,6 +77,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     "empty": _one_of(EMPTY_POLICIES),
     "row": _row,
     "question": str,
+    "bars": _one_of(SCORE_NAMES),
+    "ask": _one_of(("run", "own")),
+    "answer": str,
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 
