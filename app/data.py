@@ -18,6 +18,7 @@ from core.reports import frames, one_question
 from core.reports.evaluation import Evaluation
 from core.reports.one_question import Bench, Standing
 from core.reports.report import Report, report
+from core.reports.view import extra_options
 from core.runs import store
 from core.runs.store import RunRecord
 
@@ -119,6 +120,11 @@ def shown_question(run_id: str, question_id: str) -> ShownQuestion:
     return _shown_question(run_key(run_id), question_id)
 
 
+def closing_options(run_id: str) -> int:
+    """How many of a run's options are the closing ones that are no answers: E and F, or none."""
+    return len(_extra_options(run_key(run_id)))
+
+
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
     """Where else a question was asked: the runs that tested it with its standings there, the first of them the one
@@ -193,6 +199,11 @@ def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
 def _bench(key: RunKey) -> Bench:
     # Not through _evaluation: a question of many runs would push out the one that is being looked at.
     return one_question.bench(evaluations.load(key.run_id))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _extra_options(key: RunKey) -> tuple[int, ...]:
+    return extra_options(_evaluation(key))
 
 
 @st.cache_resource(max_entries=4096, show_spinner=False)

@@ -11,8 +11,8 @@ import streamlit as st
 
 from app import data, state
 from app.components.figures import download
-from app.components.option_bars import RunRow, run_table
-from app.components.runs import titles
+from app.components.option_bars import RunRow, option_bars, run_table
+from app.components.runs import pick_run, titles
 from app.data import Elsewhere, ShownQuestion
 from app.state import View
 from app.words import counted, plain, shortened
@@ -29,8 +29,40 @@ NAMES = ("run", "question", "alpha", "empty", "bars", "ask", "answer")
 NUMBER_KEY = "question_number"
 SEARCH_KEY = "question_search"
 FOUND_KEY = "question_found"
+ASK_KEY = "question_kind"
+ASK_WORDS = {"run": "A test question of a run", "own": "Ask your own"}
 MOST_FOUND = 50
 MOST_RUNS = 40
+
+
+def pick_kind(view: View) -> None:
+    """Whether the question is a run's or one's own."""
+    st.session_state[ASK_KEY] = view.ask
+    st.segmented_control(
+        "Whose question",
+        list(ASK_WORDS),
+        format_func=ASK_WORDS.__getitem__,
+        required=True,
+        key=ASK_KEY,
+        on_change=lambda: state.change(ask=st.session_state[ASK_KEY]),
+        label_visibility="collapsed",
+    )
+
+
+def question_of_a_run(view: View) -> None:
+    """A test question of the run in view, under every score and in every run that tested it."""
+    record = pick_run(view, "A question's options and its sets")
+    if record is None:
+        return
+    questions = data.question_list(record.run_id)
+    place = pick_question(view, questions)
+    shown, by = data.shown_question(record.run_id, str(questions["id"].iloc[place])), data.bench(record.run_id)
+    options, label = shown.question.options, shown.question.label
+    show_question(shown.question)
+    version = f"{data.version(record.run_id)}:{shown.question.id}"
+    option_bars(options, shown.standings, by, label=label, version=version, view=view)
+    options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)
+    other_runs(shown, record, view)
 
 
 def pick_question(view: View, questions: pd.DataFrame) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
-from core.conformal.probabilities import top_options
+from core.conformal.probabilities import softmax, top_options
 from core.conformal.pvalues import p_values
 from core.conformal.scores import SCORES, Parameters, ranks, score, true_scores
 from core.conformal.sets import check_empty
@@ -161,6 +161,12 @@ def standings(by: Bench, probabilities: FloatArray, *, place: int) -> tuple[Stan
         counts = np.rint(shares * (calibrated.n + 1)).astype(np.int64)
         found.append(Standing(name, calibrated.n, own, counts, top))
     return tuple(found)
+
+
+def asked(by: Bench, logits: FloatArray) -> tuple[FloatArray, tuple[Standing, ...]]:
+    """The probabilities (k,) of a typed question's option logits (k,), and its standings by the run's calibration."""
+    probabilities = softmax(np.asarray(logits, dtype=np.float64)[None])[0]
+    return probabilities, standings(by, probabilities, place=by.places)
 
 
 def _scores_at(name: str, probabilities: FloatArray, place: int, *, seed: int, parameters: Parameters) -> FloatArray:

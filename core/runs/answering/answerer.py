@@ -50,6 +50,13 @@ class Answerer:
         else:
             self.tell(name, "answered", seconds=given.loading_s)
 
+    def warm(self, model: str, dtype: str) -> None:
+        """Load a model that will probably be asked; what is wrong with it is said when it is."""
+        try:
+            self.shelf.get((model, dtype))
+        except Exception:
+            traceback.print_exc()
+
     def tell(self, name: str, stage: str, **what: Any) -> None:
         """Say how far a question is."""
         with self.lock:
@@ -73,7 +80,11 @@ def main() -> None:
     threading.Thread(target=_listen, args=(inbox,), daemon=True, name="hedge-inbox").start()
     answerer = Answerer(out, Shelf())
     while True:
-        answerer.do(inbox.get())
+        asked = inbox.get()
+        if "warm" in asked:
+            answerer.warm(*asked["warm"])
+        else:
+            answerer.do(asked)
 
 
 def _listen(inbox: queue.Queue[dict[str, Any]]) -> None:

@@ -49,6 +49,15 @@ def state(answer_id: str, *, wait_s: float = 0.0) -> AnswerState:
         return AnswerState(answer_id, "failed", GONE)
 
 
+def warm(model: str, dtype: str) -> None:
+    """Have a model loaded that will probably be asked; what is wrong with it is said when it is."""
+    try:
+        _open_desk()
+        _said({"do": "warm", "model": model, "dtype": dtype})
+    except (ConnectionError, InputError, RunError):
+        return
+
+
 def stop(answer_id: str) -> None:
     """Let go of a question; one that has ended or is unknown is left alone."""
     try:

@@ -2,7 +2,8 @@
 
 It listens on 127.0.0.1 at a port of its own. ``HEDGE_HOME/agents/<host>/answers.json``, which only its owner may
 read, holds the port and a token that every message must carry. A message is a line of JSON, at most a megabyte, and
-gets one line back: ``ask`` a question, hear its ``state`` (waiting for news, up to a second), ``stop`` it.
+gets one line back: ``ask`` a question, hear its ``state`` (waiting for news, up to a second), ``stop`` it, have a
+model ``warm`` before there is a question.
 
 There is one desk a host (a file lock). It ends ten minutes after the last question, with its answerer.
 """
@@ -91,9 +92,11 @@ class Desk:
             case "state":
                 wait_s = min(float(message.get("wait_s", 0)), LONGEST_WAIT_S)
                 return self.state(str(message.get("id")), wait_s=wait_s).to_json()
+            case "warm":
+                return self.warm(str(message.get("model")), str(message.get("dtype")))
             case "stop":
                 return self.stop(str(message.get("id"))).to_json()
-        return {"error": "the desk knows ask, state and stop"}
+        return {"error": "the desk knows ask, state, stop and warm"}
 
     def ask(self, own: OwnQuestion) -> AnswerState:
         """Take a question; one that is on its way already is left alone."""
@@ -112,6 +115,16 @@ class Desk:
             self._forget()
             self.changed.notify_all()
             return self._now(job)
+
+    def warm(self, model: str, dtype: str) -> dict[str, Any]:
+        """Have the answerer load a model before it is asked, unless it is at something."""
+        with self.changed:
+            if not (self.current or self.waiting):
+                self.last_asked = time.monotonic()
+                with suppress(OSError):
+                    self.line = self.line or Line(self.hear, free_slot(self.slots))
+                    self.line.say({"warm": [model, dtype]})
+        return {}
 
     def state(self, name: str, *, wait_s: float = 0.0) -> AnswerState:
         """How far a question is; waits up to ``wait_s`` seconds for its end."""

@@ -1,0 +1,323 @@
+"""A question of one's own: typed, answered by a model that stays warm, and given a set by a run's calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import data, state
+from app.components.option_bars import option_bars
+from app.components.question import options_in_full
+from app.components.runs import title, titles
+from app.errors import spoken
+from app.state import View
+from app.words import counted, plain, sentence
+from core.errors import HedgeError, InputError
+from core.inference import models
+from core.records import DONT_KNOW, NONE_OF_ABOVE
+from core.reports import one_question
+from core.reports.one_question import Bench
+from core.runs.answering import answers, client
+from core.runs.answering.answers import Answer
+from core.runs.answering.own import MOST_OPTIONS, OwnQuestion
+from core.runs.answering.state import AnswerState
+from core.runs.store import RunRecord
+
+POLL_S = 0.5
+AT_ONCE_S = 0.9
+"""How long a click waits for its answer before the page shows how far it is."""
+MODEL_KEY, RUN_KEY = "own_model", "own_run"
+QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY, EXTRA_KEY = "own_question", "own_context", "own_options", "own_extra"
+PENDING_KEY, WARMED_KEY, SEEN_KEY = "own_pending", "own_warmed", "own_seen"
+MB = 1_000_000
+LITTLE_MASS = 0.5
+
+MODEL_HELP = "A model that ships with Hedge, or type a local folder or a Hugging Face hub id and press Enter."
+RUN_HELP = (
+    "Its calibration questions form the set. The question is put as this run puts its own: same instruction, form, "
+    "examples and precision."
+)
+
+
+def ask(view: View) -> None:
+    """The form, how far the answer is, and the answer."""
+    records = [record for record in data.runs().finished if record.spec.origin == "hedge"]
+    if not records:
+        st.info("A set needs the calibration of a finished run of Hedge's own; there is none yet. Launch one first.")
+        return
+    _recall(view)
+    model, record = _pick(records, view)
+    by = data.bench(record.run_id)
+    pressed = _form(record, by)
+    _warm(model, record)
+    if pressed:
+        with spoken():
+            _send(OwnQuestion(model=model, run_id=record.run_id, **_typed(record)))
+    answer_id = state.view(*st.session_state[state.NAMES_KEY]).answer
+    if st.session_state.get(PENDING_KEY) == answer_id and answer_id:
+        st.fragment(_watch, run_every=POLL_S)(answer_id)
+    elif answer_id and not (failed := _failure(answer_id)):
+        _show(answers.read(answer_id), view)
+    elif answer_id:
+        st.error(plain(sentence(failed)))
+
+
+# ---------------------------------------------------------------- what is asked
+
+
+def _recall(view: View) -> None:
+    """Put the question of a link's answer into the form, once."""
+    if not view.answer or st.session_state.get(SEEN_KEY) == view.answer:
+        return
+    st.session_state[SEEN_KEY] = view.answer
+    try:
+        own = answers.read(view.answer).own
+    except InputError:
+        return
+    st.session_state[QUESTION_KEY] = own.question
+    st.session_state[CONTEXT_KEY] = own.context
+    st.session_state[OPTIONS_KEY] = "\n".join(own.options)
+    st.session_state[EXTRA_KEY] = own.extra
+    st.session_state[MODEL_KEY] = own.model
+    st.session_state[RUN_KEY] = own.run_id
+
+
+def _pick(records: Sequence[RunRecord], view: View) -> tuple[str, RunRecord]:
+    """The model that is asked, and the run whose calibration is used: the model's own runs come first."""
+    by_id = {record.run_id: record for record in records}
+    first = by_id.get(view.run, records[0])
+    known = list(dict.fromkeys([*models.bundled_models(), *(record.spec.model for record in records)]))
+    st.session_state.setdefault(MODEL_KEY, first.spec.model)
+    chosen = st.session_state[MODEL_KEY] or ""
+    ordered = sorted(records, key=lambda record: record.spec.model != chosen)
+    own_runs = [record.run_id for record in ordered if record.spec.model == chosen]
+    if st.session_state.get(RUN_KEY) not in by_id:
+        st.session_state[RUN_KEY] = first.run_id if first.run_id in own_runs or not own_runs else own_runs[0]
+    left, right = st.columns([2, 3])
+    model = left.selectbox(
+        "Model",
+        known if chosen in known or not chosen else [chosen, *known],
+        accept_new_options=True,
+        key=MODEL_KEY,
+        help=MODEL_HELP,
+        persist_state="session",
+        on_change=_model_chosen,
+    )
+    names = titles(ordered)
+    run_id = right.selectbox(
+        "Calibrated by",
+        [record.run_id for record in ordered],
+        format_func=names.__getitem__,
+        key=RUN_KEY,
+        help=RUN_HELP,
+        persist_state="session",
+    )
+    return str(model or ""), by_id[str(run_id)]
+
+
+def _model_chosen() -> None:
+    """Another model's own calibration, where it has one, goes with it."""
+    chosen = st.session_state[MODEL_KEY]
+    own = [record.run_id for record in data.runs().finished if record.spec.model == chosen]
+    if own and st.session_state.get(RUN_KEY) not in own:
+        st.session_state[RUN_KEY] = own[0]
+
+
+def _form(record: RunRecord, by: Bench) -> bool:
+    """What is typed stays as it is, whatever becomes of it; True once the button was pressed."""
+    closing = data.closing_options(record.run_id)
+    st.session_state.setdefault(EXTRA_KEY, closing > 0)
+    with st.form("own", border=True):
+        left, right = st.columns(2)
+        left.text_area(
+            "Question",
+            key=QUESTION_KEY,
+            height=86,
+            placeholder="Which planet is the largest?",
+            persist_state="session",
+        )
+        left.text_area(
+            "Context, where the question needs one",
+            key=CONTEXT_KEY,
+            height=86,
+            placeholder="a passage, a dialogue, a situation",
+            persist_state="session",
+        )
+        right.text_area(
+            f"Options, a line each: 2 to {MOST_OPTIONS}",
+            key=OPTIONS_KEY,
+            height=122,
+            placeholder="Mars\nJupiter\nVenus\nSaturn",
+            help=_fitting(record, by),
+            persist_state="session",
+        )
+        right.toggle(
+            f"Offer “{DONT_KNOW}” and “{NONE_OF_ABOVE}” as well",
+            key=EXTRA_KEY,
+            disabled=record.spec.form == "cloze",
+            help="A run that scores the options' texts (cloze) does not offer them.",
+            persist_state="session",
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            pressed = st.form_submit_button("Ask")
+            st.caption(_fitting(record, by))
+    return pressed
+
+
+def _fitting(record: RunRecord, by: Bench) -> str:
+    """How many options make a question like the run's."""
+    closing = data.closing_options(record.run_id)
+    if closing:
+        return f"The run's questions have {by.k} options: {by.k - closing} of their own and these {closing}."
+    return f"The run's questions have {by.k} options of their own, and nothing added."
+
+
+def _typed(record: RunRecord) -> dict[str, object]:
+    lines = (st.session_state[OPTIONS_KEY] or "").splitlines()
+    return {
+        "question": (st.session_state[QUESTION_KEY] or "").strip(),
+        "context": (st.session_state[CONTEXT_KEY] or "").strip(),
+        "options": tuple(line.strip() for line in lines if line.strip()),
+        "extra": bool(st.session_state[EXTRA_KEY]) and record.spec.form != "cloze",
+    }
+
+
+def _warm(model: str, record: RunRecord) -> None:
+    """Load a model of this machine while a person types; one of the hub is fetched only when it is asked."""
+    wanted = (model, record.spec.dtype)
+    if model in models.bundled_models() and st.session_state.get(WARMED_KEY) != wanted:
+        st.session_state[WARMED_KEY] = wanted
+        client.warm(*wanted)
+
+
+def _send(own: OwnQuestion) -> None:
+    """Ask; an answer that comes at once is shown at once."""
+    client.ask(own)
+    now = client.state(own.answer_id, wait_s=AT_ONCE_S)
+    st.session_state[SEEN_KEY] = own.answer_id
+    st.session_state[PENDING_KEY] = "" if now.ended else own.answer_id
+    _note(now)
+    state.change(answer=own.answer_id, run=own.run_id)
+
+
+# ---------------------------------------------------------------- how far it is
+
+
+def _watch(answer_id: str) -> None:
+    with spoken():
+        now = client.state(answer_id)
+        if now.ended:
+            st.session_state[PENDING_KEY] = ""
+            _note(now)
+            st.rerun()
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            if now.stage == "downloading" and now.total_bytes:
+                st.progress(now.done_bytes / now.total_bytes, text=plain(in_words(now)))
+            else:
+                st.markdown(plain(in_words(now)), width="stretch")
+            if st.button("Stop"):
+                client.stop(answer_id)
+
+
+def in_words(now: AnswerState) -> str:
+    """How far an answer is."""
+    since = f", {now.seconds:.0f} s" if now.seconds >= 1 else ""
+    if now.stage == "downloading":
+        return f"Downloading the model: {now.done_bytes / MB:,.0f} of {now.total_bytes / MB:,.0f} MB"
+    return {
+        "waiting": f"Waiting, {counted(now.ahead, 'question')} ahead",
+        "starting": f"Starting the process that answers{since}",
+        "loading": f"Loading the model{since}",
+        "checking": f"Checking that fast and slow scoring agree, and that the run's own answers come out again{since}",
+        "answering": f"Answering{since}",
+    }.get(now.stage, now.stage) + " …"
+
+
+def _note(now: AnswerState) -> None:
+    """Remember a failure; the answer itself lies on disk."""
+    st.session_state["own_failed"] = (now.answer_id, now.message) if now.stage == "failed" else ("", "")
+
+
+def _failure(answer_id: str) -> str:
+    """Why there is no answer, or an empty text where there is one."""
+    failed_id, message = st.session_state.get("own_failed", ("", ""))
+    if failed_id == answer_id:
+        return message
+    try:
+        answers.read(answer_id)
+    except InputError as error:
+        now = client.state(answer_id) if answers.ID.match(answer_id) else None
+        if now and not now.ended:  # a reload while it was on its way
+            st.session_state[PENDING_KEY] = answer_id
+            st.rerun()
+        return str(error)
+    return ""
+
+
+# ---------------------------------------------------------------- the answer
+
+
+def _show(answer: Answer, view: View) -> None:
+    own = answer.own
+    try:
+        record, by = data.record(own.run_id), data.bench(own.run_id)
+    except HedgeError as error:
+        st.error(plain(sentence(f"the run that calibrated this answer can't be read: {error}")))
+        return
+    probabilities, found = one_question.asked(by, answer.logits)
+    st.caption(f"{plain(own.model)}, calibrated by {plain(title(record))} · {_took(answer)}")
+    if own.context:
+        with st.container(border=True, height=180 if len(own.context) > 600 else "content"):
+            st.text(own.context)
+    st.subheader(plain(own.question), anchor=False)
+    for warning in _warnings(answer, record, by):
+        st.warning(plain(warning))
+    option_bars(
+        answer.options,
+        found,
+        by,
+        label=None,
+        version=f"{data.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}",
+        view=view,
+    )
+    options_in_full(probabilities, answer.options, found, by, label=None, view=view)
+    with st.expander("The prompt, as the model read it"):
+        st.code(answer.prompt, language=None, wrap_lines=True)
+
+
+def _took(answer: Answer) -> str:
+    after = f", after {answer.loading_s:.1f} s of loading" if answer.loading_s else ""
+    return f"answered in {answer.milliseconds:,.0f} ms{after}"
+
+
+def _warnings(answer: Answer, record: RunRecord, by: Bench) -> list[str]:
+    """Why the guarantee may not speak of this question."""
+    said = []
+    if len(answer.options) != by.k:
+        said.append(
+            f"This question has {counted(len(answer.options), 'option')} and the calibrated ones have {by.k}, so the "
+            f"guarantee says nothing of it. {_fitting(record, by)}"
+        )
+    if answer.own.model != record.spec.model:
+        said.append(
+            f"The run calibrated {record.spec.model_name}, not the model that answered: the guarantee says nothing of "
+            "another model's answers. Launch a run of this model to calibrate it."
+        )
+    if not answer.is_as_recorded:
+        said.append(
+            f"Asked again, the model's answers to the run's own questions differ by {answer.recorded_difference:.3g} "
+            f"in log-probability from what the run recorded, more than {answer.tolerance:.3g}: the calibration is not "
+            "that of the model as it is here now. Repeat the run."
+        )
+    if answer.dropped:
+        said.append(
+            f"{counted(answer.dropped, 'example was', 'examples were')} left out so that the question fits into the "
+            "model's context."
+        )
+    if answer.letter_mass < LITTLE_MASS:
+        said.append(
+            f"Only {answer.letter_mass:.0%} of the next word's probability fell on the letters: the model hardly took "
+            "this for a question with lettered options."
+        )
+    return said
