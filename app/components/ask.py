@@ -153,7 +153,7 @@ def _form(record: RunRecord, by: Bench) -> bool:
             persist_state="session",
         )
         right.toggle(
-            f"Offer “{DONT_KNOW}” and “{NONE_OF_ABOVE}” as well",
+            f"Also “{DONT_KNOW}”, “{NONE_OF_ABOVE}”",
             key=EXTRA_KEY,
             disabled=record.spec.form == "cloze",
             help="A run that scores the options' texts (cloze) does not offer them.",

@@ -27,12 +27,13 @@ KEY = "option_bars"
 SEED_KEY = "option_bars_seed"
 RUNS_KEY = "question_runs"
 HERE = Path(__file__).parent
+SCRIPTS = ("standing.js", "words.js", "table.js", "bars.js", "option_bars.js")
 
 _mount = st.components.v2.component(
     "hedge_option_bars",
     html=(HERE / "option_bars.html").read_text(encoding="utf-8"),
     css=(HERE / "option_bars.css").read_text(encoding="utf-8"),
-    js=joined(HERE, ("standing.js", "words.js", "table.js", "bars.js", "option_bars.js")),
+    js=joined(HERE, SCRIPTS),
 )
 
 

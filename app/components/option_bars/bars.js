@@ -50,9 +50,9 @@ function optionRow(grid, row, letter, text, isTruth) {
 export function optionBars(grid, overlay, { letters, options, truth }) {
   for (const old of grid.querySelectorAll(".option, .plot, .state")) old.remove();
   const rows = letters.map((letter, j) => optionRow(grid, j + 2, letter, options[j], j === truth));
-  overlay.style.gridRow = `1 / span ${letters.length + 2}`;
+  overlay.style.gridRow = `1 / span ${letters.length + 1}`;
   const ticks = grid.querySelector(".ticks"), under = grid.querySelector(".underlay"), grating = svg("lines");
-  under.style.gridRow = `2 / span ${letters.length + 1}`;
+  under.style.gridRow = `2 / span ${letters.length}`;
   grid.querySelector(".axis").style.gridRow = letters.length + 2;
   ticks.replaceChildren();
   for (let tick = 0; tick <= 10; tick++) {

@@ -39,22 +39,23 @@ export function setTable(host, { caption, heading, letters, truth, rows, lead, f
   head.append(titles);
   const shown = rows.map((row) => {
     const line = make("tr"), first = make("th", "lead"), set = make("td", "set");
+    const letters = make("span"), held = make("span", "held");
+    set.append(letters, held);
     first.scope = "row";
     first.append(...lead(row));
     const cells = row.counts.map((count) => cell(count, row.n));
     const others = further.map(() => make("td"));
     line.append(first, set, ...cells.map(({ data }) => data), ...others);
     body.append(line);
-    return { row, line, set, cells, others };
+    return { row, line, letters, held, cells, others };
   });
   table.append(head, body);
   host.replaceChildren(table);
   return (alpha, fillEmpty, chosen) => {
-    for (const { row, line, set, cells, others } of shown) {
+    for (const { row, line, letters: set, held, cells, others } of shown) {
       const members = membersAt(row, alpha, fillEmpty);
-      const kept = lettersOf(members, letters);
-      const held = truth === null ? "" : members[truth] ? " holds the truth" : " misses the truth";
-      say(set, `${setText(kept)}${held}`);
+      say(set, setText(lettersOf(members, letters)));
+      say(held, truth === null ? "" : members[truth] ? " holds the truth" : " misses the truth");
       line.classList.toggle("chosen", row.name !== undefined && row.name === chosen);
       cells.forEach(({ chip, word }, j) => {
         chip.classList.toggle("in", members[j]);

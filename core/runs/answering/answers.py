@@ -88,7 +88,7 @@ def read(answer_id: str) -> Answer:
         )
     except FileNotFoundError as error:
         raise InputError(f"the answer {answer_id} is not here (any more); ask the question again") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, InputError) as error:
         raise InputError(f"the answer {answer_id} can't be read ({error}); ask the question again") from error
 
 

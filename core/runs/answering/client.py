@@ -28,14 +28,15 @@ GONE = "The process that answers ended before it could; ask again."
 
 def ask(own: OwnQuestion) -> AnswerState:
     """Ask a question; the same one, while it is on its way, is asked once."""
-    for again in (True, False):
+    end = time.monotonic() + OPENS_WITHIN_S
+    while True:
         _open_desk()
         try:
             return _state(_said({"do": "ask", "own": own.to_json()}))
-        except ConnectionError as error:  # the desk closed that very moment
-            if not again:
+        except ConnectionError as error:  # the desk closed that very moment, or has yet to say where it is
+            if time.monotonic() > end:
                 raise RunError(f"the desk that answers can't be reached ({error}); ask again") from error
-    raise AssertionError
+            time.sleep(0.05)
 
 
 def state(answer_id: str, *, wait_s: float = 0.0) -> AnswerState:

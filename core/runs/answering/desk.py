@@ -274,6 +274,7 @@ def main(*, idle_s: float, limits: dict[str, float]) -> None:
     if lock is None:
         raise InputError(f"a desk is open on this host already (process {holder(place.desk_lock())})")
     with lock:
+        place.withdraw()  # one that was killed could not
         desk = Desk(idle_s=idle_s, limits=limits)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: desk.stopping.set())

@@ -61,9 +61,9 @@ def is_ours(token: str) -> bool:
     return now is not None and now.token == token
 
 
-def withdraw(token: str) -> None:
-    """Say that the desk is closed."""
-    if is_ours(token):
+def withdraw(token: str = "") -> None:
+    """Say that the desk with this token is closed; without one, whichever was announced."""
+    if not token or is_ours(token):
         _file().unlink(missing_ok=True)
 
 
