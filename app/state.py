@@ -123,7 +123,11 @@ def address(*names: str) -> dict[str, str]:
 
 def view(*names: str) -> View:
     """The view of a page whose address holds ``names``; says what was nonsense in it and tidies the address."""
-    found, problems = parse(st.query_params.to_dict(), _remembered())
+    address, start = st.query_params.to_dict(), _remembered()
+    if any(name in READERS for name in address):  # what stands at its default is left out of an address
+        absent = set(names) - set(ALWAYS_SHOWN) - set(address)
+        start = replace(start, **{name: getattr(View(), name) for name in absent})
+    found, problems = parse(address, start)
     for problem in problems:
         st.warning(plain(problem))
     st.session_state[NAMES_KEY] = names

@@ -29,7 +29,8 @@ AT_ONCE_S = 0.9
 """How long a click waits for its answer before the page shows how far it is."""
 MODEL_KEY, RUN_KEY = "own_model", "own_run"
 QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY, EXTRA_KEY = "own_question", "own_context", "own_options", "own_extra"
-PENDING_KEY, WARMED_KEY, SEEN_KEY = "own_pending", "own_warmed", "own_seen"
+PENDING_KEY, FAILED_KEY, WARMED_KEY = "own_pending", "own_failed", "own_warmed"
+SEEN_KEY, ASKED_KEY = "own_seen", "own_asked"
 MB = 1_000_000
 LITTLE_MASS = 0.5
 
@@ -46,7 +47,7 @@ def ask(view: View) -> None:
     if not records:
         st.info("A set needs the calibration of a finished run of Hedge's own; there is none yet. Launch one first.")
         return
-    _recall(view)
+    view = _recall(view)
     model, record = _pick(records, view)
     by = data.bench(record.run_id)
     pressed = _form(record, by)
@@ -66,34 +67,39 @@ def ask(view: View) -> None:
 # ---------------------------------------------------------------- what is asked
 
 
-def _recall(view: View) -> None:
-    """Put the question of a link's answer into the form, once."""
+def _recall(view: View) -> View:
+    """Put the question of a link's answer into the form, once, unless somebody is typing another."""
     if not view.answer or st.session_state.get(SEEN_KEY) == view.answer:
-        return
+        return view
     st.session_state[SEEN_KEY] = view.answer
     try:
         own = answers.read(view.answer).own
     except InputError:
-        return
+        return view
+    if any(typed := _texts()) and typed != st.session_state.get(ASKED_KEY):
+        return view
     st.session_state[QUESTION_KEY] = own.question
     st.session_state[CONTEXT_KEY] = own.context
     st.session_state[OPTIONS_KEY] = "\n".join(own.options)
     st.session_state[EXTRA_KEY] = own.extra
     st.session_state[MODEL_KEY] = own.model
-    st.session_state[RUN_KEY] = own.run_id
+    st.session_state[ASKED_KEY] = _texts()
+    return state.change(run=own.run_id)
+
+
+def _texts() -> tuple[str, ...]:
+    return tuple(st.session_state.get(key) or "" for key in (QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY))
 
 
 def _pick(records: Sequence[RunRecord], view: View) -> tuple[str, RunRecord]:
     """The model that is asked, and the run whose calibration is used: the model's own runs come first."""
     by_id = {record.run_id: record for record in records}
-    first = by_id.get(view.run, records[0])
+    by_id = {view.run: by_id[view.run], **by_id} if view.run in by_id else by_id
     known = list(dict.fromkeys([*models.bundled_models(), *(record.spec.model for record in records)]))
-    st.session_state.setdefault(MODEL_KEY, first.spec.model)
+    st.session_state.setdefault(MODEL_KEY, next(iter(by_id.values())).spec.model)
     chosen = st.session_state[MODEL_KEY] or ""
-    ordered = sorted(records, key=lambda record: record.spec.model != chosen)
-    own_runs = [record.run_id for record in ordered if record.spec.model == chosen]
-    if st.session_state.get(RUN_KEY) not in by_id:
-        st.session_state[RUN_KEY] = first.run_id if first.run_id in own_runs or not own_runs else own_runs[0]
+    ordered = sorted(by_id.values(), key=lambda record: record.spec.model != chosen)
+    st.session_state[RUN_KEY] = view.run if view.run in by_id else ordered[0].run_id
     left, right = st.columns([2, 3])
     model = left.selectbox(
         "Model",
@@ -111,7 +117,7 @@ def _pick(records: Sequence[RunRecord], view: View) -> tuple[str, RunRecord]:
         format_func=names.__getitem__,
         key=RUN_KEY,
         help=RUN_HELP,
-        persist_state="session",
+        on_change=lambda: state.change(run=st.session_state[RUN_KEY], question=""),
     )
     return str(model or ""), by_id[str(run_id)]
 
@@ -121,7 +127,7 @@ def _model_chosen() -> None:
     chosen = st.session_state[MODEL_KEY]
     own = [record.run_id for record in data.runs().finished if record.spec.model == chosen]
     if own and st.session_state.get(RUN_KEY) not in own:
-        st.session_state[RUN_KEY] = own[0]
+        state.change(run=own[0], question="")
 
 
 def _form(record: RunRecord, by: Bench) -> bool:
@@ -196,6 +202,7 @@ def _send(own: OwnQuestion) -> None:
     client.ask(own)
     now = client.state(own.answer_id, wait_s=AT_ONCE_S)
     st.session_state[SEEN_KEY] = own.answer_id
+    st.session_state[ASKED_KEY] = _texts()
     st.session_state[PENDING_KEY] = "" if now.ended else own.answer_id
     _note(now)
     state.change(answer=own.answer_id, run=own.run_id)
@@ -236,12 +243,12 @@ def in_words(now: AnswerState) -> str:
 
 def _note(now: AnswerState) -> None:
     """Remember a failure; the answer itself lies on disk."""
-    st.session_state["own_failed"] = (now.answer_id, now.message) if now.stage == "failed" else ("", "")
+    st.session_state[FAILED_KEY] = (now.answer_id, now.message) if now.stage == "failed" else ("", "")
 
 
 def _failure(answer_id: str) -> str:
     """Why there is no answer, or an empty text where there is one."""
-    failed_id, message = st.session_state.get("own_failed", ("", ""))
+    failed_id, message = st.session_state.get(FAILED_KEY, ("", ""))
     if failed_id == answer_id:
         return message
     try:
@@ -251,7 +258,7 @@ def _failure(answer_id: str) -> str:
         if now and not now.ended:  # a reload while it was on its way
             st.session_state[PENDING_KEY] = answer_id
             st.rerun()
-        return str(error)
+        return now.message if now and now.stage == "failed" and now.message != client.GONE else str(error)
     return ""
 
 

@@ -201,6 +201,29 @@ def test_links_to_what_is_gone_say_so(open_page: Open, run_id: str):
     assert "The run that calibrated this answer can't be read" in said(app)
 
 
+def test_a_link_to_an_older_answer_leaves_a_draft_alone(open_page: Open, run_id: str):
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), "The first?", "x\ny\nz\nw"))
+    first = app.query_params["answer"]
+    app = answered(fill(app, "The second?", "x\ny\nz\nw"))
+    app.query_params["answer"] = first  # as the way back in the browser does
+    assert kept(app.run())[0] == "The first?"  # nothing was typed since the second was asked
+    app.text_area(key="own_question").set_value("A draft")
+    next(button for button in app.button if button.label == "Ask").click().run()
+    app.text_area(key="own_question").set_value("Another draft")
+    app.text_area(key="own_options").set_value("")
+    next(button for button in app.button if button.label == "Ask").click().run()
+    app.query_params["answer"] = first
+    assert kept(app.run())[0] == "Another draft"
+
+
+def test_the_calibrating_run_is_part_of_the_link(open_page: Open, run_id: str):
+    other = execute(RunSpec(model="fake", task="qa", samples=50))
+    app = open_page("one_question", ask="own", run=run_id)
+    assert app.selectbox(key="own_run").value == run_id
+    app.selectbox(key="own_run").set_value(other).run()
+    assert app.query_params["run"] == other
+
+
 def test_an_answer_that_is_not_as_recorded_is_told(open_page: Open, run_id: str):
     app = answered(fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw"))
     answer = answers.read(app.query_params["answer"])

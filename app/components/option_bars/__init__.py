@@ -9,7 +9,7 @@ apart, so that the bars need not wait for it; it hears a moving alpha from the b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +29,22 @@ RUNS_KEY = "question_runs"
 HERE = Path(__file__).parent
 SCRIPTS = ("standing.js", "words.js", "table.js", "bars.js", "option_bars.js")
 
-_mount = st.components.v2.component(
-    "hedge_option_bars",
-    html=(HERE / "option_bars.html").read_text(encoding="utf-8"),
-    css=(HERE / "option_bars.css").read_text(encoding="utf-8"),
-    js=joined(HERE, SCRIPTS),
+_LOOKS = {"css": (HERE / "option_bars.css").read_text(encoding="utf-8"), "js": joined(HERE, SCRIPTS)}
+_mount_bars = st.components.v2.component(
+    "hedge_option_bars", html=(HERE / "option_bars.html").read_text(encoding="utf-8"), **_LOOKS
+)
+_mount_runs = st.components.v2.component(
+    "hedge_question_runs",
+    html='<section class="question" aria-label="In several runs"><div class="runs-table wide"></div></section>',
+    **_LOOKS,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Seed:
-    """What the browser starts from, how often that changed, and what the browser was last known to show."""
+    """What the browser starts from with which data, how often that changed, and what it was last known to show."""
 
+    version: str
     start: tuple[int, str, str]
     revision: int
     shown: tuple[int, str, str]
@@ -54,9 +58,9 @@ def option_bars(
     ``label`` is the true option's place, None where nobody knows it; ``version`` names the data. A released alpha,
     the policy for empty sets and the chosen score go into the view.
     """
-    seed = _seed(view)
+    seed = _seed(view, version)
     alpha, empty, bars = seed.start
-    _mount(
+    _mount_bars(
         key=KEY,
         data={
             "kind": "question",
@@ -106,7 +110,7 @@ def run_table(
     rows: Sequence[RunRow], *, k: int, label: int, version: str, view: View, on_open: Callable[[str], None]
 ) -> None:
     """Mount the same question in several runs, a row each; ``on_open`` is called with the run that is clicked."""
-    _mount(
+    _mount_runs(
         key=RUNS_KEY,
         data={
             "kind": "runs",
@@ -139,12 +143,12 @@ def _shown(view: View) -> tuple[int, str, str]:
     return view.alpha, view.empty, view.bars
 
 
-def _seed(view: View) -> _Seed:
-    """The last seed, or the next one where the browser shows something else than the view."""
+def _seed(view: View, version: str) -> _Seed:
+    """The last seed, or the next one where the browser gets other data or shows something else than the view."""
     seed: _Seed | None = st.session_state.get(SEED_KEY)
     mounted = KEY in st.session_state  # its state is dropped with the page, and a new one starts from the seed
-    if seed is None or not mounted or seed.shown != _shown(view):
-        seed = _Seed(_shown(view), seed.revision + 1 if seed else 0, _shown(view))
+    if seed is None or not mounted or seed.version != version or seed.shown != _shown(view):
+        seed = _Seed(version, _shown(view), seed.revision + 1 if seed else 0, _shown(view))
         st.session_state[SEED_KEY] = seed
     return seed
 
@@ -152,7 +156,7 @@ def _seed(view: View) -> _Seed:
 def _take_view() -> None:
     view = _read(st.session_state[KEY].get("view") or {})
     seed: _Seed = st.session_state[SEED_KEY]
-    st.session_state[SEED_KEY] = _Seed(seed.start, seed.revision, _shown(view))
+    st.session_state[SEED_KEY] = replace(seed, shown=_shown(view))
 
 
 def _open(on_open: Callable[[str], None]) -> None:

@@ -27,7 +27,6 @@ class Question {
     this.find = (selector) => root.querySelector(selector);
     this.range = this.find("#alpha");
     this.number = this.find("#alpha-number");
-    this.find(".one").hidden = false;
     this.listen();
   }
 
@@ -135,6 +134,7 @@ class Question {
       this.number.value = shownAlpha(this.alpha);
       return;
     }
+    this.number.value = shownAlpha(thousandths);
     this.jump(thousandths);
     this.report();
   }
@@ -198,7 +198,6 @@ function shownThreshold(value) {
 class Runs {
   constructor(root) {
     this.root = root;
-    root.querySelector(".many").hidden = false;
     this.follow = (event) => this.show(event.detail);
     window.addEventListener(MOVED, this.follow);
   }
