@@ -31,6 +31,7 @@ MODEL_KEY, RUN_KEY = "own_model", "own_run"
 QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY, EXTRA_KEY = "own_question", "own_context", "own_options", "own_extra"
 PENDING_KEY, FAILED_KEY, WARMED_KEY = "own_pending", "own_failed", "own_warmed"
 SEEN_KEY, ASKED_KEY = "own_seen", "own_asked"
+LATEST_KEY, PROBLEM_KEY = "own_latest", "own_problem"
 MB = 1_000_000
 LITTLE_MASS = 0.5
 
@@ -47,21 +48,34 @@ def ask(view: View) -> None:
     if not records:
         st.info("A set needs the calibration of a finished run of Hedge's own; there is none yet. Launch one first.")
         return
-    view = _recall(view)
+    view = _caught_up(_recall(view))
     model, record = _pick(records, view)
-    by = data.bench(record.run_id)
-    pressed = _form(record, by)
+    _form(record, data.bench(record.run_id))
     _warm(model, record)
-    if pressed:
-        with spoken():
-            _send(OwnQuestion(model=model, run_id=record.run_id, **_typed(record)))
-    answer_id = state.view(*st.session_state[state.NAMES_KEY]).answer
-    if st.session_state.get(PENDING_KEY) == answer_id and answer_id:
-        st.fragment(_watch, run_every=POLL_S)(answer_id)
-    elif answer_id and not (failed := _failure(answer_id)):
-        _show(answers.read(answer_id), view)
-    elif answer_id:
+    if problem := st.session_state.get(PROBLEM_KEY):
+        st.error(plain(sentence(problem)))
+    if not view.answer:
+        return
+    if st.session_state.get(PENDING_KEY) == view.answer:
+        _note(client.state(view.answer, wait_s=AT_ONCE_S))
+    if st.session_state.get(PENDING_KEY) == view.answer:
+        st.fragment(_watch, run_every=POLL_S)(view.answer)
+    elif failed := _failure(view.answer):
         st.error(plain(sentence(failed)))
+    else:
+        _show(answers.read(view.answer), view)
+
+
+def _caught_up(view: View) -> View:
+    """The view with the question that was asked last, until its address has been to the browser and back.
+
+    A message that crosses the click, such as that of a released alpha, still carries the address of before.
+    """
+    latest = st.session_state.get(LATEST_KEY, "")
+    if latest and view.answer != latest:
+        return state.change(answer=latest)
+    st.session_state[LATEST_KEY] = ""
+    return view
 
 
 # ---------------------------------------------------------------- what is asked
@@ -130,8 +144,8 @@ def _model_chosen() -> None:
         state.change(run=own[0], question="")
 
 
-def _form(record: RunRecord, by: Bench) -> bool:
-    """What is typed stays as it is, whatever becomes of it; True once the button was pressed."""
+def _form(record: RunRecord, by: Bench) -> None:
+    """What is typed stays as it is, whatever becomes of it."""
     closing = data.closing_options(record.run_id)
     st.session_state.setdefault(EXTRA_KEY, closing > 0)
     with st.form("own", border=True):
@@ -166,9 +180,9 @@ def _form(record: RunRecord, by: Bench) -> bool:
             persist_state="session",
         )
         with st.container(horizontal=True, vertical_alignment="center"):
-            pressed = st.form_submit_button("Ask")
+            # In a callback, because a message that crosses the click may cut the page's own run short.
+            st.form_submit_button("Ask", on_click=_send)
             st.caption(_fitting(record, by))
-    return pressed
 
 
 def _fitting(record: RunRecord, by: Bench) -> str:
@@ -197,15 +211,18 @@ def _warm(model: str, record: RunRecord) -> None:
         client.warm(*wanted)
 
 
-def _send(own: OwnQuestion) -> None:
-    """Ask; an answer that comes at once is shown at once."""
-    client.ask(own)
-    now = client.state(own.answer_id, wait_s=AT_ONCE_S)
-    st.session_state[SEEN_KEY] = own.answer_id
+def _send() -> None:
+    """Ask what is typed, or remember why it can't be asked."""
+    st.session_state[PROBLEM_KEY] = ""
+    try:
+        record = data.record(st.session_state[RUN_KEY])
+        own = OwnQuestion(model=str(st.session_state[MODEL_KEY] or ""), run_id=record.run_id, **_typed(record))
+        client.ask(own)
+    except HedgeError as error:
+        st.session_state[PROBLEM_KEY] = str(error)
+        return
+    st.session_state[LATEST_KEY] = st.session_state[PENDING_KEY] = st.session_state[SEEN_KEY] = own.answer_id
     st.session_state[ASKED_KEY] = _texts()
-    st.session_state[PENDING_KEY] = "" if now.ended else own.answer_id
-    _note(now)
-    state.change(answer=own.answer_id, run=own.run_id)
 
 
 # ---------------------------------------------------------------- how far it is
@@ -215,7 +232,6 @@ def _watch(answer_id: str) -> None:
     with spoken():
         now = client.state(answer_id)
         if now.ended:
-            st.session_state[PENDING_KEY] = ""
             _note(now)
             st.rerun()
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
@@ -242,7 +258,10 @@ def in_words(now: AnswerState) -> str:
 
 
 def _note(now: AnswerState) -> None:
-    """Remember a failure; the answer itself lies on disk."""
+    """Remember how an answer ended, if it has; the answer itself lies on disk."""
+    if not now.ended:
+        return
+    st.session_state[PENDING_KEY] = ""
     st.session_state[FAILED_KEY] = (now.answer_id, now.message) if now.stage == "failed" else ("", "")
 
 

@@ -216,6 +216,20 @@ def test_a_link_to_an_older_answer_leaves_a_draft_alone(open_page: Open, run_id:
     assert kept(app.run())[0] == "Another draft"
 
 
+def test_a_message_that_crosses_the_click_does_not_lose_the_question(open_page: Open, run_id: str):
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), "The first?", "x\ny\nz\nw"))
+    before = app.query_params["answer"]
+    app = fill(app, "The second?", "x\ny\nz\nw")
+    asked_for = app.query_params["answer"]
+    app.query_params["answer"] = before  # what a browser still sends that has not heard of the new address
+    app.run()
+    assert app.query_params["answer"] == asked_for != before
+    assert app.subheader[0].value == "The second?"
+    app.run()
+    app.query_params["answer"] = before  # and now it is a way back
+    assert app.run().subheader[0].value == "The first?"
+
+
 def test_the_calibrating_run_is_part_of_the_link(open_page: Open, run_id: str):
     other = execute(RunSpec(model="fake", task="qa", samples=50))
     app = open_page("one_question", ask="own", run=run_id)
