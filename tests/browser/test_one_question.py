@@ -75,6 +75,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("HEDGE_HOME", str(folder))
         synthetic_run(200, model="first")
         synthetic_run(200, model="second", signal=3)
+        synthetic_run(16, model="few", seed=7)
         nasty = synthetic_run(40, model="nasty", seed=9)
         questions = [
             replace(q, question=NASTY, options=(NASTY, "plain *text*", *q.options[2:]))
@@ -231,6 +232,17 @@ def expect_row(row: Locator, one: Standing, alpha: int) -> None:
     kept = ", ".join(LETTERS[j] for j in np.flatnonzero(inside))
     expect(row.locator(".set span").first).to_have_text(f"{{ {kept} }}" if kept else "{ }")
     assert row.locator(".chance .unseen").all_inner_texts() == ["in" if is_in else "out" for is_in in inside]
+
+
+def test_few_calibrated_questions_are_explained(visit: Visitor, address: str):
+    page = visit(address).open(f"/one_question?run={run_of('few')}&alpha=100")
+    bars = Bars(page).ready()
+    notice = page.locator(".notice")
+    expect(notice).to_have_text(re.compile("With 8 calibration questions alpha can be no smaller than 0.112"))
+    assert set(bars.words()) == {"in"}
+    bars.number.fill("0.112")
+    bars.number.press("Enter")
+    expect(notice).to_be_hidden()
 
 
 def test_markup_in_an_option_is_text(visit: Visitor, address: str):

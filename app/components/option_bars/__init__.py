@@ -20,6 +20,7 @@ from app import state
 from app.components.scripts import joined
 from app.state import View
 from core.conformal.scores import SCORES
+from core.conformal.threshold import full_set_message
 from core.records import LETTERS
 from core.reports.one_question import Bench, Standing
 
@@ -92,6 +93,7 @@ def _score(standing: Standing, by: Bench) -> dict[str, Any]:
         "counts": standing.counts.tolist(),
         "badge": {True: "tuned", False: "not tuned", None: ""}[calibrated.tuned],
         "note": calibrated.note,
+        "full_set_text": full_set_message(standing.n, 1),
     }
 
 

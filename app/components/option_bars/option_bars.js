@@ -2,7 +2,7 @@
 // which a person lets go is sent to Python. A table of runs elsewhere on the page hears the same alpha.
 
 import { alphaAt, optionBars } from "./bars.js";
-import { leavesAt, lettersOf, membersAt } from "./standing.js";
+import { isIn, leavesAt, lettersOf, membersAt } from "./standing.js";
 import { make, say, setTable } from "./table.js";
 import { nextToLeave, setText, shownAlpha, summary, verdict } from "./words.js";
 
@@ -176,6 +176,9 @@ class Question {
     this.range.setAttribute("aria-valuetext", `${shownAlpha(alpha)}, set ${kept.length ? kept.join(", ") : "empty"}`);
     say(this.find(".answer"), setText(kept));
     say(this.find(".verdict"), verdict(kept, letters.length, truthLetter));
+    const notice = this.find(".notice");
+    notice.hidden = !isIn(1, score.n, alpha); // the smallest p-value there is stays in: so does every option
+    if (!notice.hidden) say(notice, score.full_set_text);
     say(this.find(".next"), nextToLeave(score, members, letters, score.leaves));
     clearTimeout(this.speaking);
     this.speaking = setTimeout(() => say(this.find(".summary"), summary(alpha, score.title, kept, truthLetter)), SPEAK_AFTER_MS);
