@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.conformal.draws import FEWER, SPLIT, first_part
 from core.errors import InputError
 from core.records import DONT_KNOW, NONE_OF_ABOVE, FloatArray, IntArray, Question
 from core.reports.evaluation import Evaluation
@@ -58,7 +59,7 @@ def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArra
     A row with nothing left is spread evenly: the model said nothing about the options that stay.
     """
     kept = np.delete(probabilities, places, axis=1)
-    sums = kept.sum(axis=1, keepdims=True)
+    sums = np.cumsum(kept, axis=1)[:, -1:]  # from left to right, as the browser adds
     even = np.full_like(kept, 1 / kept.shape[1])
     return np.where(sums > 0, kept / np.where(sums > 0, sums, 1), even)
 
@@ -69,40 +70,41 @@ def _without_extra(run: Evaluation) -> Evaluation:
         raise InputError(f"run {run.run_id} has no options E “{DONT_KNOW}” and F “{NONE_OF_ABOVE}” to leave out")
     if np.isin(run.labels, places).any():
         raise InputError(f"run {run.run_id} has questions whose truth is E or F; they can't be left out")
+    if run.k - len(places) < 2:
+        raise InputError(f"without E and F {run.k - len(places)} option stays; a set needs at least 2 to choose from")
     shift = np.array([sum(place < j for place in places) for j in range(run.k)])
-    return replace(run, probabilities=renormalise(run.probabilities, places), labels=run.labels - shift[run.labels])
+    return replace(
+        run,
+        probabilities=renormalise(run.probabilities, places),
+        labels=run.labels - shift[run.labels],
+        letters="".join(letter for j, letter in enumerate(run.letters) if j not in places),
+    )
 
 
 def _fewer(run: Evaluation, n: int) -> Evaluation:
     have = len(run.calibration)
-    if not FEWEST <= n <= have:
-        raise InputError(f"the run has {have} calibration questions, from {FEWEST} of which a view can use; got {n}")
-    order = np.random.default_rng([run.spec.seed, 0xF3]).permutation(run.calibration)
-    return replace(run, calibration=np.sort(order[:n]))
+    smallest = min(FEWEST, have)
+    if not smallest <= n <= have:
+        raise InputError(f"the run has {have} calibration questions, from {smallest} of which a view can use; got {n}")
+    part = first_part(run.calibration, n, seed=run.spec.seed, purpose=FEWER)
+    return replace(run, calibration=run.calibration[part])
 
 
 def _split_again(run: Evaluation, seed: int) -> Evaluation:
     """Another split of the same questions into sides of the same size; questions alike stay together."""
-    rows = np.concatenate([run.calibration, run.test])
-    clusters = _clusters(run, rows)
-    order = np.random.default_rng([seed, 0x59]).permutation(int(clusters.max()) + 1)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    by_cluster = np.argsort(place[clusters], kind="stable")
-    cut = len(run.calibration)
-    ordered = clusters[by_cluster]
-    while 0 < cut < len(rows) and ordered[cut] == ordered[cut - 1]:
-        cut += 1  # the cluster at the edge stays whole, on the calibration side
-    if cut == len(rows):
+    rows, clusters = clustered(run)
+    calibrates = first_part(clusters, len(run.calibration), seed=seed, purpose=SPLIT)
+    if len(run.test) > 0 and calibrates.all():
         raise InputError(f"run {run.run_id} has too few unlike questions to split again")
-    return replace(run, calibration=np.sort(rows[by_cluster[:cut]]), test=np.sort(rows[by_cluster[cut:]]))
+    return replace(run, calibration=rows[calibrates], test=rows[~calibrates])
 
 
-def _clusters(run: Evaluation, rows: IntArray) -> IntArray:
-    """A number a row, the same for questions alike."""
+def clustered(run: Evaluation) -> tuple[IntArray, IntArray]:
+    """The calibration and test rows in file order, and for each a number that is the same for questions alike."""
+    rows = np.sort(np.concatenate([run.calibration, run.test]))
     texts = {q["id"]: q for q in store.read_questions(run.run_id).to_pylist()}
     questions = [
         Question(q["id"], q["task"], q["group"], q["context"], q["question"], tuple(q["options"]), q["label"])
         for q in (texts[str(run.ids[row])] for row in rows)
     ]
-    return np.array(clusters(questions), dtype=np.int64)
+    return rows, np.array(clusters(questions), dtype=np.int64)
