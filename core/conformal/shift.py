@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.conformal.alpha import THOUSAND, check_thousandths
+from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
 from core.errors import InputError
-from core.records import FloatArray
+from core.records import FloatArray, IntArray
 
 DRAWS = 999
 RIDGE = 1.0
@@ -86,3 +86,26 @@ def weighted_thresholds(
     wanted = (THOUSAND - alpha) * (calibration_weights.sum() + test_weights)
     place = np.searchsorted(gathered, wanted, side="left")
     return np.asarray(np.append(calibration_scores[order], np.inf)[place], dtype=np.float64)
+
+
+def weighted_curve(
+    calibration_scores: FloatArray,
+    calibration_weights: FloatArray,
+    test_scores: FloatArray,
+    test_weights: FloatArray,
+    test_labels: IntArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Coverage and mean set size at each alpha from 1 to 999 thousandths, (999,) each, by weighted thresholds.
+
+    No threshold is formed: an option of score s stays unless the weight of the calibration scores below s already
+    reaches what :func:`weighted_thresholds` wants. ``test_scores`` are (m, k).
+    """
+    order = np.argsort(calibration_scores, kind="stable")
+    gathered = np.append(0.0, np.cumsum(calibration_weights[order]) * THOUSAND)
+    below = gathered[np.searchsorted(calibration_scores[order], test_scores, side="left")]
+    below_true = below[np.arange(len(test_labels)), test_labels]
+    total = calibration_weights.sum() + test_weights
+    wanted = [(THOUSAND - int(alpha)) * total for alpha in ALPHAS]
+    coverage = np.array([(below_true < w).mean() for w in wanted])
+    size = np.array([(below < w[:, None]).sum() / len(test_labels) for w in wanted])
+    return coverage, size

@@ -87,3 +87,15 @@ def test_a_column_that_never_changes_tells_nothing():
 def test_an_empty_side_is_refused():
     with pytest.raises(InputError, match="at least one question on each"):
         shift.exchangeability_p_value(np.array([]), np.ones(3), rng=np.random.default_rng(0))
+
+
+def test_the_weighted_curve_is_that_of_the_weighted_thresholds():
+    rng = np.random.default_rng(9)
+    calibration = rng.integers(0, 12, 60) / 12  # full of ties
+    test = rng.integers(0, 14, (40, 4)) / 12
+    w, v, y = rng.random(60) * 3, rng.random(40) * 3, rng.integers(0, 4, 40)
+    coverage, size = shift.weighted_curve(calibration, w, test, v, y)
+    for alpha in range(1, 1000):
+        members = test <= shift.weighted_thresholds(calibration, w, v, alpha)[:, None]
+        assert coverage[alpha - 1] == members[np.arange(40), y].mean()
+        assert size[alpha - 1] == members.sum() / 40
