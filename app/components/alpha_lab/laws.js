@@ -4,6 +4,7 @@
 const BAND_TAIL = 0.025;
 const TIE = 1e-10; // a cumulative probability this close to a tail counts as having reached it, here and in Python
 const NEGLIGIBLE = 1e-25;
+const TRIMMED = 1e-15;
 const PRECISE = 1e-15;
 const KEPT_BANDS = 16;
 const KEPT_INTERVALS = 20000;
@@ -122,6 +123,42 @@ export function betaBinomialBand(n, m, alpha, scratch = new Float64Array(m + 1))
   return ends.map((end) => {
     while (sum < end && x < last) sum += scratch[++x];
     return x / m;
+  });
+}
+
+// Probabilities of the counts from `first` on, without the ends that do not matter.
+function trimmed(first, law) {
+  let low = 0, high = law.length;
+  while (low < high - 1 && law[low] < TRIMMED) low++;
+  while (high > low + 1 && law[high - 1] < TRIMMED) high--;
+  return { first: first + low, law: law.subarray(low, high) };
+}
+
+function convolved(one, other) {
+  const law = new Float64Array(one.law.length + other.law.length - 1);
+  for (let i = 0; i < one.law.length; i++) {
+    for (let j = 0; j < other.law.length; j++) law[i + j] += one.law[i] * other.law[j];
+  }
+  return trimmed(one.first + other.first, law);
+}
+
+// The same band where each stratum has a threshold of its own: n[s] calibrate and m[s] test it.
+export function strataBand(n, m, alpha) {
+  let sum = { first: 0, law: Float64Array.of(1) }, tested = 0;
+  m.forEach((asked, s) => {
+    tested += asked;
+    const [a, b] = betaParameters(n[s], alpha), law = new Float64Array(asked + 1);
+    if (b === 0) {
+      sum = { first: sum.first + asked, law: sum.law };
+      return;
+    }
+    const { first, last, total } = fillLaw(law, asked, a, b);
+    sum = convolved(sum, trimmed(first, law.subarray(first, last + 1).map((value) => value / total)));
+  });
+  let x = 0, cumulative = sum.law[0];
+  return [BAND_TAIL, 1 - BAND_TAIL].map((share) => {
+    while (cumulative < share - TIE && x < sum.law.length - 1) cumulative += sum.law[++x];
+    return (sum.first + x) / tested;
   });
 }
 
