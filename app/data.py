@@ -16,6 +16,7 @@ from core.errors import HedgeError, InputError
 from core.records import Question
 from core.reports import evaluation as evaluations
 from core.reports import frames
+from core.reports import lesson as lessons
 from core.reports import shifted as shifts
 from core.reports import view as views
 from core.reports.evaluation import Evaluation
@@ -137,6 +138,11 @@ def subjects(run_id: str) -> tuple[str, ...]:
     return shifts.subjects(_evaluation(run_key(run_id)))
 
 
+def lesson_facts(run_id: str) -> dict[str, str]:
+    """The figures that a lesson may speak of, in words."""
+    return _lesson_facts(run_key(run_id))
+
+
 def widest_pair(run_id: str, by: str) -> tuple[str, str] | None:
     """The subjects, calibrated and tested on, between which coverage falls shortest; None for fewer than two."""
     return _widest_pair(run_key(run_id), by)
@@ -216,6 +222,13 @@ def _report(key: RunKey, sets: Sets) -> Report:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _looked(key: RunKey, look: Look) -> Evaluation:
     return views.look(_evaluation(key), look)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Computing the lesson's figures …")
+def _lesson_facts(key: RunKey) -> dict[str, str]:
+    pair = _widest_pair(key, "lac")
+    shift = _shifted((key, pair[0]), (key, pair[1]), "lac") if pair else None
+    return lessons.facts(_evaluation(key), shift)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

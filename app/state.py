@@ -36,7 +36,8 @@ class View:
     kept; ``n`` how many calibration questions are used (0: all); ``split`` the number of another random split ("": the
     run's own). Of its list of test questions: ``show`` which sets, ``on`` by the score of which side, ``subject`` and
     ``search`` ("": any), ``list`` as cards or rows, ``row`` the number (from 1) of the first one shown. Of its shift:
-    ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most.
+    ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most. Of a
+    lesson: ``step``, from 1.
     """
 
     run: str = ""
@@ -57,13 +58,14 @@ class View:
     row: int = 1
     source: str = ""
     target: str = ""
+    step: int = 1
     question: str = ""
 
 
 ALWAYS_SHOWN = ("run", "alpha")
 """Names that stand in the address even at their defaults."""
 
-NOT_OF_THE_LAB = ("run", "score", "source", "target", "question")
+NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question")
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
 
@@ -79,7 +81,7 @@ def _alpha(text: str) -> int:
 
 def _row(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < len(text) <= 9 and int(text) > 0):
-        raise InputError("rows count from 1")
+        raise InputError("it counts from 1")
     return int(text)
 
 
@@ -129,6 +131,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "row": _row,
     "source": _text,
     "target": _text,
+    "step": _row,
     "question": str,
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""

@@ -26,8 +26,9 @@ export function put(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }
 
-export function canvas(host, label, { height = Math.max(host.clientHeight, 40) } = {}) {
-  const width = Math.max(host.clientWidth, 120);
+// What is not shown has no size; it is drawn at another's, and drawn anew when it is shown.
+export function canvas(host, label, { height = host.clientHeight || 200 } = {}) {
+  const width = Math.max(host.clientWidth || 400, 120);
   host.replaceChildren();
   const svg = draw(host, "svg", { class: "chart", role: "img", viewBox: `0 0 ${width} ${height}`, "aria-label": label });
   return { svg, width, height };
