@@ -100,7 +100,7 @@ def _said(found: Shifted) -> str:
     return (
         f"{counted(found.n, 'question calibrates', 'questions calibrate')} and "
         f"{counted(found.m, 'question tests', 'questions test')}; {alike}. Weights count a calibration question "
-        "for more where the model's probabilities look like those of the tested ones (Tibshirani et al. 2019); here they "
-        f"are worth {found.effective:,.0f} equally weighted questions. They repair another mix of questions, not "
+        "for more where the model's probabilities look like those of the tested ones (Tibshirani et al. 2019); here "
+        f"they are worth {found.effective:,.0f} equally weighted questions. They repair another mix of questions, not "
         "questions whose probabilities mean something else."
     )

@@ -5,7 +5,7 @@ import { Card } from "./cards.js";
 import { accuracy, byClass, byGroup, curves, evaluate, histogram, prepare, scoreRange, uacc } from "./conformal.js";
 import { bySizeFigure, curveFigure, scoresFigure, sizesFigure, stripFigure, stripReach } from "./figures.js";
 import { forestFigure, strataSaid } from "./forest.js";
-import { bands, shareInterval } from "./laws.js";
+import { bands, shareInterval, strataBand } from "./laws.js";
 import { Luck } from "./luck.js";
 import { lookAt, makePool } from "./pool.js";
 import { Questions, questionTexts } from "./questions.js";
@@ -103,8 +103,8 @@ class Lab {
     };
     this.number.onchange = () => this.typed();
     this.find(".luck-side").onchange = () => this.drawLuck();
-    this.find("[data-panel=strata]").addEventListener("toggle", () => this.paint());
-    for (const panel of ["redraw", "bugs"]) this.find(`[data-panel=${panel}]`).addEventListener("toggle", () => this.drawLuck());
+    this.find("[data-panel=strata]").addEventListener("toggle", () => this.results && this.paint({ resting: true }));
+    for (const panel of ["redraw", "bugs"]) this.find(`[data-panel=${panel}]`).addEventListener("toggle", () => this.results && this.drawLuck());
   }
 
   move(alpha) {
@@ -129,7 +129,7 @@ class Lab {
   // The list of questions follows once alpha rests; the marks in it have moved all along.
   released() {
     cancelAnimationFrame(this.frame);
-    this.paint();
+    this.paint({ resting: true });
     this.listQuestions();
     this.drawLuck();
     this.report();
@@ -216,7 +216,7 @@ class Lab {
 
   rebuild() {
     this.build();
-    this.paint();
+    this.paint({ resting: true });
     this.listQuestions();
     this.drawLuck();
   }
@@ -233,7 +233,7 @@ class Lab {
     const width = this.find(".lab").clientWidth;
     if (!this.updates || width === this.width) return;
     this.build();
-    this.paint();
+    this.paint({ resting: true });
     this.luck.show();
   }
 
@@ -292,7 +292,8 @@ class Lab {
     this.forest = null;
   }
 
-  paint() {
+  // At rest it also finds what takes too long for a frame.
+  paint({ resting = false } = {}) {
     cancelAnimationFrame(this.frame);
     this.frame = null;
     const { view, slots, prepared, policy } = this, { alpha } = view;
@@ -306,7 +307,7 @@ class Lab {
     slots.forEach(({ side }, i) => {
       this.updates.scores[i](results[side].threshold);
       this.updates.strips[i](alpha, results[side].coverage, this.bands[side]);
-      this.cards[side].show(results[side], this.figuresOf(side, results[side]));
+      this.cards[side].show(results[side], this.figuresOf(side, results[side], resting));
     });
     this.dial(results);
     this.paintStrata();
@@ -316,12 +317,21 @@ class Lab {
     this.speaking = setTimeout(() => say(this.find(".summary"), summary(alpha, slots, results, this.digits)), SPEAK_AFTER_MS);
   }
 
-  figuresOf(side, result) {
-    const { alpha, by } = this.view, band = this.bands[side], prepared = this.prepared[side];
+  figuresOf(side, result, resting) {
+    const { by } = this.view, prepared = this.prepared[side];
     return {
       m: this.m, k: this.look.k, digits: this.digits, by, uacc: uacc(accuracy(prepared), this.look.k, result.meanSize),
-      band: band && { low: band.testLow[alpha - 1], high: band.testHigh[alpha - 1] },
+      band: this.bandOf(side, resting),
     };
+  }
+
+  // Where coverage lies by luck; with thresholds for strata it is a convolution of their laws.
+  bandOf(side, resting) {
+    const { alpha } = this.view, band = this.bands[side];
+    if (band) return { low: band.testLow[alpha - 1], high: band.testHigh[alpha - 1] };
+    if (!resting) return null;
+    const { n, m } = this.strata(side), [low, high] = strataBand(n, m, alpha);
+    return { low, high };
   }
 
   dial(results) {

@@ -60,7 +60,8 @@ export class Card {
     };
     show("coverage", percent(result.coverage, digits), result.coverage);
     show("meanSize", result.meanSize.toFixed(2), result.meanSize);
-    show("band", by === "all" ? `band ${(100 * band.low).toFixed(digits)} to ${percent(band.high, digits)}` : `of ${counted(m, "test question", "test questions")}`);
+    show("band", band ? `band ${(100 * band.low).toFixed(digits)} to ${percent(band.high, digits)}` : `of ${counted(m, "test question", "test questions")}`);
+    this.find("[data-figure=band]").dataset.value = band ? `${band.low} ${band.high}` : "";
     show("of", `of ${k} options`);
     const limits = by === "all" ? [] : [...result.thresholds].filter((q) => !Number.isNaN(q));
     show("threshold", by === "all" ? (result.threshold === Infinity ? "none" : result.threshold.toFixed(4)) : between(limits), result.threshold);

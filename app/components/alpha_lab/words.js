@@ -35,16 +35,13 @@ export function fullStrataText(by, full, of, alpha) {
 }
 
 export function verdict({ thresholds, threshold, coverage }, by, band) {
-  if (by !== "all") {
-    const what = by === "group" ? "subject’s" : "letter’s";
-    return thresholds.every((q) => q === Infinity)
-      ? "Every option stays in every set, so nothing is missed and nothing is said."
-      : `Each ${what} questions have a threshold of their own: the promise is kept within each, see below.`;
-  }
-  if (threshold === Infinity) return "Every option stays in every set, so nothing is missed and nothing is said.";
+  if (threshold === Infinity || thresholds.every((q) => q === Infinity)) return "Every option stays in every set, so nothing is missed and nothing is said.";
+  if (!band) return `A threshold for each ${STRATA[by][0]}: the promise is made within each, see below.`;
   if (coverage < band.low) return "▼ Below the band: luck alone seldom brings so little.";
   if (coverage > band.high) return "▲ Above the band: more than promised, as tied scores and filled sets can bring.";
-  return "✓ Within the band: what the guarantee promises, give or take luck.";
+  return by === "all"
+    ? "✓ Within the band: what the guarantee promises, give or take luck."
+    : `✓ Within the band of all together; the promise is made within each ${STRATA[by][0]}, see below.`;
 }
 
 // For a screen reader, once the pointer rests.
