@@ -258,7 +258,7 @@ def _strata_notes(made: FormedSets, calibrated: dict[str, int], by: str) -> tupl
     if never and by == "class":
         notes.append(
             f"Never the truth of a calibration question: {', '.join(never)}. Nothing says how unlikely they may be, so "
-            f"{what_follows}; leave E “{DONT_KNOW}” and F “{NONE_OF_ABOVE}” out (--drop-extra) where they are such."
+            f"{what_follows}. Where these are “{DONT_KNOW}” and “{NONE_OF_ABOVE}”, drop them (--drop-extra)."
         )
     elif never:
         notes.append(f"Without calibration questions: {_listed(never, what)}; {what_follows}.")

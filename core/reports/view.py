@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.conformal.draws import FEWER, SPLIT, first_part
+from core.conformal.draws import FEWER, SPLIT, WORD, first_part
 from core.errors import InputError
 from core.records import DONT_KNOW, NONE_OF_ABOVE, FloatArray, IntArray, Question
 from core.reports.evaluation import Evaluation
@@ -36,8 +36,8 @@ class View:
 def look(run: Evaluation, view: View) -> Evaluation:
     """The run as the view has it.
 
-    Raises :class:`InputError` where E and F are not there to drop or one of them is a truth, or where there are
-    not so many calibration questions.
+    Raises :class:`InputError` where E and F are not there to drop, one of them is a truth or nothing to choose from
+    stays without them, where there are not so many calibration questions, or where a seed can't be one.
     """
     if view.split_seed is not None:
         run = _split_again(run, view.split_seed)
@@ -92,6 +92,8 @@ def _fewer(run: Evaluation, n: int) -> Evaluation:
 
 def _split_again(run: Evaluation, seed: int) -> Evaluation:
     """Another split of the same questions into sides of the same size; questions alike stay together."""
+    if not 0 <= seed < WORD:
+        raise InputError(f"the seed of a split must be a whole number from 0 to {WORD - 1}, got {seed}")
     rows, clusters = clustered(run)
     calibrates = first_part(clusters, len(run.calibration), seed=seed, purpose=SPLIT)
     if len(run.test) > 0 and calibrates.all():

@@ -103,7 +103,7 @@ CASES = {
     "two options": Case(5, 20, 2, 5, views=(View(), View(n_calibration=5), View(split_seed=7))),
     "four calibrated": Case(4, 9, 3, 6, views=(View(), View(n_calibration=4))),
     "twenty-six options": Case(80, 40, 26, 2**33 + 7, extra=(24, 25), views=(View(), View(True, 30, 4))),
-    "rank at the edge": Case(999, 60, 6, 9, extra=(4, 5), views=(View(), View(True, 500, 8))),
+    "rank at the edge": Case(999, 60, 6, 9, extra=(4, 5), views=(View(), View(True, 502, 8))),
     "many ties": Case(1000, 64, 4, 11, most=2, views=(View(), View(split_seed=12))),
 }
 

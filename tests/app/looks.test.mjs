@@ -30,6 +30,13 @@ test("too few or too many calibration questions", () => {
   }
 });
 
+test("seeds that can't be", () => {
+  for (const seed of [-1, 0.5, 2 ** 32, NaN]) {
+    refused(pool(), { seed }, `The seed of a split must be a whole number from 0 to 4294967295, got ${seed}.`);
+  }
+  assert.equal(lookAt(pool(), { seed: 2 ** 32 - 1 }).nAll, 6);
+});
+
 test("nothing to calibrate or to test on", () => {
   refused(pool({ own: new Uint8Array(8) }), {}, "This run has 0 calibration and 8 test questions; both are needed.");
   refused(pool({ own: new Uint8Array(8).fill(1) }), {}, "This run has 8 calibration and 0 test questions; both are needed.");

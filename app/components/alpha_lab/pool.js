@@ -6,6 +6,7 @@
 import { PURPOSES, firstPart, splitCut } from "./draws.js";
 
 const FEWEST = 5;
+const SEEDS = 4294967296;
 const OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 // `p` has k options a question, `own` is 1 where the run itself calibrates, `extra` the places of E and F. `places` are
@@ -53,6 +54,9 @@ function fewer(pool, rows, n) {
 // The pool as a view has it: `seed` draws another split (null: the run's own), `n` calibration questions are used
 // (null: all), `drop` leaves E and F out. Throws an Error with one sentence where that can't be.
 export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
+  if (seed !== null && !(Number.isInteger(seed) && seed >= 0 && seed < SEEDS)) {
+    throw new Error(`The seed of a split must be a whole number from 0 to ${SEEDS - 1}, got ${seed}.`);
+  }
   const size = pool.own.reduce((sum, value) => sum + value, 0);
   const side = seed === null ? pool.own : splitCut(pool.clusters, size, seed);
   const all = rowsWhere(side, 1), test = rowsWhere(side, 0);

@@ -95,6 +95,12 @@ def test_another_split_keeps_sizes_and_questions(run):
     assert np.array_equal(one.calibration, look(run, View(split_seed=1)).calibration)
 
 
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_seeds_that_can_not_be(run, seed):
+    with pytest.raises(InputError, match=f"from 0 to 4294967295, got {seed}"):
+        look(run, View(split_seed=seed))
+
+
 def test_questions_alike_stay_on_one_side(home):
     questions = synthetic_questions(40)
     questions += [Question(f"again-{q.id}", "qa", "g", "", q.question, q.options, q.label) for q in questions]
