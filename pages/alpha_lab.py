@@ -15,4 +15,4 @@ if record:
     alpha_lab(data.lab_tables(run), version=data.version(run), name=title(record), view=view, on_open=open_question)
     sets = data.sets_of(run, view)
     lab_shift.section(record, view)
-    figures.report_table(data.lab_report(run, sets))
+    figures.report_table(lambda: data.lab_report(run, sets))

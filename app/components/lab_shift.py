@@ -16,6 +16,7 @@ from core.runs.store import RunRecord
 SOURCE_KEY = "shift_source"
 TARGET_KEY = "shift_target"
 OPEN_KEY = "shift_open"
+TITLE = "When it breaks: calibrate on one kind of questions, test on another"
 OTHER_RUN = "run:"
 LIKELY = 0.05
 
@@ -24,9 +25,11 @@ Choices = dict[str, tuple[str, str | None]]
 
 
 def section(record: RunRecord, view: View) -> None:
-    """Two sides to choose, what coverage becomes, and whether weights repair it; folded until it is asked for."""
-    opened = bool(view.source or view.target)
-    with st.expander("When it breaks: calibrate on one kind of questions, test on another", expanded=opened):
+    """Two sides to choose, what coverage becomes, and whether weights repair it; nothing is computed while folded."""
+    asked = bool(view.source or view.target)
+    with st.expander(TITLE, expanded=asked, key=OPEN_KEY, on_change="rerun") as folded:
+        if not folded.open:
+            return
         choices = _choices(record)
         if len(choices) < 2:
             st.caption(

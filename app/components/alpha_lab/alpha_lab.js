@@ -14,7 +14,7 @@ import { MARKS, say } from "./svg.js";
 import { Switches } from "./switches.js";
 import { fullSetText, fullStrataText, percent, promise, shownAlpha, summary } from "./words.js";
 
-const REPORT_AFTER_MS = 150, SPEAK_AFTER_MS = 500, BUILD_AFTER_MS = 120;
+const REPORT_AFTER_MS = 60, SPEAK_AFTER_MS = 500, BUILD_AFTER_MS = 120;
 const BINS = 50, PAGE_STEP = 10;
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const SIDES = ["left", "right"];
