@@ -7,6 +7,7 @@ always. It is part of a link, so it is made of a few small values.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from core.reports.evaluation import Evaluation
 from core.runs import store
 from core.tasks.likeness import clusters
 
+KEPT = 4
 FEWEST = 5
 """Calibration questions a view may go down to."""
 
@@ -104,9 +106,18 @@ def _split_again(run: Evaluation, seed: int) -> Evaluation:
 def clustered(run: Evaluation) -> tuple[IntArray, IntArray]:
     """The calibration and test rows in file order, and for each a number that is the same for questions alike."""
     rows = np.sort(np.concatenate([run.calibration, run.test]))
-    texts = {q["id"]: q for q in store.read_questions(run.run_id).to_pylist()}
+    path = store.folder_of(run.run_id) / "questions.parquet"
+    return rows, _clusters(run.run_id, str(path), path.stat().st_mtime_ns, tuple(run.ids[rows].tolist()))
+
+
+@lru_cache(maxsize=KEPT)
+def _clusters(run_id: str, path: str, stamp: int, ids: tuple[str, ...]) -> IntArray:
+    """Kept for a few runs as their file is now: comparing 20,000 questions takes seconds, and a view must not."""
+    texts = {q["id"]: q for q in store.read_questions(run_id).to_pylist()}
     questions = [
         Question(q["id"], q["task"], q["group"], q["context"], q["question"], tuple(q["options"]), q["label"])
-        for q in (texts[str(run.ids[row])] for row in rows)
+        for q in (texts[name] for name in ids)
     ]
-    return rows, np.array(clusters(questions), dtype=np.int64)
+    found = np.array(clusters(questions), dtype=np.int64)
+    found.setflags(write=False)
+    return found
