@@ -107,7 +107,10 @@ class Sets:
 
 
 def sets_of(run_id: str, view: View) -> Sets:
-    """The lab's choices that this run has; those it hasn't got fall back to their defaults, as the lab shows them."""
+    """The lab's choices that this run has; those it hasn't got fall back to their defaults, as the lab shows them.
+
+    Raises :class:`InputError` for a run that can't be looked at in any way.
+    """
     look = Look(
         drop_extra=view.extra == "drop",
         n_calibration=view.n or None,
@@ -116,10 +119,15 @@ def sets_of(run_id: str, view: View) -> Sets:
     for given_up in ({}, {"n_calibration": None}, {"drop_extra": False}, {"split_seed": None}):
         look = replace(look, **given_up)
         try:
-            _looked(run_key(run_id), look)
+            looked(run_id, look)
         except InputError:
             continue
         break
+    run = looked(run_id, look)
+    if not (len(run.calibration) and len(run.test)):
+        raise InputError(
+            f"run {run_id} has {len(run.calibration)} calibration and {len(run.test)} test questions; both are needed"
+        )
     return Sets((view.left, view.right), view.alpha, view.empty, view.by, look)
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app import data, state
-from app.components import figures, lab_shift
+from app.components import figures, lab_files, lab_shift
 from app.components.alpha_lab import alpha_lab
 from app.components.runs import open_question, pick_run, title
 
@@ -12,7 +12,8 @@ view = state.view("run", *state.LAB_NAMES, "source", "target")
 record = pick_run(view, "Coverage and set size at every alpha")
 if record:
     run = record.run_id
-    alpha_lab(data.lab_tables(run), version=data.version(run), name=title(record), view=view, on_open=open_question)
     sets = data.sets_of(run, view)
+    alpha_lab(data.lab_tables(run), version=data.version(run), name=title(record), view=view, on_open=open_question)
     lab_shift.section(record, view)
+    lab_files.section(record, sets)
     figures.report_table(lambda: data.lab_report(run, sets))
