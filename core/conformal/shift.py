@@ -25,18 +25,25 @@ LARGEST_WEIGHT = 20.0
 def exchangeability_p_value(
     calibration_scores: FloatArray, test_scores: FloatArray, *, rng: np.random.Generator, draws: int = DRAWS
 ) -> float:
-    """How likely the two sides' mean ranks lie so far apart where they are exchangeable, in [1/(draws+1), 1].
+    """How likely the two sides' scores are spread so differently where they are exchangeable, in [1/(draws+1), 1].
 
-    Both are scores of the true options, (n,) and (m,). A permutation test, exact whatever the scores' law.
-    Raises :class:`InputError` where a side is empty.
+    Both are scores of the true options, (n,) and (m,). A permutation test of the largest distance between the two
+    cumulative shares (Kolmogorov and Smirnov's), exact whatever the scores' law and with ties: it notices another
+    spread as well as another level. Raises :class:`InputError` where a side is empty.
     """
-    n = len(calibration_scores)
-    if n == 0 or len(test_scores) == 0:
+    n, m = len(calibration_scores), len(test_scores)
+    if n == 0 or m == 0:
         raise InputError("comparing two sides needs at least one question on each")
-    _, ranks = np.unique(np.concatenate([calibration_scores, test_scores]), return_inverse=True)
-    centred = ranks - ranks.mean()
-    seen = abs(centred[:n].sum())
-    as_far = sum(abs(rng.permutation(centred)[:n].sum()) >= seen - 1e-9 for _ in range(draws))
+    order = np.argsort(np.concatenate([calibration_scores, test_scores]), kind="stable")
+    ordered = np.concatenate([calibration_scores, test_scores])[order]
+    ends = np.append(np.flatnonzero(np.diff(ordered)), n + m - 1)  # tied scores count together
+    parts = np.where(order < n, float(m), float(-n))  # whole numbers, so that equal distances are equal
+
+    def distance(parts: FloatArray) -> float:
+        return float(np.abs(np.cumsum(parts)[ends]).max())
+
+    seen = distance(parts)
+    as_far = sum(distance(rng.permutation(parts)) >= seen for _ in range(draws))
     return float((1 + as_far) / (draws + 1))
 
 
