@@ -6,7 +6,7 @@ import { MARKS, axes, canvas, draw, linear, put, roundTicks, say } from "./svg.j
 import { counted, percent } from "./words.js";
 
 const DRAWS = 1000;
-const FRAME_MS = 8;
+const FRAME_MS = 8, STILL_MS = 40;
 const AGAIN_AFTER_MS = 200;
 const MOST_BINS = 44;
 const BUG_ROW = 46;
@@ -107,6 +107,7 @@ export class Luck {
     this.find = find;
     this.coverages = PROCEDURES.map(() => new Float64Array(DRAWS));
     this.quiz = false;
+    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.drawn = 0;
     this.wanted = false;
     this.find(".draw").onclick = () => (this.drawing ? this.pause() : this.start(this.drawn >= DRAWS));
@@ -157,7 +158,7 @@ export class Luck {
   }
 
   step() {
-    const until = performance.now() + (this.still ? Infinity : FRAME_MS);
+    const until = performance.now() + (this.still ? STILL_MS : FRAME_MS);
     do {
       const found = this.drawing.draw(this.drawn, PROCEDURES.map(({ name }) => name));
       found.forEach((coverage, i) => { this.coverages[i][this.drawn] = coverage; });
@@ -165,7 +166,7 @@ export class Luck {
     } while (this.drawn < DRAWS && performance.now() < until);
     if (this.drawn >= DRAWS) this.stop();
     else this.frame = requestAnimationFrame(() => this.step());
-    this.show();
+    if (!this.still || !this.drawing) this.show(); // who wants no motion sees the whole at once
   }
 
   hideNames(quiz) {
