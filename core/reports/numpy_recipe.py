@@ -104,6 +104,7 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
         *STRATA_LINES[check_by(by)],
         "sets = scores[tests] <= limits",
         *(FILL_LINES if check_empty(empty) == "top1" else []),
-        f"print({'each' if by == 'group' else 'limits'}, sets[np.arange(len(sets)), y[tests]].mean(), sets.sum(axis=1).mean())",
+        f"print({'each' if by == 'group' else 'limits'})",
+        "print(sets[np.arange(len(sets)), y[tests]].mean(), sets.sum(axis=1).mean())  # coverage, mean set size",
     ]
     return "\n".join(lines) + "\n"
