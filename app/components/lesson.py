@@ -48,7 +48,8 @@ def step(lesson: Lesson, view: View, record: RunRecord) -> None:
     )
     pair = data.widest_pair(run, "lac") if told.shift else None
     if pair:
-        shift_figure(data.shifted((run, pair[0]), (run, pair[1]), "lac"), alpha=view.alpha, key="lesson_shift")
+        start = int(told.start.get("alpha", View().alpha))  # the lab's above
+        shift_figure(data.shifted((run, pair[0]), (run, pair[1]), "lac"), alpha=start, key="lesson_shift")
     with st.container(border=True):
         st.markdown(f"**{fill(told.question, figures)}**")
         with st.expander("The answer", key=f"answer_{told.name}"):

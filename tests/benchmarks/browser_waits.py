@@ -129,9 +129,8 @@ def component(browser: Browser, url: str, n: int) -> None:
         page.wait_for_timeout(300)
         dragged(page, lab.alpha, moves=7 + len(backs))
     print(f"{n:,} questions, the lab's component")
-    print(
-        f"  moves {page.evaluate('window.moves')}, painted {len(page.evaluate('window.waits'))}, messages while dragging {during}"
-    )
+    moved, painted = page.evaluate("[window.moves, window.waits.length]")
+    print(f"  moves {moved}, painted {painted}, messages while dragging {during}")
     print(f"  pointer to paint, ms: {said(waits, 50, 95, 99)}")
     print(f"  release to the address changed, ms: {said(backs, 50, 95)} of {RELEASES}")
     browser.close()
@@ -152,8 +151,10 @@ def loaded():
     parts = []
     for name in ("lac", "aps"):
         s = score(name, run.probabilities)
-        c = alpha_curve(true_scores(s[run.calibration], run.labels[run.calibration]), s[run.test], run.labels[run.test])
-        parts.append(pd.DataFrame({{"alpha": c.alphas / 1000, "coverage": c.coverage, "size": c.mean_set_size, "score": name}}))
+        true = true_scores(s[run.calibration], run.labels[run.calibration])
+        c = alpha_curve(true, s[run.test], run.labels[run.test])
+        columns = {{"alpha": c.alphas / 1000, "coverage": c.coverage, "size": c.mean_set_size, "score": name}}
+        parts.append(pd.DataFrame(columns))
     return run, pd.concat(parts)
 
 run, curves = loaded()
@@ -162,7 +163,8 @@ found = report(run, round(alpha * 1000))
 rule = alt.Chart(pd.DataFrame({{"alpha": [alpha]}})).mark_rule().encode(x="alpha")
 for name in ("coverage", "size"):
     st.altair_chart(alt.Chart(curves).mark_line().encode(x="alpha", y=name, color="score") + rule)
-sizes = pd.DataFrame([(n, j, c) for n, of in found.scores.items() for j, c in enumerate(of.sizes)], columns=["score", "size", "sets"])
+rows = [(n, j, c) for n, of in found.scores.items() for j, c in enumerate(of.sizes)]
+sizes = pd.DataFrame(rows, columns=["score", "size", "sets"])
 st.altair_chart(alt.Chart(sizes).mark_bar().encode(x="size:O", y="sets", color="score", xOffset="score"))
 st.metric("coverage", f"{{found.scores['lac'].coverage:.4f}}")
 st.text(f"shown at {{alpha:.3f}}")
@@ -212,7 +214,7 @@ def native(browser: Browser, url: str) -> None:
         page.mouse.down()
         before = page.get_by_text("shown at").inner_text()
         for j in range(20):
-            page.mouse.move(box["x"] + box["width"] * (0.1 + 0.04 * i + 0.02 * j), y)
+            page.mouse.move(box["x"] + box["width"] * (0.1 + 0.07 * (i % 5) + 0.02 * j), y)
             page.wait_for_timeout(16)
         seen.add(page.get_by_text("shown at").inner_text() == before)
         released = time.perf_counter()
