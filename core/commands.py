@@ -15,6 +15,7 @@ from core.exchange import bluq, llm_uncertainty_bench
 from core.exchange.imported import ImportedRun, save
 from core.reports import report as reports
 from core.reports.evaluation import load
+from core.reports.view import View, look
 from core.runs import store
 from core.runs.spec import MODES, RunSpec
 from core.runs.store import Progress, RunRecord
@@ -188,14 +189,20 @@ def agent(arguments: Namespace) -> Answer:
 
 
 def report(arguments: Namespace) -> Answer:
-    """The figures of runs at alpha."""
+    """The figures of runs at alpha, as a view has them."""
     alpha = thousandths(arguments.alpha)
-    made = [
-        reports.report(
-            load(name), alpha, scores=arguments.score, method=arguments.threshold, empty=arguments.empty
-        ).to_json()
-        for name in arguments.run
-    ]
+    view = View(arguments.drop_extra, arguments.n_calibration, arguments.split_seed)
+    made = []
+    for name in arguments.run:
+        figures = reports.report(
+            look(load(name), view),
+            alpha,
+            scores=arguments.score,
+            method=arguments.threshold,
+            empty=arguments.empty,
+            by=arguments.by,
+        )
+        made.append({**figures.to_json(), "view": asdict(view)})
     return Answer(made, _report_table(made))
 
 
@@ -215,6 +222,8 @@ def _report_table(made: list[dict[str, Any]]) -> str:
                     f"mean set size {size:.2f}, empty {figures['empty_rate']:.3f}"
                 )
                 lines += [f"    {note}" for note in figures["notes"]]
+                if values["by"] != "all":
+                    lines += _strata_lines(figures["strata"], "subject" if values["by"] == "group" else "true letter")
         if order := values["option_order"]:
             stable = ", ".join(f"{name} {figures['same']:.3f}" for name, figures in order["sets"].items())
             lines.append(
@@ -222,6 +231,19 @@ def _report_table(made: list[dict[str, Any]]) -> str:
                 f"for {order['changed']:.3f} of questions, same set {stable}"
             )
     return "\n".join(lines)
+
+
+def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
+    """A table with a row a stratum: its questions, threshold, coverage with its interval, mean set size."""
+    width = max(len(title), *(len(row["stratum"]) for row in strata))
+    lines = [f"    {title:<{width}}      n      m  threshold  coverage (95 % interval)  size"]
+    for row in strata:
+        threshold = "none" if row["threshold"] is None else f"{row['threshold']:.4f}"
+        lines.append(
+            f"    {row['stratum']:<{width}}  {row['n']:>5}  {row['m']:>5}  {threshold:>9}  "
+            f"{row['coverage']:>8.3f}  ({row['low']:.3f} to {row['high']:.3f})  {row['mean_set_size']:>4.2f}"
+        )
+    return lines
 
 
 # ---------------------------------------------------------------- import

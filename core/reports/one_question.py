@@ -32,9 +32,6 @@ from core.reports.report import tuning_note
 from core.runs import store
 from core.runs.spec import RunSpec
 
-TUNED_AT = 100
-"""The alpha that parameters are tuned at, whichever is shown: were they to move with alpha, no p-value would exist."""
-
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
@@ -133,7 +130,7 @@ def bench(run: Evaluation) -> Bench:
 
 
 def _calibrated(run: Evaluation, name: str) -> Calibrated:
-    tuned = tune(name, run.probabilities, run.labels, run.calibration, alpha=TUNED_AT, seed=run.spec.seed)
+    tuned = tune(name, run.probabilities, run.labels, run.calibration, seed=run.spec.seed)
     scores = score(name, run.probabilities, seed=run.spec.seed, parameters=tuned.parameters)
     true = np.sort(true_scores(scores[tuned.calibration], run.labels[tuned.calibration]))
     true.setflags(write=False)

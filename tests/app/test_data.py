@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,13 @@ import pytest
 import streamlit as st
 
 from app import data
+from app.state import View
 from core.conformal.scores import SCORES
 from core.errors import InputError
 from core.reports import evaluation, frames, one_question
+from core.reports import view as views
 from core.reports.report import report
+from core.reports.view import View as Look
 from core.runs import store
 from tests.conftest import synthetic_run
 
@@ -51,18 +55,36 @@ def test_cached_arrays_can_not_be_written(home: Path):
 
 def test_a_repeated_run_is_read_anew(home: Path):
     run_id = synthetic_run(signal=0.1)
-    before, version = data.run_report(run_id, 100, "allow"), data.version(run_id)
+    before, version = data.lab_report(run_id, data.sets_of(run_id, View())), data.version(run_id)
     path = store.folder_of(run_id) / "run.json"
     old = path.stat().st_mtime_ns
     assert synthetic_run(signal=4.0) == run_id
     os.utime(path, ns=(old + 10**9, old + 10**9))
-    assert data.run_report(run_id, 100, "allow").accuracy > before.accuracy
+    assert data.lab_report(run_id, data.sets_of(run_id, View())).accuracy > before.accuracy
     assert data.version(run_id) != version
 
 
 def test_the_report_is_cores(home: Path):
     run_id = synthetic_run()
-    assert data.run_report(run_id, 123, "top1") == report(evaluation.load(run_id), 123, empty="top1")
+    view = View(alpha=123, empty="top1", left="margin", right="lac", by="group", n=50, split="4", extra="drop")
+    look = Look(drop_extra=True, n_calibration=50, split_seed=4)
+    expected = report(
+        views.look(evaluation.load(run_id), look), 123, scores=("margin", "lac"), empty="top1", by="group"
+    )
+    assert data.lab_report(run_id, data.sets_of(run_id, view)).to_json() == expected.to_json()
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ({"n": 5000}, Look()),
+        ({"n": 5000, "split": "3"}, Look(split_seed=3)),
+        ({"n": 60, "extra": "drop"}, Look(drop_extra=True, n_calibration=60)),
+    ],
+)
+def test_what_a_run_has_not_got_is_given_up(home: Path, asked: dict[str, Any], kept: Look):
+    run_id = synthetic_run()
+    assert data.sets_of(run_id, View(**asked)).look == kept
 
 
 def test_a_broken_run_leaves_the_others_be(home: Path):

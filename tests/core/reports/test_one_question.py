@@ -16,7 +16,7 @@ from core.conformal.scores import SCORES, score, true_scores
 from core.conformal.sets import EMPTY_POLICIES, prediction_sets
 from core.conformal.threshold import threshold
 from core.errors import InputError
-from core.records import FloatArray, IntArray
+from core.records import LETTERS, FloatArray, IntArray
 from core.reports import evaluation
 from core.reports.evaluation import Evaluation
 from core.reports.one_question import Standing, bench, option_frame, question_index, score_frame, standings
@@ -37,6 +37,7 @@ def run_of(probabilities: FloatArray, labels: IntArray, n: int, *, seed: int = 0
         labels=labels,
         calibration=np.arange(n),
         test=np.arange(n, rows),
+        letters=LETTERS[: probabilities.shape[1]],
     )
 
 
