@@ -54,9 +54,8 @@ class Bars:
         inside = one.members(self.thousandths(), empty=empty)
         kept = [LETTERS[j] for j in np.flatnonzero(inside)]
         expect(self.answer).to_have_text(f"{{ {', '.join(kept)} }}" if kept else "{ }")
-        assert self.words() == ["in" if is_in else "out" for is_in in inside]
-        out = self.page.locator(".plot").evaluate_all("plots => plots.map(plot => plot.classList.contains('out'))")
-        assert out == [not is_in for is_in in inside]
+        expect(self.page.locator(".state .word")).to_have_text(["in" if is_in else "out" for is_in in inside])
+        expect(self.page.locator(".plot")).to_have_class(["plot" if is_in else "plot out" for is_in in inside])
 
     def line_at(self, letter_row: int, share: float) -> tuple[float, float]:
         """A point on the bars, ``share`` of the way from alpha 0 to 1."""
@@ -231,7 +230,7 @@ def expect_row(row: Locator, one: Standing, alpha: int) -> None:
     inside = one.members(alpha)
     kept = ", ".join(LETTERS[j] for j in np.flatnonzero(inside))
     expect(row.locator(".set span").first).to_have_text(f"{{ {kept} }}" if kept else "{ }")
-    assert row.locator(".chance .unseen").all_inner_texts() == ["in" if is_in else "out" for is_in in inside]
+    expect(row.locator(".chance .unseen")).to_have_text(["in" if is_in else "out" for is_in in inside])
 
 
 def test_few_calibrated_questions_are_explained(visit: Visitor, address: str):

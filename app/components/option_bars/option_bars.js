@@ -9,7 +9,7 @@ import { nextToLeave, setText, shownAlpha, summary, verdict } from "./words.js";
 const REPORT_AFTER_MS = 150;
 const SPEAK_AFTER_MS = 500;
 const PAGE_STEP = 10;
-const MOVED = "hedge-question-moved";
+const MOVED = "hedge-question-moved", LEFT = "hedge-question-left";
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const mounted = new WeakMap();
 
@@ -25,6 +25,9 @@ class Question {
   constructor(root) {
     this.root = root;
     this.find = (selector) => root.querySelector(selector);
+    // A report that comes after the click on another run would come with this run's address, and so bring it back.
+    this.leave = () => clearTimeout(this.reporting);
+    window.addEventListener(LEFT, this.leave);
     this.range = this.find("#alpha");
     this.number = this.find("#alpha-number");
     this.listen();
@@ -187,6 +190,7 @@ class Question {
 
   close() {
     clearTimeout(this.reporting);
+    window.removeEventListener(LEFT, this.leave);
     clearTimeout(this.speaking);
     cancelAnimationFrame(this.frame);
     mounted.delete(this.root);
@@ -225,6 +229,7 @@ class Runs {
     link.onclick = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
       event.preventDefault();
+      window.dispatchEvent(new Event(LEFT));
       this.trigger("open", { ...this.view, run: run.run });
     };
     return link;
