@@ -204,7 +204,8 @@ class Elsewhere:
 def elsewhere(run_id: str, question_id: str, most: int) -> Elsewhere:
     """The same question (id, text and options) in every finished run, in at most ``most`` of them."""
     same = _index(run_key(run_id))[question_id][1]
-    tested, untested, left_out = [], 0, 0
+    tested: list[tuple[RunRecord, tuple[Standing, ...]]] = []
+    untested = left_out = 0
     found = runs().finished
     for record in sorted(found, key=lambda record: record.run_id != run_id):
         try:

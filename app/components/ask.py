@@ -131,9 +131,13 @@ def _pick(records: Sequence[RunRecord], view: View) -> tuple[str, RunRecord]:
         format_func=names.__getitem__,
         key=RUN_KEY,
         help=RUN_HELP,
-        on_change=lambda: state.change(run=st.session_state[RUN_KEY], question=""),
+        on_change=_run_chosen,
     )
     return str(model or ""), by_id[str(run_id)]
+
+
+def _run_chosen() -> None:
+    state.change(run=st.session_state[RUN_KEY], question="")
 
 
 def _model_chosen() -> None:
@@ -193,14 +197,16 @@ def _fitting(record: RunRecord, by: Bench) -> str:
     return f"The run's questions have {by.k} options of their own, and nothing added."
 
 
-def _typed(record: RunRecord) -> dict[str, object]:
+def _typed(record: RunRecord) -> OwnQuestion:
     lines = (st.session_state[OPTIONS_KEY] or "").splitlines()
-    return {
-        "question": (st.session_state[QUESTION_KEY] or "").strip(),
-        "context": (st.session_state[CONTEXT_KEY] or "").strip(),
-        "options": tuple(line.strip() for line in lines if line.strip()),
-        "extra": bool(st.session_state[EXTRA_KEY]) and record.spec.form != "cloze",
-    }
+    return OwnQuestion(
+        model=str(st.session_state[MODEL_KEY] or ""),
+        run_id=record.run_id,
+        question=(st.session_state[QUESTION_KEY] or "").strip(),
+        context=(st.session_state[CONTEXT_KEY] or "").strip(),
+        options=tuple(line.strip() for line in lines if line.strip()),
+        extra=bool(st.session_state[EXTRA_KEY]) and record.spec.form != "cloze",
+    )
 
 
 def _warm(model: str, record: RunRecord) -> None:
@@ -216,7 +222,7 @@ def _send() -> None:
     st.session_state[PROBLEM_KEY] = ""
     try:
         record = data.record(st.session_state[RUN_KEY])
-        own = OwnQuestion(model=str(st.session_state[MODEL_KEY] or ""), run_id=record.run_id, **_typed(record))
+        own = _typed(record)
         client.ask(own)
     except HedgeError as error:
         st.session_state[PROBLEM_KEY] = str(error)
@@ -265,9 +271,14 @@ def _note(now: AnswerState) -> None:
     st.session_state[FAILED_KEY] = (now.answer_id, now.message) if now.stage == "failed" else ("", "")
 
 
+def _failed() -> tuple[str, str]:
+    failed: tuple[str, str] = st.session_state.get(FAILED_KEY, ("", ""))
+    return failed
+
+
 def _failure(answer_id: str) -> str:
     """Why there is no answer, or an empty text where there is one."""
-    failed_id, message = st.session_state.get(FAILED_KEY, ("", ""))
+    failed_id, message = _failed()
     if failed_id == answer_id:
         return message
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -44,9 +45,13 @@ def pick_kind(view: View) -> None:
         format_func=ASK_WORDS.__getitem__,
         required=True,
         key=ASK_KEY,
-        on_change=lambda: state.change(ask=st.session_state[ASK_KEY]),
+        on_change=_kind_chosen,
         label_visibility="collapsed",
     )
+
+
+def _kind_chosen() -> None:
+    state.change(ask=st.session_state[ASK_KEY])
 
 
 def question_of_a_run(view: View) -> None:
@@ -172,7 +177,7 @@ def options_in_full(
         download("Download every score as CSV", scores, f"scores-alpha-{view.alpha:03d}")
 
 
-_COLUMNS = {
+_COLUMNS: dict[str, Any] = {
     "letter": "",
     "option": st.column_config.TextColumn("Option", width="large"),
     "probability": st.column_config.NumberColumn("Probability", format="%.4f"),
@@ -187,6 +192,10 @@ _COLUMNS = {
     "member": "Set",
     "truth": "Truth",
 }
+
+
+def _open_elsewhere(run_id: str, question_id: str) -> None:
+    state.change(run=run_id, question=question_id)
 
 
 def other_runs(shown: ShownQuestion, record: RunRecord, view: View) -> None:
@@ -212,7 +221,7 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: View) -> None:
             label=shown.question.label,
             version=":".join(["runs", shown.question.id, *(data.version(other.run_id) for other, _ in found.tested)]),
             view=view,
-            on_open=lambda run_id: state.change(run=run_id, question=shown.question.id),
+            on_open=lambda run_id: _open_elsewhere(run_id, shown.question.id),
         )
     if notes:
         st.caption(notes)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "\./[^"]+";$', re.MULTILINE)
 
 
-def joined(folder: Path, names: Sequence[str]) -> str:
-    """The named scripts one after another; their imports of each other fall away, so no name may be in two of them."""
-    return "\n".join(LOCAL_IMPORT.sub("", (folder / name).read_text(encoding="utf-8")) for name in names)
+def bundle(scripts: Iterable[Path]) -> str:
+    """Scripts one after another; their imports of each other fall away, so no name may be in two of them."""
+    return "\n".join(LOCAL_IMPORT.sub("", path.read_text(encoding="utf-8")) for path in scripts)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,7 +161,7 @@ def standings(by: Bench, probabilities: FloatArray, *, place: int) -> tuple[Stan
     return tuple(found)
 
 
-def asked(by: Bench, logits: FloatArray) -> tuple[FloatArray, tuple[Standing, ...]]:
+def asked(by: Bench, logits: FloatArray | Sequence[float]) -> tuple[FloatArray, tuple[Standing, ...]]:
     """The probabilities (k,) of a typed question's option logits (k,), and its standings by the run's calibration."""
     probabilities = softmax(np.asarray(logits, dtype=np.float64)[None])[0]
     return probabilities, standings(by, probabilities, place=by.places)

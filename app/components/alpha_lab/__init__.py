@@ -9,8 +9,7 @@ way back.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.components.scripts import bundle
 from app.state import LAB_NAMES, View
 from core.conformal.scores import SCORES
 
@@ -40,7 +40,6 @@ SCRIPTS = (
     "questions.js",
     "alpha_lab.js",
 )
-LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "\./[^"]+";$', re.MULTILINE)
 GLOSSES = {
     "lac": "keeps each option that is probable enough",
     "aps": "keeps the likeliest options until they sum high enough",
@@ -51,11 +50,6 @@ GLOSSES = {
     "top-k": "keeps the same number of options everywhere",
 }
 """Each score in a few words, beside its name."""
-
-
-def bundle(scripts: Iterable[Path]) -> str:
-    """Scripts as the one module that streamlit takes; their imports of each other fall away."""
-    return "\n".join(LOCAL_IMPORT.sub("", path.read_text(encoding="utf-8")) for path in scripts)
 
 
 _mount = st.components.v2.component(

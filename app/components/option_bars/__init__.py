@@ -17,7 +17,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
-from app.components.scripts import joined
+from app.components.scripts import bundle
 from app.state import View
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
@@ -30,14 +30,16 @@ RUNS_KEY = "question_runs"
 HERE = Path(__file__).parent
 SCRIPTS = ("standing.js", "words.js", "table.js", "bars.js", "option_bars.js")
 
-_LOOKS = {"css": (HERE / "option_bars.css").read_text(encoding="utf-8"), "js": joined(HERE, SCRIPTS)}
+_CSS = (HERE / "option_bars.css").read_text(encoding="utf-8")
+_JS = bundle(HERE / name for name in SCRIPTS)
 _mount_bars = st.components.v2.component(
-    "hedge_option_bars", html=(HERE / "option_bars.html").read_text(encoding="utf-8"), **_LOOKS
+    "hedge_option_bars", html=(HERE / "option_bars.html").read_text(encoding="utf-8"), css=_CSS, js=_JS
 )
 _mount_runs = st.components.v2.component(
     "hedge_question_runs",
     html='<section class="question" aria-label="In several runs"><div class="runs-table wide"></div></section>',
-    **_LOOKS,
+    css=_CSS,
+    js=_JS,
 )
 
 
