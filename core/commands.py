@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from argparse import Namespace
 from collections.abc import Callable
@@ -62,32 +61,22 @@ def run(arguments: Namespace) -> Answer:
 
 
 def _specs(arguments: Namespace) -> list[RunSpec]:
-    from core.inference.models import canonical
-    from core.runs.asked import pinned
-    from core.tasks.catalogue import canonical as canonical_task
+    from core.runs.asked import combinations
 
-    samples = MODES[arguments.mode] if arguments.mode else arguments.samples
-    product = itertools.product(
-        arguments.model, arguments.task, arguments.strategy, arguments.dtype, arguments.form, arguments.format
+    return combinations(
+        models=arguments.model,
+        tasks=arguments.task,
+        strategies=arguments.strategy,
+        dtypes=arguments.dtype,
+        forms=arguments.form,
+        formats=arguments.format,
+        shots=arguments.shots,
+        samples=MODES[arguments.mode] if arguments.mode else arguments.samples,
+        rotations=arguments.rotations,
+        batch_size=arguments.batch_size,
+        seed=arguments.seed,
+        calibration_share=arguments.calibration_share,
     )
-    specs = [
-        RunSpec(
-            model=canonical(model),
-            task=canonical_task(task),
-            strategy=strategy,
-            dtype=dtype,
-            form=form,
-            prompt_format=prompt_format,
-            rotations=arguments.rotations,
-            batch_size=arguments.batch_size,
-            shots=arguments.shots,
-            samples=samples,
-            seed=arguments.seed,
-            calibration_share=arguments.calibration_share,
-        )
-        for model, task, strategy, dtype, form, prompt_format in product
-    ]
-    return [pinned(spec) for spec in specs]
 
 
 def _previews(specs: list[RunSpec]) -> Answer:
@@ -114,7 +103,7 @@ def _previews(specs: list[RunSpec]) -> Answer:
 def _execute_here(spec: RunSpec) -> str:
     from tqdm import tqdm
 
-    from core.runs.execute import execute
+    from core.runs.execute import cut_short, execute
 
     with tqdm(desc=f"{spec.model_name} {spec.task_name}", unit="question", file=sys.stderr) as bar:
 
@@ -128,6 +117,8 @@ def _execute_here(spec: RunSpec) -> str:
     wanted, used = spec.samples, roles.count("calibration") + roles.count("test")
     if wanted is None or used < wanted:
         print(f"hedge: run {name} uses all {used} questions there are", file=sys.stderr)
+    if shortened := cut_short(store.read_record(name).provenance["engine"]):
+        print(f"hedge: run {name}: {shortened}", file=sys.stderr)
     return name
 
 

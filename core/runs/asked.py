@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
 from core.errors import InputError
+from core.inference.models import canonical
 from core.prompting.cloze import cloze_prompt
 from core.prompting.strategies import prompt
 from core.records import Prompt, Question, Role
@@ -14,6 +16,47 @@ from core.tasks import bank, catalogue
 from core.tasks.catalogue import TaskData
 from core.tasks.rotation import answers_only, rotations
 from core.tasks.split import Draw, draw
+
+
+def combinations(
+    *,
+    models: Sequence[str],
+    tasks: Sequence[str],
+    strategies: Sequence[str],
+    dtypes: Sequence[str],
+    forms: Sequence[str],
+    formats: Sequence[str],
+    shots: int,
+    samples: int | None,
+    rotations: bool,
+    batch_size: int | None,
+    seed: int,
+    calibration_share: float,
+) -> list[RunSpec]:
+    """A spec for each combination of what was asked for, models outermost; a file's questions are pinned.
+
+    Raises :class:`InputError` for a model or a file that is not there, and for values that no run can have.
+    """
+    made = [
+        RunSpec(
+            model=canonical(model),
+            task=catalogue.canonical(task),
+            strategy=strategy,
+            dtype=dtype,
+            form=form,
+            prompt_format=prompt_format,
+            rotations=rotations,
+            batch_size=batch_size,
+            shots=shots,
+            samples=samples,
+            seed=seed,
+            calibration_share=calibration_share,
+        )
+        for model, task, strategy, dtype, form, prompt_format in itertools.product(
+            models, tasks, strategies, dtypes, forms, formats
+        )
+    ]
+    return [pinned(spec) for spec in made]
 
 
 def pinned(spec: RunSpec) -> RunSpec:

@@ -55,6 +55,16 @@ def climbed(model_type, prefix, rows, *, shared=True):
     return climb_down(rungs, rows, prefix=cache, dtype="float32"), cache
 
 
+def test_every_architecture_that_has_to_be_right_is_tried():
+    wanted = (
+        "gpt2 gpt_neox llama qwen2 qwen3 mistral gemma2 gemma3_text phi phi3 falcon mpt stablelm olmo2 smollm3 granite "
+        "bloom opt mamba falcon_mamba jamba falcon_h1 lfm2"
+    )
+    assert set(wanted.split()) <= set(SETTINGS)
+    # A prefix shorter than a window would hide a cache that forgets.
+    assert PREFIX > WINDOW
+
+
 @pytest.mark.parametrize("model_type", SETTINGS)
 def test_letters_on_their_rung(model_type):
     climb, _ = climbed(model_type, *letter_rows())
