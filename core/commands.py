@@ -61,22 +61,22 @@ def run(arguments: Namespace) -> Answer:
 
 
 def _specs(arguments: Namespace) -> list[RunSpec]:
-    from core.runs.asked import combinations
+    from core.runs.asked import Combination
 
-    return combinations(
-        models=arguments.model,
-        tasks=arguments.task,
-        strategies=arguments.strategy,
-        dtypes=arguments.dtype,
-        forms=arguments.form,
-        formats=arguments.format,
+    return Combination(
+        models=tuple(arguments.model),
+        tasks=tuple(arguments.task),
+        strategies=tuple(arguments.strategy),
+        dtypes=tuple(arguments.dtype),
+        forms=tuple(arguments.form),
+        formats=tuple(arguments.format),
         shots=arguments.shots,
         samples=MODES[arguments.mode] if arguments.mode else arguments.samples,
         rotations=arguments.rotations,
         batch_size=arguments.batch_size,
         seed=arguments.seed,
         calibration_share=arguments.calibration_share,
-    )
+    ).specs()
 
 
 def _previews(specs: list[RunSpec]) -> Answer:
@@ -93,9 +93,9 @@ def _previews(specs: list[RunSpec]) -> Answer:
         counts = asdict(shown) | {"run": spec.run_id, "questions": len(asked)}
         values.append(counts)
         lines.append(
-            f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, all have "
-            f"{shown.shortest} to {shown.longest}, {shown.shared} of them shared; then one of "
-            f"{', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
+            f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
+            f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
+            f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
         )
     return Answer({"previews": values}, "\n\n".join(lines))
 
