@@ -149,4 +149,4 @@ def _with_rotations(drawn: Draw) -> Draw:
     asked = zip(drawn.questions, drawn.roles, strict=True)
     turned = [other for question, role in asked if role == "test" for other in rotations(question)]
     added: list[Role] = ["rotation"] * len(turned)
-    return Draw((*drawn.questions, *turned), (*drawn.roles, *added))
+    return Draw((*drawn.questions, *turned), (*drawn.roles, *added), drawn.alike)

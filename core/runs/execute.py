@@ -147,7 +147,14 @@ class _Execution:
             ended=None,
             message="",
             provenance=before
-            | {"data_fingerprint": data, "data": {"source": self.data.source, "left_out": self.data.left_out}},
+            | {
+                "data_fingerprint": data,
+                "data": {
+                    "source": self.data.source,
+                    "left_out": self.data.left_out,
+                    "alike": self.drawn.alike,
+                },
+            },
         )
         store.log(self.folder, f"{self.worker} begins: {self.total} questions")
         store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
