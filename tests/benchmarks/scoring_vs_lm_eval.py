@@ -7,9 +7,9 @@ random weights: ``m30`` is Qwen2-shaped with 31 M parameters, ``m135`` has SmolL
 ``HEDGE_REAL_DATA``, with a byte-level tokenizer trained on them. CPU time of one thread. Ours counts everything from
 the texts on: tokenizing, the shared prefix, and (in ``with_check``) the self-check. ``floor`` is the time that
 2 · (parameters without the embeddings) · (tokens that are not shared), and attention's 4 · width · (keys seen) a token
-and layer, take at this machine's own rate of matrix products of the batch's size; the second floor has the output
-matrix at the scored positions in it too, which no exact log-probability can do without. ``--memory ours|theirs`` runs one of
-the two alone and prints its extra memory.
+and layer, take at this machine's own rate of matrix products of the batch's size; ``with_the_vocabulary`` has the
+output matrix at the scored positions in its floor too, which no exact log-probability can do without. ``--memory
+ours|theirs`` runs one of the two alone and prints its extra memory.
 """
 
 from __future__ import annotations
