@@ -90,7 +90,10 @@ def test_the_exact_prompt_is_read_beside_the_page(pocket: str, home: Path, visit
         {"question": f"How many legs have {i} cats?", "options": [str(i), str(4 * i)], "label": 1} for i in range(1, 9)
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
-    page = visit(pocket, width=900).open("/new_run")
+    page = visit(pocket, width=900, theme="dark").open("/new_run")
+    chosen = page.locator("[data-tag]").first
+    colors = chosen.evaluate("e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]")
+    assert colors == ["rgb(232, 236, 241)", "rgba(0, 0, 0, 0)"]  # the dark theme's text on its surface
     tasks = page.get_by_role("combobox", name="Tasks")
     tasks.click()
     tasks.press("Backspace")
