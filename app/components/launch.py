@@ -200,7 +200,7 @@ def launch(asked: Combination) -> None:
     with st.spinner("Asking for the run …"):
         specs = asked.specs()
         known = {record.run_id: record for record in data.runs().finished}
-        for spec in specs:
+        for spec in specs if len(specs) > 1 else ():  # a single one is looked at when it is handed in
             if spec.run_id not in known:
                 preflight(spec)
         for spec in specs:
