@@ -9,7 +9,7 @@ st.title("What shall be measured next?", anchor=False)
 left, right = st.columns([4, 5], gap="medium")
 with left:
     asked = launch.form()
-    if launch.launch_button(asked):
+    if launch.launch_button(asked) and asked:
         with spoken():
             launch.launch(asked)
     prompt_preview.prompt_preview(asked)

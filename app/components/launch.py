@@ -188,8 +188,8 @@ def _has_gpu() -> bool:
 
 
 def launch_button(asked: Combination | None) -> bool:
-    """The button; whether it was pressed with something to launch."""
-    return st.button("Launch", disabled=asked is None, width="stretch") and asked is not None
+    """The button; whether it was pressed."""
+    return st.button("Launch", disabled=asked is None, width="stretch")
 
 
 def launch(asked: Combination) -> None:
