@@ -10,7 +10,7 @@ way back.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +67,9 @@ _SCORES = [
 
 @dataclass(frozen=True, slots=True)
 class _Seed:
-    """What the browser starts from, how often that changed, and what the browser was last known to show."""
+    """What the browser starts from with which data, how often that changed, and what it was last known to show."""
 
+    version: str
     view: dict[str, Any]
     revision: int
     shown: dict[str, Any]
@@ -93,7 +94,7 @@ def alpha_lab(
     ``version`` names the data and ``name`` the run in words. What a person chooses goes into the view when they let
     go; ``on_open`` is called with the id of a question that a person wants to see on its own page.
     """
-    seed = _seed(key, view)
+    seed = _seed(key, view, version)
     _mount(
         key=key,
         data={
@@ -130,14 +131,14 @@ def lab_figure(
     )
 
 
-def _seed(key: str, view: View) -> _Seed:
+def _seed(key: str, view: View, version: str) -> _Seed:
     """The last seed, or the next one where the browser shows something else than the view."""
     name = f"{key}_seed"
     seed: _Seed | None = st.session_state.get(name)
     mounted = key in st.session_state  # its state is dropped with the page, and a new one starts from the seed
-    if seed is None or not mounted or seed.shown != lab_view(view):
+    if seed is None or not mounted or (seed.version, seed.shown) != (version, lab_view(view)):
         revision = seed.revision + 1 if seed else 0
-        seed = _Seed(lab_view(view), revision, lab_view(view))
+        seed = _Seed(version, lab_view(view), revision, lab_view(view))
         st.session_state[name] = seed
     return seed
 
@@ -145,7 +146,7 @@ def _seed(key: str, view: View) -> _Seed:
 def _take_view(key: str) -> None:
     view = _read(st.session_state[key].get("view") or {})
     seed: _Seed = st.session_state[f"{key}_seed"]
-    st.session_state[f"{key}_seed"] = _Seed(seed.view, seed.revision, lab_view(view))
+    st.session_state[f"{key}_seed"] = replace(seed, shown=lab_view(view))
 
 
 def _open(key: str, on_open: Callable[[str], None]) -> None:
