@@ -5,18 +5,25 @@ A run is keyed by its id and its stamp (when ``run.json`` was last written), so 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
+from app.state import View
 from core.errors import HedgeError, InputError
-from core.records import Question
+from core.records import FloatArray, Question
 from core.reports import evaluation as evaluations
-from core.reports import frames
+from core.reports import frames, one_question
+from core.reports import lesson as lessons
+from core.reports import shifted as shifts
+from core.reports import view as views
 from core.reports.evaluation import Evaluation
+from core.reports.one_question import Bench, Standing
 from core.reports.report import Report, report
+from core.reports.shifted import Shifted
+from core.reports.view import View as Look
 from core.runs import store
 from core.runs.store import RunRecord
 
@@ -84,14 +91,75 @@ def version(run_id: str) -> str:
     return f"{key.run_id}:{key.stamp}"
 
 
-def lab_tables(run_id: str) -> dict[str, pa.Table]:
+def lab_tables(run_id: str) -> dict[str, Any]:
     """What the alpha lab's component computes from."""
     return _lab_tables(run_key(run_id))
 
 
-def run_report(run_id: str, alpha: int, empty: str) -> Report:
-    """A finished run's figures at ``alpha`` thousandths."""
-    return _report(run_key(run_id), alpha, empty)
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """How sets are made of a run's probabilities: what the alpha lab's link says, as :mod:`core.reports` takes it."""
+
+    scores: tuple[str, ...]
+    alpha: int
+    empty: str
+    by: str
+    look: Look
+
+
+def sets_of(run_id: str, view: View) -> Sets:
+    """The lab's choices that this run has; those it hasn't got fall back to their defaults, as the lab shows them.
+
+    Raises :class:`InputError` for a run that can't be looked at in any way.
+    """
+    look = Look(
+        drop_extra=view.extra == "drop",
+        n_calibration=view.n or None,
+        split_seed=int(view.split) if view.split else None,
+    )
+    for given_up in ({}, {"n_calibration": None}, {"drop_extra": False}, {"split_seed": None}):
+        look = replace(look, **given_up)
+        try:
+            looked(run_id, look)
+        except InputError:
+            continue
+        break
+    run = looked(run_id, look)
+    if not (len(run.calibration) and len(run.test)):
+        raise InputError(
+            f"run {run_id} has {len(run.calibration)} calibration and {len(run.test)} test questions; both are needed"
+        )
+    return Sets((view.left, view.right), view.alpha, view.empty, view.by, look)
+
+
+def lab_report(run_id: str, sets: Sets) -> Report:
+    """A finished run's figures, with the alpha lab's choices."""
+    return _report(run_key(run_id), sets)
+
+
+def looked(run_id: str, look: Look) -> Evaluation:
+    """A finished run as the lab looks at it: another split, fewer calibration questions, without E and F."""
+    return _looked(run_key(run_id), look)
+
+
+def subjects(run_id: str) -> tuple[str, ...]:
+    """A run's subjects with enough questions to calibrate or to be tested on."""
+    return shifts.subjects(_evaluation(run_key(run_id)))
+
+
+def lesson_facts(run_id: str) -> dict[str, str]:
+    """The figures that a lesson may speak of, in words."""
+    return _lesson_facts(run_key(run_id))
+
+
+def widest_pair(run_id: str, by: str) -> tuple[str, str] | None:
+    """The subjects, calibrated and tested on, between which coverage falls shortest; None for fewer than two."""
+    return _widest_pair(run_key(run_id), by)
+
+
+def shifted(source: tuple[str, str | None], target: tuple[str, str | None], by: str) -> Shifted:
+    """Coverage calibrated on ``source`` and tested on ``target``: each a run and a subject of it, or None for all."""
+    return _shifted((run_key(source[0]), source[1]), (run_key(target[0]), target[1]), by)
 
 
 def question_list(run_id: str) -> pd.DataFrame:
@@ -101,15 +169,59 @@ def question_list(run_id: str) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class ShownQuestion:
-    """A test question and its options under each score (:func:`core.reports.frames.question_sets`)."""
+    """A test question of a run, its probabilities and its options under every score."""
 
     question: Question
-    options: pd.DataFrame
+    probabilities: FloatArray
+    standings: tuple[Standing, ...]
 
 
-def question_sets(run_id: str, row: int, alpha: int, empty: str) -> ShownQuestion:
-    """A test question of a finished run at ``alpha`` thousandths; ``row`` counts in the run's arrays."""
-    return _question_sets(run_key(run_id), row, alpha, empty)
+def bench(run_id: str) -> Bench:
+    """A finished run as what questions are measured by."""
+    return _bench(run_key(run_id))
+
+
+def shown_question(run_id: str, question_id: str) -> ShownQuestion:
+    """A test question of a finished run under every score."""
+    return _shown_question(run_key(run_id), question_id)
+
+
+def closing_options(run_id: str) -> int:
+    """How many of a run's options are the closing ones that are no answers: E and F, or none."""
+    return len(_extra_options(run_key(run_id)))
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Where else a question was asked: the runs that tested it with its standings there, the first of them the one
+    that was asked about, how many others used it to calibrate or to demonstrate, and how many were not looked at."""
+
+    tested: tuple[tuple[RunRecord, tuple[Standing, ...]], ...]
+    untested: int
+    left_out: int
+
+
+def elsewhere(run_id: str, question_id: str, most: int) -> Elsewhere:
+    """The same question (id, text and options) in every finished run, in at most ``most`` of them."""
+    same = _index(run_key(run_id))[question_id][1]
+    tested: list[tuple[RunRecord, tuple[Standing, ...]]] = []
+    untested = left_out = 0
+    found = runs().finished
+    for record in sorted(found, key=lambda record: record.run_id != run_id):
+        try:
+            key = run_key(record.run_id)
+            role, digest = _index(key).get(question_id, ("", ""))
+            if digest != same:
+                continue
+            if role != "test":
+                untested += 1
+            elif len(tested) == most:
+                left_out += 1
+            else:
+                tested.append((record, _standings(key, question_id)))
+        except HedgeError:
+            continue  # a run that can't be read is named where it is opened
+    return Elsewhere(tuple(tested), untested, left_out)
 
 
 def overview(found: Runs, alpha: int) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -134,7 +246,7 @@ def _evaluation(key: RunKey) -> Evaluation:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the questions …")
-def _lab_tables(key: RunKey) -> dict[str, pa.Table]:
+def _lab_tables(key: RunKey) -> dict[str, Any]:
     return frames.lab_tables(_evaluation(key))
 
 
@@ -144,9 +256,33 @@ def _question_list(key: RunKey) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _question_sets(key: RunKey, row: int, alpha: int, empty: str) -> ShownQuestion:
-    run = _evaluation(key)
-    return ShownQuestion(frames.question(run, row), frames.question_sets(run, row, alpha, empty=empty))
+def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
+    run, by = _evaluation(key), _bench(key)
+    row = by.rows[question_id]
+    return ShownQuestion(frames.question(run, row), by.probabilities[row], _standings(key, question_id))
+
+
+@st.cache_resource(max_entries=32, show_spinner="Reading the run …")
+def _bench(key: RunKey) -> Bench:
+    # Not through _evaluation: a question of many runs would push out the one that is being looked at.
+    return one_question.bench(evaluations.load(key.run_id))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _extra_options(key: RunKey) -> tuple[int, ...]:
+    return views.extra_options(_evaluation(key))
+
+
+@st.cache_resource(max_entries=4096, show_spinner=False)
+def _standings(key: RunKey, question_id: str) -> tuple[Standing, ...]:
+    by = _bench(key)
+    row = by.rows[question_id]
+    return one_question.standings(by, by.probabilities[row], place=row)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Looking for the question in other runs …")
+def _index(key: RunKey) -> dict[str, tuple[str, str]]:
+    return one_question.question_index(key.run_id)
 
 
 @st.cache_resource(max_entries=512, show_spinner="Reading the runs …")
@@ -156,5 +292,29 @@ def _summary(key: RunKey) -> frames.RunSummary:
 
 
 @st.cache_resource(max_entries=1024, show_spinner=False)
-def _report(key: RunKey, alpha: int, empty: str) -> Report:
-    return report(_evaluation(key), alpha, empty=empty)
+def _report(key: RunKey, sets: Sets) -> Report:
+    return report(_looked(key, sets.look), sets.alpha, scores=sets.scores, empty=sets.empty, by=sets.by)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _looked(key: RunKey, look: Look) -> Evaluation:
+    return views.look(_evaluation(key), look)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Computing the lesson's figures …")
+def _lesson_facts(key: RunKey) -> dict[str, str]:
+    pair = _widest_pair(key, "lac")
+    shift = _shifted((key, pair[0]), (key, pair[1]), "lac") if pair else None
+    return lessons.facts(_evaluation(key), shift)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _widest_pair(key: RunKey, by: str) -> tuple[str, str] | None:
+    run = _evaluation(key)
+    return shifts.widest_pair([shifts.side(run, name, by=by) for name in shifts.subjects(run)])
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing the two sides …")
+def _shifted(source: tuple[RunKey, str | None], target: tuple[RunKey, str | None], by: str) -> Shifted:
+    sides = [shifts.side(_evaluation(key), group, by=by) for key, group in (source, target)]
+    return shifts.shifted(*sides)

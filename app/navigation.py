@@ -31,8 +31,9 @@ OVERVIEW = Entry("overview", "Overview", "Every finished run: accuracy, coverage
 NEW_RUN = Entry("new_run", "New run", "Launch a run of a model on a task, and watch, cancel or resume runs.")
 ALPHA_LAB = Entry("alpha_lab", "Alpha lab", "Drag alpha and watch sets, coverage and set size of one run move.")
 ONE_QUESTION = Entry("one_question", "One question", "One question's options, probabilities and prediction sets.")
+LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
-PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION)
+PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, LEARN)
 """The menu; the first page is the one that opens."""
 
 

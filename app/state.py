@@ -7,13 +7,15 @@ Nonsense in a link is named in one sentence and replaced by what was there befor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import streamlit as st
 
 from app.words import plain, shortened
 from core.conformal.alpha import check_thousandths
+from core.conformal.mondrian import BY
+from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.errors import InputError
 from core.reports.frames import alpha_value
@@ -28,19 +30,52 @@ class View:
     """The choices that a link carries.
 
     ``run`` a run id, ``alpha`` in thousandths, ``score`` the one that a figure with room for one shows, ``empty``
-    the policy for empty sets, ``row`` the number (from 1) of the first test question shown, ``question`` an id.
+    the policy for empty sets, ``question`` an id.
+
+    Of the alpha lab: ``left`` and ``right`` its scores; ``by`` what shares a threshold; ``extra`` whether E and F are
+    kept; ``n`` how many calibration questions are used (0: all); ``split`` the number of another random split ("": the
+    run's own). Of its list of test questions: ``show`` which sets, ``on`` by the score of which side, ``subject`` and
+    ``search`` ("": any), ``list`` as cards or rows, ``row`` the number (from 1) of the first one shown. Of its shift:
+    ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most. Of a
+    lesson: ``step``, from 1.
+    Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a run's or one's own, ``answer``
+    the id of the answer to one's own.
     """
 
     run: str = ""
     alpha: int = 100
     score: str = "lac"
+    left: str = "lac"
+    right: str = "aps"
     empty: str = "allow"
+    by: str = "all"
+    extra: str = "keep"
+    n: int = 0
+    split: str = ""
+    show: str = "all"
+    on: str = "left"
+    subject: str = ""
+    search: str = ""
+    list: str = "cards"
     row: int = 1
+    source: str = ""
+    target: str = ""
+    step: int = 1
     question: str = ""
+    bars: str = "lac"
+    ask: str = "run"
+    answer: str = ""
 
 
 ALWAYS_SHOWN = ("run", "alpha")
 """Names that stand in the address even at their defaults."""
+
+NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question")
+LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
+"""What the alpha lab's component shows and changes."""
+
+SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
+LONGEST_TEXT = 200
 
 
 def _alpha(text: str) -> int:
@@ -51,8 +86,26 @@ def _alpha(text: str) -> int:
 
 def _row(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < len(text) <= 9 and int(text) > 0):
-        raise InputError("rows count from 1")
+        raise InputError("it counts from 1")
     return int(text)
+
+
+def _size(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise InputError("calibration questions are counted in whole numbers, 0 for all")
+    return int(text)
+
+
+def _split(text: str) -> str:
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 6):
+        raise InputError("a split's number is whole and has at most 6 digits")
+    return str(int(text)) if text else ""
+
+
+def _text(text: str) -> str:
+    if len(text) > LONGEST_TEXT:
+        raise InputError(f"it may have {LONGEST_TEXT} characters, not {len(text)}")
+    return text
 
 
 def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
@@ -68,9 +121,26 @@ READERS: dict[str, Callable[[str], Any]] = {
     "run": str,
     "alpha": _alpha,
     "score": _one_of(DEFAULT_SCORES),
+    "left": _one_of(SCORE_NAMES),
+    "right": _one_of(SCORE_NAMES),
     "empty": _one_of(EMPTY_POLICIES),
+    "by": _one_of(BY),
+    "extra": _one_of(("keep", "drop")),
+    "n": _size,
+    "split": _split,
+    "show": _one_of(SHOWN_SETS),
+    "on": _one_of(("left", "right")),
+    "subject": _text,
+    "search": _text,
+    "list": _one_of(("cards", "rows")),
     "row": _row,
+    "source": _text,
+    "target": _text,
+    "step": _row,
     "question": str,
+    "bars": _one_of(SCORE_NAMES),
+    "ask": _one_of(("run", "own")),
+    "answer": str,
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 
@@ -114,7 +184,11 @@ def address(*names: str) -> dict[str, str]:
 
 def view(*names: str) -> View:
     """The view of a page whose address holds ``names``; says what was nonsense in it and tidies the address."""
-    found, problems = parse(st.query_params.to_dict(), _remembered())
+    address, start = st.query_params.to_dict(), _remembered()
+    if any(name in READERS for name in address):  # what stands at its default is left out of an address
+        absent = set(names) - set(ALWAYS_SHOWN) - set(address)
+        start = replace(start, **{name: getattr(View(), name) for name in absent})
+    found, problems = parse(address, start)
     for problem in problems:
         st.warning(plain(problem))
     st.session_state[NAMES_KEY] = names

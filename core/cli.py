@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from core import commands
+from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.conformal.threshold import THRESHOLDS
@@ -89,6 +90,12 @@ def _report_verb(verbs: Any) -> None:
     made.add_argument("--score", nargs="+", default=list(DEFAULT_SCORES), choices=SCORE_NAMES)
     made.add_argument("--threshold", default="exact", choices=tuple(THRESHOLDS))
     made.add_argument("--empty", default="allow", choices=EMPTY_POLICIES)
+    made.add_argument("--by", default="all", choices=BY, help="one threshold for all, for each subject, or each letter")
+    made.add_argument(
+        "--n-calibration", type=int, metavar="N", help="calibrate on so many questions, seeded; 5 at least"
+    )
+    made.add_argument("--split-seed", type=int, metavar="S", help="draw another split into calibration and test")
+    made.add_argument("--drop-extra", action="store_true", help="leave E and F out and renormalise the rest")
 
 
 def _import_verb(verbs: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from argparse import Namespace
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from core.exchange import bluq, llm_uncertainty_bench
 from core.exchange.imported import ImportedRun, save
 from core.reports import report as reports
 from core.reports.evaluation import load
+from core.reports.view import View, look
 from core.runs import store
 from core.runs.spec import MODES, RunSpec
 from core.runs.store import Progress, RunRecord
@@ -62,32 +62,22 @@ def run(arguments: Namespace) -> Answer:
 
 
 def _specs(arguments: Namespace) -> list[RunSpec]:
-    from core.inference.models import canonical
-    from core.runs.asked import pinned
-    from core.tasks.catalogue import canonical as canonical_task
+    from core.runs.asked import Combination
 
-    samples = MODES[arguments.mode] if arguments.mode else arguments.samples
-    product = itertools.product(
-        arguments.model, arguments.task, arguments.strategy, arguments.dtype, arguments.form, arguments.format
-    )
-    specs = [
-        RunSpec(
-            model=canonical(model),
-            task=canonical_task(task),
-            strategy=strategy,
-            dtype=dtype,
-            form=form,
-            prompt_format=prompt_format,
-            rotations=arguments.rotations,
-            batch_size=arguments.batch_size,
-            shots=arguments.shots,
-            samples=samples,
-            seed=arguments.seed,
-            calibration_share=arguments.calibration_share,
-        )
-        for model, task, strategy, dtype, form, prompt_format in product
-    ]
-    return [pinned(spec) for spec in specs]
+    return Combination(
+        models=tuple(arguments.model),
+        tasks=tuple(arguments.task),
+        strategies=tuple(arguments.strategy),
+        dtypes=tuple(arguments.dtype),
+        forms=tuple(arguments.form),
+        formats=tuple(arguments.format),
+        shots=arguments.shots,
+        samples=MODES[arguments.mode] if arguments.mode else arguments.samples,
+        rotations=arguments.rotations,
+        batch_size=arguments.batch_size,
+        seed=arguments.seed,
+        calibration_share=arguments.calibration_share,
+    ).specs()
 
 
 def _previews(specs: list[RunSpec]) -> Answer:
@@ -104,9 +94,9 @@ def _previews(specs: list[RunSpec]) -> Answer:
         counts = asdict(shown) | {"run": spec.run_id, "questions": len(asked)}
         values.append(counts)
         lines.append(
-            f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, all have "
-            f"{shown.shortest} to {shown.longest}, {shown.shared} of them shared; then one of "
-            f"{', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
+            f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
+            f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
+            f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
         )
     return Answer({"previews": values}, "\n\n".join(lines))
 
@@ -114,7 +104,7 @@ def _previews(specs: list[RunSpec]) -> Answer:
 def _execute_here(spec: RunSpec) -> str:
     from tqdm import tqdm
 
-    from core.runs.execute import execute
+    from core.runs.execute import cut_short, execute
 
     with tqdm(desc=f"{spec.model_name} {spec.task_name}", unit="question", file=sys.stderr) as bar:
 
@@ -128,6 +118,8 @@ def _execute_here(spec: RunSpec) -> str:
     wanted, used = spec.samples, roles.count("calibration") + roles.count("test")
     if wanted is None or used < wanted:
         print(f"hedge: run {name} uses all {used} questions there are", file=sys.stderr)
+    if shortened := cut_short(store.read_record(name).provenance["engine"]):
+        print(f"hedge: run {name}: {shortened}", file=sys.stderr)
     return name
 
 
@@ -188,14 +180,20 @@ def agent(arguments: Namespace) -> Answer:
 
 
 def report(arguments: Namespace) -> Answer:
-    """The figures of runs at alpha."""
+    """The figures of runs at alpha, as a view has them."""
     alpha = thousandths(arguments.alpha)
-    made = [
-        reports.report(
-            load(name), alpha, scores=arguments.score, method=arguments.threshold, empty=arguments.empty
-        ).to_json()
-        for name in arguments.run
-    ]
+    view = View(arguments.drop_extra, arguments.n_calibration, arguments.split_seed)
+    made = []
+    for name in arguments.run:
+        figures = reports.report(
+            look(load(name), view),
+            alpha,
+            scores=arguments.score,
+            method=arguments.threshold,
+            empty=arguments.empty,
+            by=arguments.by,
+        )
+        made.append({**figures.to_json(), "view": asdict(view)})
     return Answer(made, _report_table(made))
 
 
@@ -215,6 +213,8 @@ def _report_table(made: list[dict[str, Any]]) -> str:
                     f"mean set size {size:.2f}, empty {figures['empty_rate']:.3f}"
                 )
                 lines += [f"    {note}" for note in figures["notes"]]
+                if values["by"] != "all":
+                    lines += _strata_lines(figures["strata"], "subject" if values["by"] == "group" else "true letter")
         if order := values["option_order"]:
             stable = ", ".join(f"{name} {figures['same']:.3f}" for name, figures in order["sets"].items())
             lines.append(
@@ -222,6 +222,19 @@ def _report_table(made: list[dict[str, Any]]) -> str:
                 f"for {order['changed']:.3f} of questions, same set {stable}"
             )
     return "\n".join(lines)
+
+
+def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
+    """A table with a row a stratum: its questions, threshold, coverage with its interval, mean set size."""
+    width = max(len(title), *(len(row["stratum"]) for row in strata))
+    lines = [f"    {title:<{width}}      n      m  threshold  coverage (95 % interval)  size"]
+    for row in strata:
+        threshold = "none" if row["threshold"] is None else f"{row['threshold']:.4f}"
+        lines.append(
+            f"    {row['stratum']:<{width}}  {row['n']:>5}  {row['m']:>5}  {threshold:>9}  "
+            f"{row['coverage']:>8.3f}  ({row['low']:.3f} to {row['high']:.3f})  {row['mean_set_size']:>4.2f}"
+        )
+    return lines
 
 
 # ---------------------------------------------------------------- import

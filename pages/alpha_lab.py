@@ -3,22 +3,17 @@
 import streamlit as st
 
 from app import data, state
-from app.components import figures
+from app.components import figures, lab_files, lab_shift
 from app.components.alpha_lab import alpha_lab
-from app.components.runs import open_question, pick_run
-from core.conformal.threshold import full_set_message
+from app.components.runs import open_question, pick_run, title
 
 st.title("How often may a set miss the truth?", anchor=False)
-view = state.view("run", "alpha", "empty", "row")
+view = state.view("run", *state.LAB_NAMES, "source", "target")
 record = pick_run(view, "Coverage and set size at every alpha")
 if record:
-    run = data.evaluation(record.run_id)
-    alpha_lab(
-        data.lab_tables(run.run_id),
-        version=data.version(run.run_id),
-        k=run.k,
-        full_set_text=full_set_message(len(run.calibration), 1),
-        view=view,
-        on_open=open_question,
-    )
-    figures.report_table(data.run_report(run.run_id, view.alpha, view.empty))
+    run = record.run_id
+    sets = data.sets_of(run, view)
+    alpha_lab(data.lab_tables(run), version=data.version(run), name=title(record), view=view, on_open=open_question)
+    lab_shift.section(record, view)
+    lab_files.section(record, sets)
+    figures.report_table(lambda: data.lab_report(run, sets))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
 from app.charts.figure import Figure
 from core.reports import frames
 from core.reports.report import Report
+
+REPORT_KEY = "report_open"
 
 
 def show(figure: Figure, explanation: str) -> None:
@@ -32,9 +36,12 @@ def download(label: str, frame: pd.DataFrame, name: str) -> None:
     )
 
 
-def report_table(run: Report) -> None:
-    """The figures of a report, folded away, as ``python -m core report`` gives them."""
-    with st.expander("The figures at this alpha, computed in Python"):
+def report_table(compute: Callable[[], Report]) -> None:
+    """The figures of a report as ``python -m core report`` gives them; folded away, and not computed until opened."""
+    with st.expander("The figures at this alpha, computed in Python", key=REPORT_KEY, on_change="rerun") as folded:
+        if not folded.open:
+            return
+        run = compute()
         table = frames.score_table(run)
         st.dataframe(
             table.set_index("score").T.rename(columns=str.upper).rename_axis("figure"),

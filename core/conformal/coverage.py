@@ -8,17 +8,19 @@ parameters: the same luck and that of the finite test set. With ties coverage ca
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv, betaln, gammaln
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import betaincinv
 
 from core.conformal.alpha import ALPHAS, THOUSAND
 from core.errors import InputError
 from core.records import FloatArray, IntArray, PredictionSets
 
 BAND_MASS = 0.95
-SUMMED_WHOLE = 2000
+TIE = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,34 +74,52 @@ def beta_binomial_band(n: int, m: int, alpha: int, *, mass: float = BAND_MASS) -
     if b == 0:
         return 1.0, 1.0
     first, last = _likely_counts(m, a, b)
-    cumulative = np.cumsum(_beta_binomial_at(np.arange(first, last + 1, dtype=np.float64), m, a, b))
+    low, high = central_counts(_law(first, last, m, a, b), mass=mass)
+    return (first + low) / m, (first + high) / m
+
+
+def central_counts(law: FloatArray, *, mass: float = BAND_MASS) -> tuple[int, int]:
+    """The ends of the central band of a law over the counts 0 … len − 1: the smallest with the tail up to them.
+
+    Some laws of few questions reach a tail exactly at a count; rounding must not decide then, so a cumulative
+    probability within 1e-10 of it has reached it.
+    """
+    cumulative = np.cumsum(law)
     tail = (1 - mass) / 2
-    low, high = (first + int(np.searchsorted(cumulative, q)) for q in (tail, 1 - tail))
-    return low / m, min(high, m) / m
+    low, high = (int(np.searchsorted(cumulative, q - TIE)) for q in (tail, 1 - tail))
+    return low, min(high, len(law) - 1)
 
 
 def beta_binomial(m: int, a: int, b: int) -> FloatArray:
-    """The probabilities of 0 … m covered among m, (m + 1,), where coverage itself is Beta(a, b)."""
-    return _beta_binomial_at(np.arange(m + 1, dtype=np.float64), m, a, b)
+    """The probabilities of 0 … m covered among m, (m + 1,), where coverage itself is Beta(a, b); a, b ≥ 1.
+
+    >>> beta_binomial(3, 1, 1)
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    return _law(0, m, m, a, b)
 
 
 def _likely_counts(m: int, a: int, b: int) -> tuple[int, int]:
-    """Counts beyond which less than 1e-9 of the probability lies: most of a large m need not be summed.
+    """Counts beyond which less than 1e-12 of the probability lies: most of a large m need not be summed.
 
-    Chebyshev's bound would need far more; the law is close to a normal one where m is large, and 12 standard
-    deviations (or everything, where m is small) leave room for its heavier tails.
+    The heaviest tails are exponential ones (of b = 1), of which 40 standard deviations leave e⁻⁴⁰.
     """
-    if m <= SUMMED_WHOLE:
-        return 0, m
     mean = m * a / (a + b)
     variance = m * a * b * (a + b + m) / ((a + b) ** 2 * (a + b + 1))
-    reach = 12 * variance**0.5 + 50
+    reach = 40 * variance**0.5 + 50
     return max(0, int(mean - reach)), min(m, int(mean + reach) + 1)
 
 
-def _beta_binomial_at(x: FloatArray, m: int, a: int, b: int) -> FloatArray:
-    choose = gammaln(m + 1.0) - gammaln(x + 1) - gammaln(m - x + 1)
-    return np.asarray(np.exp(choose + betaln(x + a, m - x + b) - betaln(a, b)), dtype=np.float64)
+def _law(first: int, last: int, m: int, a: int, b: int) -> FloatArray:
+    """Beta-Binomial probabilities of the counts first … last, which make up 1, by the ratio of each to the one before.
+
+    Logarithms of gamma functions would lose to cancellation what the ratios keep.
+    """
+    x = np.arange(first, last, dtype=np.float64)
+    steps = np.log((m - x) * (x + a) / ((x + 1) * (m - x - 1 + b)))
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    law = np.exp(logs - logs.max())
+    return np.asarray(law / law.sum(), dtype=np.float64)
 
 
 def coverage_bands(n: int, m: int, *, alphas: IntArray = ALPHAS) -> CoverageBands:
@@ -127,3 +147,42 @@ def guarantee_p_value(covered: int, n: int, m: int, alpha: int) -> float:
     if b == 0:
         return 1.0
     return float(beta_binomial(m, a, b)[: covered + 1].sum().clip(0, 1))
+
+
+def strata_law(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> FloatArray:
+    """The probabilities of 0 … m covered where each stratum has a threshold of its own, (m + 1,).
+
+    ``calibrated`` and ``tested`` count the questions of each stratum. The strata are independent, so the law of their
+    sum is the convolution of their Beta-Binomial laws; it is formed by a Fourier transform.
+    """
+    m = sum(tested.values())
+    length = next_fast_len(m + 1, real=True)
+    spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
+    sure = 0
+    for name, asked in tested.items():
+        a, b = beta_parameters(calibrated[name], alpha)
+        if b == 0:
+            sure += asked
+        else:
+            spectrum *= rfft(beta_binomial(asked, a, b), length)
+    law = np.zeros(m + 1)
+    law[sure:] = irfft(spectrum, length)[: m + 1 - sure].clip(0)
+    return law
+
+
+def strata_band(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> tuple[float, float]:
+    """The central 95 % band of observed coverage under :func:`strata_law`; for one stratum the Beta-Binomial one."""
+    if len(tested) == 1:
+        ((name, m),) = tested.items()
+        return beta_binomial_band(calibrated[name], m, alpha)
+    law = strata_law(calibrated, tested, alpha)
+    low, high = central_counts(law)
+    return low / (len(law) - 1), high / (len(law) - 1)
+
+
+def strata_p_value(covered: int, calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> float:
+    """How likely so few (or fewer) covered are where the guarantee holds in every stratum."""
+    if len(tested) == 1:
+        ((name, m),) = tested.items()
+        return guarantee_p_value(covered, calibrated[name], m, alpha)
+    return float(strata_law(calibrated, tested, alpha)[: covered + 1].sum().clip(0, 1))

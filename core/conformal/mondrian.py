@@ -2,10 +2,14 @@
 
 Calibrating within a stratum moves the promise from all questions on average to those of the stratum on average,
 at the price of fewer calibration questions each: below ``1/alpha − 1`` of them a stratum's sets are full.
+
+``by`` says which questions share a threshold: ``all``, those of a ``group`` (subject), or, as ``class``, those with the
+same true option, whose threshold then belongs to that option.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,21 +17,34 @@ import numpy.typing as npt
 
 from core.conformal.coverage import share_interval
 from core.conformal.threshold import exact
+from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
+
+BY = ("all", "group", "class")
+
+
+def check_by(by: str) -> str:
+    """``by`` itself if it is known; else :class:`InputError`."""
+    if by not in BY:
+        raise InputError(f"unknown strata {by!r}; choose from {', '.join(BY)}")
+    return by
 
 
 @dataclass(frozen=True, slots=True)
 class StratumCoverage:
-    """One stratum: its name, n calibration and m test questions, threshold, coverage with its exact 95 % interval."""
+    """One stratum: its name, n calibration and m test questions, coverage with its exact 95 % interval, mean set size.
+
+    ``threshold`` is NaN where the stratum's questions have no one threshold.
+    """
 
     stratum: str
     n: int
     m: int
-    threshold: float
     coverage: float
     low: float
     high: float
     mean_set_size: float
+    threshold: float
 
 
 def group_members(
@@ -42,12 +59,10 @@ def group_members(
     ``calibration_scores`` (n,) are those of the true options. A group with too few calibration questions, or
     none, has an endless threshold: its sets are full.
     """
-    thresholds = {
-        str(g): exact(calibration_scores[calibration_groups == g], alpha)
-        for g in np.unique(np.concatenate([calibration_groups, test_groups]))
-    }
-    limits = np.array([thresholds[str(g)] for g in test_groups])
-    return test_scores <= limits[:, None], thresholds
+    names, codes = np.unique(np.concatenate([calibration_groups, test_groups]), return_inverse=True)
+    own, asked = codes[: len(calibration_groups)], codes[len(calibration_groups) :]
+    limits = np.array([exact(calibration_scores[own == code], alpha) for code in range(len(names))])
+    return test_scores <= limits[asked][:, None], dict(zip(names.tolist(), limits.tolist(), strict=True))
 
 
 def class_members(
@@ -67,26 +82,18 @@ def coverage_by_stratum(
     labels: IntArray,
     strata: npt.NDArray[np.str_],
     calibration_strata: npt.NDArray[np.str_],
-    thresholds: dict[str, float],
+    thresholds: Mapping[str, float],
 ) -> list[StratumCoverage]:
-    """Coverage and size within each stratum of the test questions, by name."""
+    """Coverage and size within each stratum of the test questions, by name; NaN for a threshold that is not given."""
     covered = members[np.arange(len(labels)), labels]
-    sizes = members.sum(axis=1)
+    names, codes = np.unique(strata, return_inverse=True)
+    tested = np.bincount(codes)
+    hits = np.bincount(codes, weights=covered)
+    sizes = np.bincount(codes, weights=members.sum(axis=1))
+    calibrating = dict(zip(*np.unique(calibration_strata, return_counts=True), strict=True))
     rows = []
-    for name in np.unique(strata):
-        inside = strata == name
-        m, hits = int(inside.sum()), int(covered[inside].sum())
-        low, high = share_interval(hits, m)
-        rows.append(
-            StratumCoverage(
-                stratum=str(name),
-                n=int((calibration_strata == name).sum()),
-                m=m,
-                threshold=thresholds[str(name)],
-                coverage=hits / m,
-                low=low,
-                high=high,
-                mean_set_size=float(sizes[inside].mean()),
-            )
-        )
+    for name, m, hit, size in zip(names.tolist(), tested.tolist(), hits.tolist(), sizes.tolist(), strict=True):
+        low, high = share_interval(int(hit), m)
+        threshold = thresholds.get(name, float("nan"))
+        rows.append(StratumCoverage(name, int(calibrating.get(name, 0)), m, hit / m, low, high, size / m, threshold))
     return rows

@@ -23,6 +23,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from core.conformal.draws import uniforms
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 
@@ -221,20 +222,18 @@ def ranks(probabilities: FloatArray) -> IntArray:
     return _back(np.broadcast_to(np.arange(k, 0, -1, dtype=np.int64), (n, k)), order)
 
 
-def frozen_uniforms(n: int, *, seed: int) -> FloatArray:
-    """One number in [0, 1) a question, (n,), the same for the same seed, so that sets nest in alpha."""
-    return np.random.default_rng([seed, 0x5EED]).random(n)
-
-
 def score(name: str, probabilities: FloatArray, *, seed: int = 0, parameters: Parameters = UNTUNED) -> FloatArray:
-    """The named score of every option, (n, k); ``seed`` freezes the numbers of a randomised one.
+    """The named score of every option, (n, k).
+
+    A randomised one takes a frozen number for each row, drawn with ``seed`` (:mod:`core.conformal.draws`), so that
+    sets nest in alpha; score all rows of a run at once, so that a row keeps its number whatever the split.
 
     Raises :class:`InputError` for an unknown name.
     """
     if name not in SCORES:
         raise InputError(f"unknown score {name!r}; choose from {', '.join(SCORE_NAMES)}")
     chosen = SCORES[name]
-    u = frozen_uniforms(len(probabilities), seed=seed) if chosen.randomised else None
+    u = uniforms(np.arange(len(probabilities)), seed=seed) if chosen.randomised else None
     return chosen.function(probabilities, u=u, parameters=parameters)
 
 

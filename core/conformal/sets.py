@@ -6,7 +6,7 @@ import numpy as np
 
 from core.conformal.probabilities import top_options
 from core.errors import InputError
-from core.records import FloatArray, PredictionSets
+from core.records import BoolArray, FloatArray, PredictionSets
 
 EMPTY_POLICIES = ("allow", "top1")
 
@@ -29,10 +29,14 @@ def prediction_sets(
     >>> prediction_sets(np.array([[0.2, 0.8]]), 0.5).members
     array([[ True, False]])
     """
-    members = scores <= threshold
+    return PredictionSets(members=filled(scores <= threshold, empty, probabilities), threshold=threshold)
+
+
+def filled(members: BoolArray, empty: str, probabilities: FloatArray | None) -> BoolArray:
+    """The members (n, k) after the policy for empty sets was followed, in place."""
     if check_empty(empty) == "top1":
         if probabilities is None:
             raise InputError("filling empty sets with the top option needs the probabilities")
         lonely = np.flatnonzero(~members.any(axis=1))
         members[lonely, top_options(probabilities[lonely])] = True
-    return PredictionSets(members=members, threshold=threshold)
+    return members

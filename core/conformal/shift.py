@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.conformal.alpha import THOUSAND, check_thousandths
+from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
 from core.errors import InputError
-from core.records import FloatArray
+from core.records import FloatArray, IntArray
 
 DRAWS = 999
 RIDGE = 1.0
@@ -25,18 +25,25 @@ LARGEST_WEIGHT = 20.0
 def exchangeability_p_value(
     calibration_scores: FloatArray, test_scores: FloatArray, *, rng: np.random.Generator, draws: int = DRAWS
 ) -> float:
-    """How likely the two sides' mean ranks lie so far apart where they are exchangeable, in [1/(draws+1), 1].
+    """How likely the two sides' scores are spread so differently where they are exchangeable, in [1/(draws+1), 1].
 
-    Both are scores of the true options, (n,) and (m,). A permutation test, exact whatever the scores' law.
-    Raises :class:`InputError` where a side is empty.
+    Both are scores of the true options, (n,) and (m,). A permutation test of the largest distance between the two
+    cumulative shares (Kolmogorov and Smirnov's), exact whatever the scores' law and with ties: it notices another
+    spread as well as another level. Raises :class:`InputError` where a side is empty.
     """
-    n = len(calibration_scores)
-    if n == 0 or len(test_scores) == 0:
+    n, m = len(calibration_scores), len(test_scores)
+    if n == 0 or m == 0:
         raise InputError("comparing two sides needs at least one question on each")
-    _, ranks = np.unique(np.concatenate([calibration_scores, test_scores]), return_inverse=True)
-    centred = ranks - ranks.mean()
-    seen = abs(centred[:n].sum())
-    as_far = sum(abs(rng.permutation(centred)[:n].sum()) >= seen - 1e-9 for _ in range(draws))
+    order = np.argsort(np.concatenate([calibration_scores, test_scores]), kind="stable")
+    ordered = np.concatenate([calibration_scores, test_scores])[order]
+    ends = np.append(np.flatnonzero(np.diff(ordered)), n + m - 1)  # tied scores count together
+    parts = np.where(order < n, float(m), float(-n))  # whole numbers, so that equal distances are equal
+
+    def distance(parts: FloatArray) -> float:
+        return float(np.abs(np.cumsum(parts)[ends]).max())
+
+    seen = distance(parts)
+    as_far = sum(distance(rng.permutation(parts)) >= seen for _ in range(draws))
     return float((1 + as_far) / (draws + 1))
 
 
@@ -86,3 +93,26 @@ def weighted_thresholds(
     wanted = (THOUSAND - alpha) * (calibration_weights.sum() + test_weights)
     place = np.searchsorted(gathered, wanted, side="left")
     return np.asarray(np.append(calibration_scores[order], np.inf)[place], dtype=np.float64)
+
+
+def weighted_curve(
+    calibration_scores: FloatArray,
+    calibration_weights: FloatArray,
+    test_scores: FloatArray,
+    test_weights: FloatArray,
+    test_labels: IntArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Coverage and mean set size at each alpha from 1 to 999 thousandths, (999,) each, by weighted thresholds.
+
+    No threshold is formed: an option of score s stays unless the weight of the calibration scores below s already
+    reaches what :func:`weighted_thresholds` wants. ``test_scores`` are (m, k).
+    """
+    order = np.argsort(calibration_scores, kind="stable")
+    gathered = np.append(0.0, np.cumsum(calibration_weights[order]) * THOUSAND)
+    below = gathered[np.searchsorted(calibration_scores[order], test_scores, side="left")]
+    below_true = below[np.arange(len(test_labels)), test_labels]
+    total = calibration_weights.sum() + test_weights
+    wanted = [(THOUSAND - int(alpha)) * total for alpha in ALPHAS]
+    coverage = np.array([(below_true < w).mean() for w in wanted])
+    size = np.array([(below < w[:, None]).sum() / len(test_labels) for w in wanted])
+    return coverage, size

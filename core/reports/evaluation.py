@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from core.conformal.probabilities import check_labels, check_probabilities, softmax
 from core.errors import InputError
-from core.records import FloatArray, IntArray
+from core.records import LETTERS, FloatArray, IntArray
 from core.runs import store
 from core.runs.spec import RunSpec
 
@@ -22,7 +22,7 @@ class Evaluation:
     """The option probabilities of one finished run, n questions in file order. All arrays are read-only.
 
     ``probabilities`` (n, k) float64; ``labels`` (n,) 0-based; ``ids`` and ``groups`` (n,) text;
-    ``calibration`` and ``test`` are row numbers. Demonstrations are in neither.
+    ``calibration`` and ``test`` are row numbers. Demonstrations are in neither. ``letters`` are those of the k options.
     """
 
     run_id: str
@@ -33,6 +33,7 @@ class Evaluation:
     labels: IntArray
     calibration: IntArray
     test: IntArray
+    letters: str
 
     @property
     def k(self) -> int:
@@ -68,6 +69,7 @@ def load(run_id: str) -> Evaluation:
         labels=_frozen(check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)),
         calibration=_frozen(np.flatnonzero(roles == "calibration")),
         test=_frozen(np.flatnonzero(roles == "test")),
+        letters=LETTERS[:k],
     )
 
 

@@ -12,14 +12,16 @@ import pandas as pd
 import pyarrow as pa
 
 from core.conformal.alpha import THOUSAND
-from core.conformal.coverage import beta_binomial_band, coverage_bands, share_interval
+from core.conformal.coverage import beta_binomial_band, share_interval
 from core.conformal.curve import AlphaCurve, alpha_curve
+from core.conformal.draws import WORD
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
-from core.records import LETTERS, Question
+from core.records import IntArray, Question
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, report
+from core.reports.view import clustered, extra_options
 from core.runs import store
 
 CONTEXT_SHOWN = 400
@@ -97,40 +99,48 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def lab_tables(run: Evaluation) -> dict[str, pa.Table]:
-    """What the alpha lab's component computes from, sent once.
+def lab_tables(run: Evaluation) -> dict[str, Any]:
+    """What the alpha lab's component computes from, sent once: all calibration and test questions in file order.
 
-    ``calibration`` and ``test`` have columns ``p0 … p(k−1)`` (float64) and ``y``; ``bands`` has for each alpha
-    from 1 to 999 thousandths the Beta and Beta-Binomial ends; ``questions`` the texts of the test rows, with
-    an option a column ``o0 … o(k−1)`` and only the beginning of each context (whole ones would be tens of MB).
+    ``rows`` has columns ``p0 … p(k−1)`` (float64), ``y``, ``group`` (a code into ``group_names``), ``cluster`` (the
+    same for questions alike), ``own`` (1 where the run itself calibrates) and ``place`` (the row of the run's arrays,
+    to which random numbers belong). ``questions`` has their texts, with an option a column ``o0 … o(k−1)`` and only
+    the beginning of each context (whole ones would be tens of MB). ``extra`` are the places of E and F, ``seed`` is
+    the run's.
     """
-    bands = coverage_bands(len(run.calibration), len(run.test))
-    texts = store.read_questions(run.run_id)
-    rows = {name: i for i, name in enumerate(texts["id"].to_pylist())}
-    picked = texts.take(np.array([rows[name] for name in run.ids[run.test]], dtype=np.int64))
-    options = picked["options"].to_pylist()
-    return {
-        "calibration": _probability_table(run, run.calibration),
-        "test": _probability_table(run, run.test),
-        "bands": pa.table(
-            {
-                "alpha": bands.alphas.astype(np.int32),
-                "beta_low": bands.beta_low,
-                "beta_high": bands.beta_high,
-                "test_low": bands.test_low,
-                "test_high": bands.test_high,
-            }
-        ),
-        "questions": pa.table(
-            {
-                "id": picked["id"],
-                "group": picked["group"],
-                "context": [shortened(text) for text in picked["context"].to_pylist()],
-                "question": picked["question"],
-                **{f"o{j}": [row[j] for row in options] for j in range(run.k)},
-            }
-        ),
+    rows, clusters = clustered(run)
+    names, codes = np.unique(run.groups[rows], return_inverse=True)
+    columns: dict[str, Any] = {f"p{j}": np.ascontiguousarray(run.probabilities[rows, j]) for j in range(run.k)}
+    columns |= {
+        "y": run.labels[rows].astype(np.int32),
+        "group": codes.astype(np.int32),
+        "cluster": clusters.astype(np.int32),
+        "own": np.isin(rows, run.calibration).astype(np.uint8),
+        "place": rows.astype(np.int32),
     }
+    return {
+        "rows": pa.table(columns),
+        "questions": _texts(run, rows),
+        "group_names": names.tolist(),
+        "extra": list(extra_options(run)),
+        "seed": run.spec.seed % WORD,
+    }
+
+
+def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
+    texts = store.read_questions(run.run_id)
+    at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
+    picked = texts.take(np.array([at[name] for name in run.ids[rows]], dtype=np.int64))
+    options = picked["options"].to_pylist()
+    return pa.table(
+        {
+            "id": picked["id"],
+            "group": picked["group"],
+            "context": [shortened(text) for text in picked["context"].to_pylist()],
+            "question": picked["question"],
+            **{f"o{j}": [row[j] for row in options] for j in range(run.k)},
+        }
+    )
 
 
 def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
@@ -140,11 +150,6 @@ def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
     'abc…'
     """
     return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
-def _probability_table(run: Evaluation, rows: np.ndarray[Any, np.dtype[np.int64]]) -> pa.Table:
-    columns: dict[str, Any] = {f"p{j}": np.ascontiguousarray(run.probabilities[rows, j]) for j in range(run.k)}
-    return pa.table(columns | {"y": run.labels[rows].astype(np.int32)})
 
 
 def question(run: Evaluation, row: int) -> Question:
@@ -166,7 +171,7 @@ def question_frame(run: Evaluation, row: int) -> pd.DataFrame:
     """One question's options: letter, text, probability and whether it is the truth."""
     return pd.DataFrame(
         {
-            "letter": list(LETTERS[: run.k]),
+            "letter": list(run.letters),
             "option": question(run, row).options,
             "probability": run.probabilities[row],
             "truth": np.arange(run.k) == run.labels[row],

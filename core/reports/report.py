@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -11,23 +12,35 @@ import numpy as np
 
 from core.calibration import metrics
 from core.conformal.alpha import THOUSAND, check_thousandths
-from core.conformal.coverage import beta_binomial_band, coverage, guarantee_p_value
-from core.conformal.published import scores_for
+from core.conformal.coverage import share_interval, strata_band, strata_p_value
+from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
 from core.conformal.scores import SCORES
-from core.conformal.sets import prediction_sets
-from core.conformal.threshold import full_set_message, threshold
-from core.conformal.tuning import Tuned, tune
+from core.conformal.threshold import full_set_message
+from core.conformal.tuning import TUNING_ALPHA, Tuned
 from core.errors import InputError
-from core.records import LETTERS
+from core.records import DONT_KNOW, NONE_OF_ABOVE, IntArray
 from core.reports.evaluation import Evaluation
+from core.reports.formed import FormedSets, form, true_letters
 from core.reports.option_order import OptionOrder, option_order
 
 DEFAULT_SCORES = ("lac", "aps")
 ONE_WITHIN_ROUNDING = 1e-9
+LISTED = 4
 CLOZE_NOTE = (
     "Probabilities are a softmax over the summed log-likelihoods of the options' texts, not divided by their lengths; "
     "options that are no answers are not asked for."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCoverage:
+    """The m sets of one size: how many of them hold the truth, with the exact 95 % interval; NaN for none."""
+
+    size: int
+    m: int
+    coverage: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,11 @@ class ScoreReport:
 
     ``coverage_band`` is the 95 % Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how
     likely a coverage this low or lower then is; ``uacc`` = accuracy · √k / mean set size (may exceed 1);
-    ``sizes`` counts sets of 0 … k options; ``notes`` say what a reader of the figures has to know.
+    ``sizes`` counts sets of 0 … k options, ``by_size`` has the coverage of each size. ``threshold`` is NaN where
+    strata have one each; ``thresholds`` names them (``all``, or a subject or letter each), ``strata`` has the coverage
+    within each subject, or within each true letter where letters have the thresholds. ``parameters`` and ``tuned_on``,
+    the calibration questions set aside to choose them (0: untuned), are None for a score without. ``notes`` say what a
+    reader of the figures has to know.
     """
 
     threshold: float
@@ -47,6 +64,11 @@ class ScoreReport:
     empty_rate: float
     uacc: float
     sizes: tuple[int, ...]
+    by_size: tuple[SizeCoverage, ...]
+    thresholds: dict[str, float]
+    strata: tuple[StratumCoverage, ...]
+    parameters: dict[str, float] | None = None
+    tuned_on: int | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -67,6 +89,7 @@ class Report:
     n_test: int
     k: int
     alpha: float
+    by: str
     accuracy: float
     nll: float
     brier: float
@@ -79,11 +102,15 @@ class Report:
         """The report as JSON values: the scores stand beside the other keys; the endless or undefined is ``null``."""
         values = asdict(self)
         for name, figures in values.pop("scores").items():
-            values[name] = {key: _finite(value) for key, value in figures.items()}
+            values[name] = _finite(figures)
         return values
 
 
 def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -94,8 +121,11 @@ def report(
     scores: Sequence[str] = DEFAULT_SCORES,
     method: str = "exact",
     empty: str = "allow",
+    by: str = "all",
 ) -> Report:
     """The figures of ``run`` at ``alpha`` thousandths, for each named score.
+
+    ``by`` says which questions share a threshold (:mod:`core.conformal.mondrian`).
 
     Raises :class:`InputError` where the run has no calibration or no test questions, or a name is unknown.
     """
@@ -116,65 +146,94 @@ def report(
         n_test=m,
         k=run.k,
         alpha=alpha / THOUSAND,
+        by=by,
         accuracy=metrics.accuracy(probabilities, labels),
         nll=metrics.negative_log_likelihood(probabilities, labels),
         brier=metrics.brier(probabilities, labels),
         ece=metrics.expected_calibration_error(probabilities, labels),
-        letter_rates={letter: float(rate) for letter, rate in zip(LETTERS, chosen, strict=False)},
-        scores={name: _score_report(run, name, alpha, method=method, empty=empty) for name in scores},
+        letter_rates={letter: float(rate) for letter, rate in zip(run.letters, chosen, strict=True)},
+        scores={name: _score_report(run, name, alpha, method=method, empty=empty, by=by) for name in scores},
         option_order=option_order(run, alpha, scores=tuple(name for name in scores if not SCORES[name].tuned)),
     )
 
 
-def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty: str) -> ScoreReport:
-    tuned = tune(name, run.probabilities, run.labels, run.calibration, alpha=alpha, seed=run.spec.seed)
-    n, m = len(tuned.calibration), len(run.test)
-    calibration_scores, test_scores = scores_for(
-        name,
-        run.probabilities,
-        run.labels,
-        calibration=tuned.calibration,
-        test=run.test,
-        method=method,
-        seed=run.spec.seed,
-        parameters=tuned.parameters,
-    )
-    q = threshold(calibration_scores, alpha, method=method)
-    probabilities, labels = run.probabilities[run.test], run.labels[run.test]
-    sets = prediction_sets(test_scores, q, empty=empty, probabilities=probabilities)
-    before_filling = prediction_sets(test_scores, q)
-    share = coverage(sets, labels)
-    size = float(sets.sizes.mean())
+def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty: str, by: str) -> ScoreReport:
+    made = form(run, name, alpha, method=method, empty=empty, by=by)
+    own = made.tuned.calibration
+    labels = run.labels[run.test]
+    n, m, k = len(own), len(labels), run.k
+    covered = made.members[np.arange(m), labels]
+    sizes = made.members.sum(axis=1)
+    share, size = float(covered.mean()), float(sizes.mean())
+    calibrated, tested = strata_sizes(run, own, by)
+    low, high = strata_band(calibrated, tested, alpha)
+    counts, hits = np.bincount(sizes, minlength=k + 1), np.bincount(sizes[covered], minlength=k + 1)
     return ScoreReport(
-        threshold=q,
+        threshold=made.threshold,
         coverage=share,
-        coverage_band=beta_binomial_band(n, m, alpha),
-        p_value=guarantee_p_value(round(share * m), n, m, alpha),
+        coverage_band=(low, high),
+        p_value=strata_p_value(int(covered.sum()), calibrated, tested, alpha),
         mean_set_size=size,
-        empty_rate=float((before_filling.sizes == 0).mean()),
-        uacc=metrics.accuracy(probabilities, labels) * math.sqrt(run.k) / size if size else math.nan,
-        sizes=tuple(np.bincount(sets.sizes, minlength=run.k + 1).tolist()),
+        empty_rate=float(made.empty.mean()),
+        uacc=metrics.accuracy(run.probabilities[run.test], labels) * math.sqrt(k) / size if size else math.nan,
+        sizes=tuple(counts.tolist()),
+        by_size=tuple(_size_coverage(j, int(counts[j]), int(hits[j])) for j in range(k + 1)),
+        thresholds=made.thresholds,
+        strata=tuple(_strata(run, made, by)),
+        parameters=asdict(made.tuned.parameters) if SCORES[name].tuned else None,
+        tuned_on=len(made.tuned.rows) if SCORES[name].tuned else None,
         notes=(
-            *_notes(name, q, n, alpha, method),
-            *([tuning_note(name, tuned)] if SCORES[name].tuned else []),
+            *_notes(name, made.threshold, n, alpha, method, by),
+            *_strata_notes(made, calibrated, by),
+            *([tuning_note(name, made.tuned)] if SCORES[name].tuned else []),
             *([CLOZE_NOTE] if run.spec.form == "cloze" else []),
         ),
     )
 
 
+def _size_coverage(size: int, m: int, hits: int) -> SizeCoverage:
+    low, high = share_interval(hits, m)
+    return SizeCoverage(size, m, hits / m if m else math.nan, low, high)
+
+
+def _strata(run: Evaluation, made: FormedSets, by: str) -> list[StratumCoverage]:
+    """By true letter where each has its threshold, else by subject."""
+    own, test = made.tuned.calibration, run.test
+    if by == "class":
+        strata, calibrated = true_letters(run, test), true_letters(run, own)
+    else:
+        strata, calibrated = run.groups[test], run.groups[own]
+    thresholds = dict.fromkeys(strata.tolist(), made.threshold) if by == "all" else made.thresholds
+    return coverage_by_stratum(made.members, run.labels[test], strata, calibrated, thresholds)
+
+
+def strata_sizes(run: Evaluation, own: IntArray, by: str) -> tuple[dict[str, int], dict[str, int]]:
+    """How many questions calibrate (the rows ``own``) and test each threshold, by stratum."""
+    if by == "all":
+        return {"all": len(own)}, {"all": len(run.test)}
+    of = run.groups if by == "group" else true_letters(run, np.arange(len(run.labels)))
+    sides = [Counter(of[rows].tolist()) for rows in (own, run.test)]
+    names = run.letters if by == "class" else sorted(sides[0] | sides[1])
+    return {name: sides[0][name] for name in names}, {name: sides[1][name] for name in names}
+
+
 def tuning_note(name: str, tuned: Tuned) -> str:
     """What a reader has to know of a score's parameters (rule 9)."""
-    values = f"λ {tuned.parameters.weight:g}" + (
-        f" after {tuned.parameters.free_ranks} free ranks" if name == "raps" else ""
-    )
+    free = tuned.parameters.free_ranks
+    values = f"λ {tuned.parameters.weight:g}"
+    if name == "raps":
+        values += f" after {free} free rank{'s' if free != 1 else ''}"
     if len(tuned.rows) == 0:
         return f"Not tuned: {values} are defaults, because there are too few calibration questions to set some aside."
-    return f"Tuned: {values}, on {len(tuned.rows)} of the calibration questions, which then do not calibrate."
+    return (
+        f"Tuned: {values}, for the smallest sets at alpha {TUNING_ALPHA / THOUSAND:.3f} on {len(tuned.rows)} of the "
+        "calibration questions, which then do not calibrate."
+    )
 
 
-def _notes(name: str, q: float, n: int, alpha: int, method: str) -> tuple[str, ...]:
+def _notes(name: str, q: float, n: int, alpha: int, method: str, by: str) -> tuple[str, ...]:
     notes = []
-    if method == "exact" and (message := full_set_message(n, alpha)):
+    if by == "all" and method == "exact" and (message := full_set_message(n, alpha)):
         notes.append(message)
     if method != "exact":
         notes.append(f"The {method} threshold reproduces published figures; the guarantee is proved for the exact one.")
@@ -186,3 +245,28 @@ def _notes(name: str, q: float, n: int, alpha: int, method: str) -> tuple[str, .
             else "The APS threshold is 1, so every option stays in every set."
         )
     return tuple(notes)
+
+
+def _strata_notes(made: FormedSets, calibrated: dict[str, int], by: str) -> tuple[str, ...]:
+    """Which strata have nothing, or too little, to calibrate on; for one threshold there is nothing to say."""
+    if by == "all":
+        return ()
+    what, what_follows = ("subject", "their sets are full") if by == "group" else ("letter", "they stay in every set")
+    never = [name for name, n in calibrated.items() if n == 0]
+    few = [name for name, n in calibrated.items() if n > 0 and made.thresholds[name] == math.inf]
+    notes = []
+    if never and by == "class":
+        notes.append(
+            f"Never the truth of a calibration question: {', '.join(never)}. Nothing says how unlikely they may be, so "
+            f"{what_follows}. Where these are “{DONT_KNOW}” and “{NONE_OF_ABOVE}”, drop them (--drop-extra)."
+        )
+    elif never:
+        notes.append(f"Without calibration questions: {_listed(never, what)}; {what_follows}.")
+    if few:
+        notes.append(f"With too few calibration questions for this alpha: {_listed(few, what)}; {what_follows}.")
+    return tuple(notes)
+
+
+def _listed(names: list[str], what: str) -> str:
+    """The names, or how many they are where they are more than four."""
+    return ", ".join(names) if len(names) <= LISTED else f"{len(names)} {what}s"

@@ -7,15 +7,18 @@ always. It is part of a link, so it is made of a few small values.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
+from core.conformal.draws import FEWER, SPLIT, WORD, first_part
 from core.errors import InputError
 from core.records import DONT_KNOW, NONE_OF_ABOVE, FloatArray, IntArray, Question
 from core.reports.evaluation import Evaluation
 from core.runs import store
 from core.tasks.likeness import clusters
 
+KEPT = 4
 FEWEST = 5
 """Calibration questions a view may go down to."""
 
@@ -35,8 +38,8 @@ class View:
 def look(run: Evaluation, view: View) -> Evaluation:
     """The run as the view has it.
 
-    Raises :class:`InputError` where E and F are not there to drop or one of them is a truth, or where there are
-    not so many calibration questions.
+    Raises :class:`InputError` where E and F are not there to drop, one of them is a truth or nothing to choose from
+    stays without them, where there are not so many calibration questions, or where a seed can't be one.
     """
     if view.split_seed is not None:
         run = _split_again(run, view.split_seed)
@@ -58,7 +61,7 @@ def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArra
     A row with nothing left is spread evenly: the model said nothing about the options that stay.
     """
     kept = np.delete(probabilities, places, axis=1)
-    sums = kept.sum(axis=1, keepdims=True)
+    sums = np.cumsum(kept, axis=1)[:, -1:]  # from left to right, as the browser adds
     even = np.full_like(kept, 1 / kept.shape[1])
     return np.where(sums > 0, kept / np.where(sums > 0, sums, 1), even)
 
@@ -69,40 +72,52 @@ def _without_extra(run: Evaluation) -> Evaluation:
         raise InputError(f"run {run.run_id} has no options E “{DONT_KNOW}” and F “{NONE_OF_ABOVE}” to leave out")
     if np.isin(run.labels, places).any():
         raise InputError(f"run {run.run_id} has questions whose truth is E or F; they can't be left out")
+    if run.k - len(places) < 2:
+        raise InputError(f"without E and F {run.k - len(places)} option stays; a set needs at least 2 to choose from")
     shift = np.array([sum(place < j for place in places) for j in range(run.k)])
-    return replace(run, probabilities=renormalise(run.probabilities, places), labels=run.labels - shift[run.labels])
+    return replace(
+        run,
+        probabilities=renormalise(run.probabilities, places),
+        labels=run.labels - shift[run.labels],
+        letters="".join(letter for j, letter in enumerate(run.letters) if j not in places),
+    )
 
 
 def _fewer(run: Evaluation, n: int) -> Evaluation:
     have = len(run.calibration)
-    if not FEWEST <= n <= have:
-        raise InputError(f"the run has {have} calibration questions, from {FEWEST} of which a view can use; got {n}")
-    order = np.random.default_rng([run.spec.seed, 0xF3]).permutation(run.calibration)
-    return replace(run, calibration=np.sort(order[:n]))
+    smallest = min(FEWEST, have)
+    if not smallest <= n <= have:
+        raise InputError(f"the run has {have} calibration questions, from {smallest} of which a view can use; got {n}")
+    part = first_part(run.calibration, n, seed=run.spec.seed, purpose=FEWER)
+    return replace(run, calibration=run.calibration[part])
 
 
 def _split_again(run: Evaluation, seed: int) -> Evaluation:
     """Another split of the same questions into sides of the same size; questions alike stay together."""
-    rows = np.concatenate([run.calibration, run.test])
-    clusters = _clusters(run, rows)
-    order = np.random.default_rng([seed, 0x59]).permutation(int(clusters.max()) + 1)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    by_cluster = np.argsort(place[clusters], kind="stable")
-    cut = len(run.calibration)
-    ordered = clusters[by_cluster]
-    while 0 < cut < len(rows) and ordered[cut] == ordered[cut - 1]:
-        cut += 1  # the cluster at the edge stays whole, on the calibration side
-    if cut == len(rows):
+    if not 0 <= seed < WORD:
+        raise InputError(f"the seed of a split must be a whole number from 0 to {WORD - 1}, got {seed}")
+    rows, clusters = clustered(run)
+    calibrates = first_part(clusters, len(run.calibration), seed=seed, purpose=SPLIT)
+    if len(run.test) > 0 and calibrates.all():
         raise InputError(f"run {run.run_id} has too few unlike questions to split again")
-    return replace(run, calibration=np.sort(rows[by_cluster[:cut]]), test=np.sort(rows[by_cluster[cut:]]))
+    return replace(run, calibration=rows[calibrates], test=rows[~calibrates])
 
 
-def _clusters(run: Evaluation, rows: IntArray) -> IntArray:
-    """A number a row, the same for questions alike."""
-    texts = {q["id"]: q for q in store.read_questions(run.run_id).to_pylist()}
+def clustered(run: Evaluation) -> tuple[IntArray, IntArray]:
+    """The calibration and test rows in file order, and for each a number that is the same for questions alike."""
+    rows = np.sort(np.concatenate([run.calibration, run.test]))
+    path = store.folder_of(run.run_id) / "questions.parquet"
+    return rows, _clusters(run.run_id, str(path), path.stat().st_mtime_ns, tuple(run.ids[rows].tolist()))
+
+
+@lru_cache(maxsize=KEPT)
+def _clusters(run_id: str, path: str, stamp: int, ids: tuple[str, ...]) -> IntArray:
+    """Kept for a few runs as their file is now: comparing 20,000 questions takes seconds, and a view must not."""
+    texts = {q["id"]: q for q in store.read_questions(run_id).to_pylist()}
     questions = [
         Question(q["id"], q["task"], q["group"], q["context"], q["question"], tuple(q["options"]), q["label"])
-        for q in (texts[str(run.ids[row])] for row in rows)
+        for q in (texts[name] for name in ids)
     ]
-    return np.array(clusters(questions), dtype=np.int64)
+    found = np.array(clusters(questions), dtype=np.int64)
+    found.setflags(write=False)
+    return found

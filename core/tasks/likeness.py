@@ -7,6 +7,7 @@ agree in all values of one band of them are compared exactly.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,12 +19,15 @@ NEAR = 0.8
 HASHES = 24
 BAND = 4
 WORDS = 3
+UNSPOKEN = re.compile(r"[^\w\s]|_")
+"""What is neither a letter, nor a digit, nor space."""
+UNSPOKEN_OR_SPACE = re.compile(r"[\W_]")
 
 
 def likeness(question: Question) -> str:
     """A key that questions share which differ in case, spacing, punctuation or the order of options alone."""
     words = [question.context, question.question, *sorted(question.options)]
-    return " ".join("".join(c for c in word.lower() if c.isalnum()) for word in words)
+    return " ".join(UNSPOKEN_OR_SPACE.sub("", word.lower()) for word in words)
 
 
 def clusters(questions: Sequence[Question]) -> list[int]:
@@ -46,8 +50,8 @@ def _shingles(questions: Sequence[Question]) -> list[npt.NDArray[np.int64]]:
     sets = []
     for question in questions:
         text = " ".join([question.context, question.question, *sorted(question.options)]).lower()
-        words = ["".join(c for c in word if c.isalnum()) for word in text.split()]
-        ids = np.array([known.setdefault(word, len(known) + 1) for word in words if word], dtype=np.int64)
+        words = UNSPOKEN.sub("", text).split()
+        ids = np.array([known.setdefault(word, len(known) + 1) for word in words], dtype=np.int64)
         if len(ids) < WORDS:
             ids = np.pad(ids, (0, WORDS - len(ids)))
         triples = (ids[:-2] * 1_000_003 + ids[1:-1]) * 1_000_003 + ids[2:]

@@ -1,46 +1,166 @@
-// The browser's arithmetic against golden values that Python wrote (HEDGE_GOLDEN names the file): equal to the bit.
+// Sets and all that is counted of them, against golden values from Python: equal to the bit at every alpha.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import test from "node:test";
-import { pathToFileURL } from "node:url";
 
-const { cases, module } = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
-const { curves, evaluate, histogram, memberRow, prepare, rank, threshold } = await import(pathToFileURL(module));
+import { golden, numbers, script } from "./golden.mjs";
 
-const number = (value) => (value === null ? Infinity : value);
-const matrix = ({ p, labels }) => ({ p: Float64Array.from(p), labels: Int32Array.from(labels) });
+const { hashes, firstPart, uniformsAt } = await script("draws.js");
+const { lookAt, makePool } = await script("pool.js");
+const { accuracy, byClass, byGroup, curves, evaluate, histogram, memberRow, prepare, rank, scoreRange, uacc } = await script("conformal.js");
+const { bands, guaranteePValue, shareInterval, strataBand } = await script("laws.js");
+const { PROCEDURES, procedureFits, redrawer } = await script("redraw.js");
 
-for (const { name, k, calibration, test: asked, ranks, scores } of cases) {
-  test(`${name}: ranks`, () => {
-    ranks.forEach((expected, i) => assert.equal(rank(calibration.labels.length, i + 1), expected));
+const ALPHAS = Array.from({ length: 999 }, (_, i) => i + 1);
+const close = (found, expected) => assert.ok(Math.abs(found - expected) <= 1e-9, `${found} is not ${expected}`);
+const orEndless = (value) => value ?? Infinity;
+const same = (found, expected, message) => assert.ok(Object.is(found, expected), `${message}: ${found} is not ${expected}`);
+
+function sameAll(found, expected, message) {
+  assert.equal(found.length, expected.length, message);
+  expected.forEach((value, i) => same(found[i], value, `${message} [${i}]`));
+}
+
+test("draws", () => {
+  for (const { places, seed, purpose, draw, hashes: drawn, uniforms, parts } of golden.draws) {
+    const where = Int32Array.from(places);
+    assert.deepEqual([...hashes(where, seed, purpose, draw)], drawn);
+    sameAll(uniformsAt(where, seed), uniforms, "uniform");
+    parts.forEach((part, size) => assert.deepEqual([...firstPart(where, size, seed, purpose, draw)], part));
+  }
+});
+
+function poolOf(sent) {
+  return makePool({
+    k: sent.k, p: numbers(sent.p), labels: Int32Array.from(sent.y), groups: Int32Array.from(sent.group),
+    groupNames: sent.group_names, clusters: Int32Array.from(sent.cluster), own: Uint8Array.from(sent.own),
+    extra: sent.extra, seed: sent.seed, places: Int32Array.from(sent.place),
   });
-  for (const [score, { histogram: counts, policies }] of Object.entries(scores)) {
-    const prepared = prepare(score, matrix(calibration), matrix(asked), k);
-    test(`${name}: ${score} histogram`, () => {
-      assert.deepEqual([...histogram(prepared.calibration, counts.length)], counts);
+}
+
+// Each row of the figures at all alphas: thresholds of the strata, coverage, mean size, empty rate, sizes, covered by
+// size, and whether some threshold that is used is endless.
+function checkFigures(prepared, policy) {
+  const { by, empty, strata } = policy, options = { by, fillEmpty: empty === "top1" }, { k } = prepared;
+  const rows = numbers(policy.figures), width = strata + 3 + 2 * (k + 1) + 1;
+  const drawn = curves(prepared, options);
+  assert.equal(rows.length, 999 * width);
+  for (const alpha of ALPHAS) {
+    const row = rows.subarray((alpha - 1) * width, alpha * width), found = evaluate(prepared, alpha, options);
+    const all = [...found.thresholds, found.coverage, found.meanSize, found.emptyRate, ...found.sizes, ...found.bySize, Number(found.full)];
+    sameAll(all, row, `${by} ${empty} alpha ${alpha}`);
+    same(found.threshold, by === "all" ? row[0] : NaN, "threshold");
+    same(drawn.coverage[alpha - 1], row[strata], `curve of coverage at ${alpha}`);
+    same(drawn.meanSize[alpha - 1], row[strata + 1], `curve of sizes at ${alpha}`);
+  }
+  const members = new Uint8Array(k);
+  for (const [alpha, sets] of Object.entries(policy.members)) {
+    const found = evaluate(prepared, Number(alpha), options);
+    sets.forEach((set, i) => assert.equal(memberRow(prepared, i, found, options, members).join(""), set));
+  }
+}
+
+function checkHistogram(prepared) {
+  const [low, high] = scoreRange(prepared), { calibration } = prepared;
+  assert.ok(prepared.scores.every((score) => score >= low - 1e-12 && score <= high + 1e-12));
+  for (const bins of [1, 7, 50]) {
+    const edge = (i) => low + ((high - low) * i) / bins;
+    const expected = Array.from({ length: bins }, (_, i) => calibration.filter((score) =>
+      (i === 0 || score > edge(i)) && (i === bins - 1 || score <= edge(i + 1))).length);
+    assert.deepEqual([...histogram(prepared, bins)], expected);
+  }
+}
+
+function checkRedraw(prepared, { alpha, draws, procedures, coverage }) {
+  const drawn = redrawer(prepared, alpha), rows = numbers(coverage);
+  assert.deepEqual(PROCEDURES.filter((one) => procedureFits(one, prepared.name)).map(({ name }) => name), procedures);
+  for (let i = 0; i < draws; i++) {
+    sameAll(drawn.draw(i, procedures), rows.subarray(i * procedures.length, (i + 1) * procedures.length), `draw ${i}`);
+    assert.ok(drawn.m(i) <= prepared.m);
+  }
+  const others = PROCEDURES.filter((one) => !procedures.includes(one.name)).map(({ name }) => name);
+  assert.ok(drawn.draw(0, others).every(Number.isNaN));
+}
+
+// The report of `python -m core report` at one alpha, figure by figure.
+function checkReport(prepared, { alpha, empty, by, figures }, letters) {
+  const expected = figures[prepared.name], options = { by, fillEmpty: empty === "top1" };
+  const found = evaluate(prepared, alpha, options), { k, n, m } = prepared;
+  const right = accuracy(prepared);
+  same(right, figures.accuracy, "accuracy");
+  same(uacc(right, k, found.meanSize), orNaN(expected.uacc), "uacc");
+  for (const [mine, its] of [["coverage", "coverage"], ["meanSize", "mean_set_size"], ["emptyRate", "empty_rate"]]) {
+    same(found[mine], expected[its], its);
+  }
+  if (by === "all") same(found.threshold, orEndless(expected.threshold), "threshold");
+  assert.deepEqual([...found.sizes], expected.sizes);
+  for (const { size, m: asked, coverage, low, high } of expected.by_size) {
+    assert.equal(found.sizes[size], asked);
+    same(found.bySize[size] / asked, orNaN(coverage), "coverage by size");
+    const ends = shareInterval(found.bySize[size], asked);
+    close(ends[0], low);
+    close(ends[1], high);
+  }
+  assert.equal(prepared.tunedOn, expected.tuned_on);
+  if (expected.parameters) assert.deepEqual(prepared.parameters, { weight: expected.parameters.weight, freeRanks: expected.parameters.free_ranks });
+  const shown = (by === "class" ? byClass : byGroup)(prepared, alpha, options);
+  const names = by === "class" ? letters : prepared.groupNames;
+  assert.deepEqual(names.filter((_, code) => shown.m[code] > 0).sort(), expected.strata.map(({ stratum }) => stratum));
+  for (const row of expected.strata) {
+    const code = names.indexOf(row.stratum);
+    assert.deepEqual([shown.n[code], shown.m[code]], [row.n, row.m]);
+    same(shown.hits[code] / row.m, row.coverage, "coverage of a stratum");
+    same(shown.meanSize[code], row.mean_set_size, "size in a stratum");
+    same(shown.thresholds[code], orEndless(row.threshold), "threshold of a stratum");
+  }
+  for (const [name, threshold] of Object.entries(by === "all" ? {} : expected.thresholds)) {
+    same(found.thresholds[names.indexOf(name)], orEndless(threshold), `threshold of ${name}`);
+  }
+  const hits = found.bySize.reduce((sum, count) => sum + count, 0);
+  if (by === "all") {
+    const { testLow, testHigh } = bands(n, m);
+    assert.deepEqual([testLow[alpha - 1], testHigh[alpha - 1]], expected.coverage_band);
+    close(guaranteePValue(hits, n, m, alpha), expected.p_value);
+  } else {
+    assert.deepEqual(strataBand(shown.n, shown.m, alpha), expected.coverage_band);
+  }
+}
+
+const orNaN = (value) => value ?? NaN;
+
+for (const sent of golden.cases) {
+  const pool = poolOf(sent);
+  for (const { view, k, letters, calibration, test: asked, p, scores, reports } of sent.looks) {
+    const look = lookAt(pool, { seed: view.split_seed, n: view.n_calibration, drop: view.drop_extra });
+    const title = `${sent.name}, ${JSON.stringify(view)}`;
+    test(`${title}: rows and probabilities`, () => {
+      assert.deepEqual([...look.calibration], calibration);
+      assert.deepEqual([...look.test], asked);
+      assert.deepEqual([look.k, look.letters], [k, letters]);
+      sameAll(look.p, numbers(p), "p");
     });
-    for (const [policy, expected] of Object.entries(policies)) {
-      const fillEmpty = policy === "top1";
-      test(`${name}: ${score}, empty sets ${policy}, all alphas`, () => {
-        const found = curves(prepared, fillEmpty);
-        assert.deepEqual([...found.coverage], expected.coverage);
-        assert.deepEqual([...found.meanSize], expected.mean_set_size);
-        for (let alpha = 1; alpha <= 999; alpha++) {
-          const result = evaluate(prepared, alpha, fillEmpty);
-          assert.equal(result.threshold, number(expected.thresholds[alpha - 1]));
-          assert.equal(result.coverage, expected.coverage[alpha - 1]);
-          assert.equal(result.meanSize, expected.mean_set_size[alpha - 1]);
-          assert.equal(result.emptyRate, expected.empty_rate[alpha - 1]);
-          assert.deepEqual([...result.sizes], expected.sizes[alpha - 1]);
-        }
-      });
-      test(`${name}: ${score}, empty sets ${policy}, members`, () => {
-        const members = new Uint8Array(k);
-        for (const [alpha, rows] of Object.entries(expected.members)) {
-          const q = threshold(prepared, Number(alpha));
-          rows.forEach((row, i) => assert.equal(memberRow(prepared, i, q, fillEmpty, members).join(""), row));
-        }
+    for (const score of scores) {
+      const prepared = prepare(score.name, look);
+      test(`${title}: ${score.name}`, () => {
+        assert.deepEqual([prepared.n, prepared.m], [score.n, asked.length]);
+        sameAll(prepared.calibration, numbers(score.own), "calibration score");
+        sameAll(prepared.scores, numbers(score.asked), "test score");
+        score.policies.forEach((policy) => checkFigures(prepared, policy));
+        checkHistogram(prepared);
+        checkRedraw(prepared, score.redraw);
+        reports.forEach((report) => checkReport(prepared, report, look.letters));
       });
     }
   }
 }
+
+test("ranks are whole numbers, as Python's", () => {
+  for (const n of [0, 1, 8, 9, 999, 1000, 50000]) {
+    for (const alpha of ALPHAS) assert.equal(BigInt(rank(n, alpha)), (BigInt(n + 1) * BigInt(1000 - alpha) + 999n) / 1000n);
+  }
+});
+
+test("the places of a pool are its rows where none are given", () => {
+  const sent = golden.cases.find(({ name }) => name === "two options");
+  const pool = makePool({ ...sent, p: numbers(sent.p), labels: Int32Array.from(sent.y), groups: [], clusters: [], own: [], places: null });
+  assert.deepEqual([...pool.places], sent.y.map((_, i) => i));
+});

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,13 @@ import pytest
 import streamlit as st
 
 from app import data
+from app.state import View
+from core.conformal.scores import SCORES
 from core.errors import InputError
-from core.reports import evaluation, frames
+from core.reports import evaluation, frames, one_question
+from core.reports import view as views
 from core.reports.report import report
+from core.reports.view import View as Look
 from core.runs import store
 from tests.conftest import synthetic_run
 
@@ -50,18 +55,36 @@ def test_cached_arrays_can_not_be_written(home: Path):
 
 def test_a_repeated_run_is_read_anew(home: Path):
     run_id = synthetic_run(signal=0.1)
-    before, version = data.run_report(run_id, 100, "allow"), data.version(run_id)
+    before, version = data.lab_report(run_id, data.sets_of(run_id, View())), data.version(run_id)
     path = store.folder_of(run_id) / "run.json"
     old = path.stat().st_mtime_ns
     assert synthetic_run(signal=4.0) == run_id
     os.utime(path, ns=(old + 10**9, old + 10**9))
-    assert data.run_report(run_id, 100, "allow").accuracy > before.accuracy
+    assert data.lab_report(run_id, data.sets_of(run_id, View())).accuracy > before.accuracy
     assert data.version(run_id) != version
 
 
 def test_the_report_is_cores(home: Path):
     run_id = synthetic_run()
-    assert data.run_report(run_id, 123, "top1") == report(evaluation.load(run_id), 123, empty="top1")
+    view = View(alpha=123, empty="top1", left="margin", right="lac", by="group", n=50, split="4", extra="drop")
+    look = Look(drop_extra=True, n_calibration=50, split_seed=4)
+    expected = report(
+        views.look(evaluation.load(run_id), look), 123, scores=("margin", "lac"), empty="top1", by="group"
+    )
+    assert data.lab_report(run_id, data.sets_of(run_id, view)).to_json() == expected.to_json()
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ({"n": 5000}, Look()),
+        ({"n": 5000, "split": "3"}, Look(split_seed=3)),
+        ({"n": 60, "extra": "drop"}, Look(drop_extra=True, n_calibration=60)),
+    ],
+)
+def test_what_a_run_has_not_got_is_given_up(home: Path, asked: dict[str, Any], kept: Look):
+    run_id = synthetic_run()
+    assert data.sets_of(run_id, View(**asked)).look == kept
 
 
 def test_a_broken_run_leaves_the_others_be(home: Path):
@@ -88,6 +111,25 @@ def test_question_lists_hold_the_test_questions(home: Path):
     run_id = synthetic_run(n=50)
     run, questions = data.evaluation(run_id), data.question_list(run_id)
     np.testing.assert_array_equal(questions["row"], run.test)
-    shown = data.question_sets(run_id, int(questions["row"].iloc[3]), 100, "allow")
+    shown = data.shown_question(run_id, str(questions["id"].iloc[3]))
     assert shown.question.id == questions["id"].iloc[3]
-    assert shown.options["member"].dtype == bool
+    assert [one.name for one in shown.standings] == list(SCORES)
+    assert shown.probabilities.tolist() == run.probabilities[questions["row"].iloc[3]].tolist()
+
+
+def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
+    first, second = synthetic_run(40, model="a"), synthetic_run(40, model="b", seed=0, signal=3)
+    synthetic_run(40, model="other options", k=4)
+    calibrates = synthetic_run(60, model="c")  # its first thirty calibrate, q25 among them
+    found = data.elsewhere(first, "q25", 10)
+    assert [record.run_id for record, _ in found.tested] == [first, second]
+    assert (found.untested, found.left_out) == (1, 0)
+    by = one_question.bench(evaluation.load(second))
+    expected = one_question.standings(by, by.probabilities[by.rows["q25"]], place=by.rows["q25"])
+    assert [one.counts.tolist() for one in found.tested[1][1]] == [one.counts.tolist() for one in expected]
+    assert data.elsewhere(first, "q25", 1).left_out == 1
+    assert {record.run_id for record, _ in data.elsewhere(first, "q35", 10).tested} == {first, second, calibrates}
+
+
+def test_how_many_closing_options_are_no_answers(home: Path):
+    assert data.closing_options(synthetic_run(20)) == 2

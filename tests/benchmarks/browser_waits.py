@@ -1,29 +1,36 @@
 """How long a person waits: `python -m tests.benchmarks.browser_waits start` and `… drag`. Prints figures; no test.
 
 start   from starting `python -m app` to the first chart painted on the overview, in a fresh browser, five times
-drag    from a pointer's move to the end of the frame that shows it, 10,000 + 10,000 questions of six options
+drag    from a pointer's move to the end of the frame that shows it, 10,000 + 10,000 questions of six options and 25,000
+        + 25,000; from the release to the changed address; and the same drag with ``st.slider`` and Altair
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import socket
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import BrowserType, sync_playwright
+from playwright.sync_api import Browser, BrowserType, Error, Locator, Page, sync_playwright
 
 from core.records import OptionLogits
 from core.runs import store
+from core.settings import ROOT
 from tests.browser.conftest import FLAGS, Lab, server
 from tests.conftest import synthetic_run
 
 STARTS = 5
 MOVES = 400
+RELEASES = 15
 PAINTED = """() => new Promise(done => {
   const look = () => document.querySelector('[data-testid=stVegaLiteChart] :is(svg.marks, canvas)')
     ? requestAnimationFrame(() => done()) : requestAnimationFrame(look);
@@ -64,38 +71,162 @@ def start(home: Path) -> None:
     print("start to first chart, s:", [round(wait, 2) for wait in waits], "median", round(statistics.median(waits), 2))
 
 
-def drag(home: Path) -> None:
-    n, rng = 20_000, np.random.default_rng(0)
-    run_id = synthetic_run(n, model="large")
+def large_run(n: int) -> str:
+    """A run of n questions of six options, half of which calibrate."""
+    rng = np.random.default_rng(0)
+    run_id = synthetic_run(n, model=f"large-{n}")
     ids = store.read_logits(run_id).ids
     logits = (rng.normal(size=(n, 6)) * 2).astype(np.float32)
     store.write_logits(store.folder_of(run_id), OptionLogits(ids, logits, np.ones(n, dtype=np.float32)))
+    return run_id
+
+
+def dragged(page: Page, slider: Locator, *, moves: int) -> None:
+    """Drag a slider from a tenth to seven tenths of its length, a move a frame, and hold it."""
+    box = slider.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.1, y)
+    page.mouse.down()
+    for i in range(moves):
+        page.mouse.move(box["x"] + box["width"] * (0.1 + 0.6 * i / moves), y)
+        page.wait_for_timeout(16)
+
+
+def said(values: list[float] | np.ndarray, *places: int) -> str:
+    return ", ".join(f"p{q} {np.percentile(values, q):.1f}" for q in places)
+
+
+def drag(home: Path) -> None:
+    runs = {n: large_run(n) for n in (20_000, 50_000)}
     with sync_playwright() as playwright, server(home) as address:
-        page = launch(playwright.chromium).new_page(viewport={"width": 1400, "height": 1000})
-        sent: list[float] = []
-        page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(time.perf_counter())))
-        page.goto(f"{address}/alpha_lab?run={run_id}&alpha=100")
-        lab = Lab(page).ready()
-        page.wait_for_load_state("networkidle")
-        lab.alpha.evaluate(WATCH)
-        box = lab.alpha.bounding_box()
-        assert box is not None
-        y = box["y"] + box["height"] / 2
-        page.mouse.move(box["x"] + box["width"] * 0.1, y)
+        for n, run_id in runs.items():
+            component(launch(playwright.chromium), f"{address}/alpha_lab?run={run_id}&alpha=100", n)
+    with sync_playwright() as playwright, slider_app(runs[20_000]) as address:
+        native(launch(playwright.chromium), address)
+
+
+def component(browser: Browser, url: str, n: int) -> None:
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.set_default_timeout(120_000)
+    sent: list[float] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(time.perf_counter())))
+    page.goto(url)
+    page.wait_for_selector("[data-side=right] [data-figure=threshold]:not(:empty)")
+    lab = Lab(page)
+    page.wait_for_load_state("networkidle")
+    lab.alpha.evaluate(WATCH)
+    before = len(sent)
+    dragged(page, lab.alpha, moves=MOVES)
+    during = len(sent) - before
+    waits = np.array(page.evaluate("window.waits"))
+    backs = []
+    for _ in range(RELEASES):
+        page.mouse.up()
+        released = time.perf_counter()
+        page.wait_for_url(f"**alpha={lab.thousandths()}*")
+        backs.append(1000 * (time.perf_counter() - released))
+        page.wait_for_timeout(300)
+        dragged(page, lab.alpha, moves=7 + len(backs))
+    print(f"{n:,} questions, the lab's component")
+    moved, painted = page.evaluate("[window.moves, window.waits.length]")
+    print(f"  moves {moved}, painted {painted}, messages while dragging {during}")
+    print(f"  pointer to paint, ms: {said(waits, 50, 95, 99)}")
+    print(f"  release to the address changed, ms: {said(backs, 50, 95)} of {RELEASES}")
+    browser.close()
+
+
+# What a person would write without a component: a native slider, and Altair charts computed in Python.
+SLIDER_APP = """
+import sys; sys.path.insert(0, {root!r})
+import altair as alt, numpy as np, pandas as pd, streamlit as st
+from core.conformal.curve import alpha_curve
+from core.conformal.scores import score, true_scores
+from core.reports import evaluation
+from core.reports.report import report
+
+@st.cache_resource
+def loaded():
+    run = evaluation.load({run_id!r})
+    parts = []
+    for name in ("lac", "aps"):
+        s = score(name, run.probabilities)
+        true = true_scores(s[run.calibration], run.labels[run.calibration])
+        c = alpha_curve(true, s[run.test], run.labels[run.test])
+        columns = {{"alpha": c.alphas / 1000, "coverage": c.coverage, "size": c.mean_set_size, "score": name}}
+        parts.append(pd.DataFrame(columns))
+    return run, pd.concat(parts)
+
+run, curves = loaded()
+alpha = st.slider("alpha", 0.001, 0.999, 0.1, 0.001, format="%.3f")
+found = report(run, round(alpha * 1000))
+rule = alt.Chart(pd.DataFrame({{"alpha": [alpha]}})).mark_rule().encode(x="alpha")
+for name in ("coverage", "size"):
+    st.altair_chart(alt.Chart(curves).mark_line().encode(x="alpha", y=name, color="score") + rule)
+rows = [(n, j, c) for n, of in found.scores.items() for j, c in enumerate(of.sizes)]
+sizes = pd.DataFrame(rows, columns=["score", "size", "sets"])
+st.altair_chart(alt.Chart(sizes).mark_bar().encode(x="size:O", y="sets", color="score", xOffset="score"))
+st.metric("coverage", f"{{found.scores['lac'].coverage:.4f}}")
+st.text(f"shown at {{alpha:.3f}}")
+"""
+
+
+@contextmanager
+def slider_app(run_id: str) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        script = Path(folder) / "slider.py"
+        script.write_text(SLIDER_APP.format(root=str(ROOT), run_id=run_id), encoding="utf-8")
+        flags = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", str(script), *flags], stdout=subprocess.DEVNULL
+        )
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def native(browser: Browser, url: str) -> None:
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.set_default_timeout(120_000)
+    for _ in range(100):
+        try:
+            page.goto(url)
+            break
+        except Error:
+            page.wait_for_timeout(200)
+    page.get_by_text("shown at 0.100").wait_for()
+    page.locator("[data-testid=stVegaLiteChart] :is(svg.marks, canvas)").nth(2).wait_for()
+    thumb = page.get_by_role("slider")
+    rail = page.locator("[data-testid=stSlider]")
+    box = rail.bounding_box()
+    assert box is not None
+    backs, seen = [], set()
+    for i in range(RELEASES):
+        at = thumb.bounding_box()
+        assert at is not None
+        y = at["y"] + at["height"] / 2
+        page.mouse.move(at["x"] + at["width"] / 2, y)
         page.mouse.down()
-        before = len(sent)
-        for i in range(MOVES):
-            page.mouse.move(box["x"] + box["width"] * (0.1 + 0.6 * i / MOVES), y)
+        before = page.get_by_text("shown at").inner_text()
+        for j in range(20):
+            page.mouse.move(box["x"] + box["width"] * (0.1 + 0.07 * (i % 5) + 0.02 * j), y)
             page.wait_for_timeout(16)
-        during = len(sent) - before
+        seen.add(page.get_by_text("shown at").inner_text() == before)
         released = time.perf_counter()
         page.mouse.up()
-        page.wait_for_url(f"**alpha={lab.thousandths()}")
-        back = 1000 * (time.perf_counter() - released)
-        waits = np.array(page.evaluate("window.waits"))
-        print(f"moves {page.evaluate('window.moves')}, painted {len(waits)}, messages while dragging {during}")
-        print("pointer to paint, ms: " + ", ".join(f"p{q} {np.percentile(waits, q):.1f}" for q in (50, 95, 99)))
-        print(f"release to the address changed, with the 150 ms of waiting for more, ms: {back:.0f}")
+        page.wait_for_function("before => !document.body.innerText.includes(before)", arg=before)
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        backs.append(1000 * (time.perf_counter() - released))
+        page.wait_for_timeout(500)
+    print("20,000 questions, st.slider and Altair")
+    print(f"  figures that moved while dragging: {'none' if seen == {True} else 'some'}")
+    print(f"  release to new figures, ms: {said(backs, 50, 95)} of {RELEASES}")
+    browser.close()
 
 
 if __name__ == "__main__":

@@ -21,7 +21,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from core.reports import evaluation
+from core.reports import view as views
 from core.reports.report import report
+from core.reports.view import View as Look
 from core.settings import ROOT
 
 FLAGS = [
@@ -193,7 +195,7 @@ class Lab:
         self.number = page.get_by_role("spinbutton", name="alpha as a number")
 
     def ready(self) -> Lab:
-        expect(self.figure("aps", "threshold")).not_to_be_empty()
+        expect(self.page.locator("[data-side=right] [data-figure=threshold]")).not_to_be_empty()
         return self
 
     def figure(self, score: str, name: str):
@@ -210,14 +212,28 @@ class Lab:
         expect(self.alpha).to_have_value(str(alpha))
         expect(self.number).to_have_value(f"{alpha / 1000:.3f}")
 
-    def expect_report(self, run_id: str, *, empty: str = "allow") -> None:
+    def expect_report(
+        self,
+        run_id: str,
+        *,
+        empty: str = "allow",
+        scores: tuple[str, str] = ("lac", "aps"),
+        by: str = "all",
+        look: Look = Look(),  # noqa: B008 - frozen
+    ) -> None:
         """Every figure on the page equals the report at the alpha on the page."""
-        expected = report(evaluation.load(run_id), self.thousandths(), empty=empty)
+        run = views.look(evaluation.load(run_id), look)
+        expected = report(run, self.thousandths(), scores=scores, empty=empty, by=by)
+        digits = 2 if expected.n_test >= 1000 else 1
         for name, figures in expected.scores.items():
-            assert self.value(name, "threshold") == figures.threshold
+            if by == "all":
+                assert self.value(name, "threshold") == figures.threshold
             assert self.value(name, "coverage") == figures.coverage
             assert self.value(name, "meanSize") == figures.mean_set_size
             assert self.value(name, "emptyRate") == figures.empty_rate
-            digits = 2 if expected.n_test >= 1000 else 1
+            assert self.value(name, "uacc") == pytest.approx(figures.uacc, nan_ok=True)
             assert self.figure(name, "coverage").inner_text() == f"{100 * figures.coverage:.{digits}f} %"
             assert self.figure(name, "meanSize").inner_text() == f"{figures.mean_set_size:.2f}"
+            shown = self.figure(name, "band").get_attribute("data-value")
+            if shown:  # with thresholds for strata it is computed at rest
+                assert [float(end) for end in shown.split()] == pytest.approx(figures.coverage_band)

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
 
+from core.conformal.redraw import redraw
+from core.conformal.scores import score, true_scores
 from core.reports import evaluation, frames
+from core.reports import view as views
+from core.reports.formed import form
+from core.reports.report import report
+from core.reports.shifted import shifted, side
+from core.reports.view import View as Look
+from core.runs import store
 from tests.browser.conftest import Lab, Visitor, server
-from tests.conftest import synthetic_run
+from tests.conftest import synthetic_questions, synthetic_run
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +35,19 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
             "few": synthetic_run(10, model="few"),
             "two": synthetic_run(60, k=2, model="two"),
             "many": synthetic_run(60, k=26, model="many"),
+            "markup": markup_run(),
             "home": str(home),
         }
+
+
+def markup_run() -> str:
+    """A run whose questions and options are markup and script."""
+    run_id = synthetic_run(30, model="markup")
+    evil = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+    questions = [replace(q, question=evil, options=(evil, *q.options[1:])) for q in synthetic_questions(30)]
+    roles = ["calibration" if i < 15 else "test" for i in range(30)]
+    store.write_questions(store.folder_of(run_id), questions, roles)
+    return run_id
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +103,8 @@ def test_the_keyboard_alone_does_it_and_the_link_reopens_the_view(visit: Visitor
     lab.expect_report(runs["plain"])
     expect(lab.alpha).to_have_attribute("aria-valuetext", "0.031, target coverage 96.9 %")
     expect(page.locator(".summary")).to_contain_text("At alpha 0.031 LAC covers")
-    page.keyboard.press("Tab")  # on to the choice for empty sets
+    for _ in range(3):  # past the two scores, on to the choice for empty sets
+        page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
     expect(page).to_have_url(re.compile(r"alpha=31&empty=top1$"))
     again = Lab(visit(address).open(page.url.removeprefix(address))).ready()
@@ -137,25 +159,25 @@ def test_questions_show_their_sets_page_by_page_and_open(visit: Visitor, address
     page = visit(address).open(f"/alpha_lab?run={run.run_id}&alpha=150")
     lab = Lab(page).ready()
     page.get_by_role("button", name="Next").click()
-    expect(page.locator(".rows > li")).to_have_count(6)
+    expect(page.locator(".cards > li")).to_have_count(6)
     expect(page.locator(".pager .range")).to_have_text("to 12 of 200")
     expect(page).to_have_url(re.compile("row=7"))
     row = int(run.test[6])
-    card = page.locator(".rows > li").first
+    card = page.locator(".cards > li").first
     for alpha in (150, 600):
         lab.number.fill(f"{alpha / 1000}")
         lab.number.press("Enter")
         lab.expect_alpha(alpha)
         options = frames.question_sets(run, row, alpha)
-        for line, score in enumerate(("lac", "aps")):
-            of = options[options["score"] == score]
+        for line, name in enumerate(("lac", "aps")):
+            of = options[options["score"] == name]
             letters = ", ".join(of.loc[of["member"], "letter"])
             expect(card.locator(".said").nth(line)).to_contain_text(f"{{{letters}}}")
             cells = card.locator(f"tbody td:nth-child({4 + line})")
             assert cells.all_inner_texts() == ["in" if member else "out" for member in of["member"]]
     page.get_by_label("number of the first question shown").fill("199")
     page.get_by_label("number of the first question shown").press("Enter")
-    expect(page.locator(".rows > li")).to_have_count(2)
+    expect(page.locator(".cards > li")).to_have_count(2)
     expect(page.get_by_role("button", name="Next")).to_be_disabled()
     page.get_by_role("button", name="Open question 199 on its own page").click()
     expect(page.get_by_role("heading", name="Which answers can't be ruled out?")).to_be_visible()
@@ -188,5 +210,277 @@ def test_two_and_twenty_six_options(visit: Visitor, address: str, runs: dict[str
 def test_nothing_is_wider_than_the_window(visit: Visitor, address: str, runs: dict[str, str], width: int):
     page = visit(address, width=width).open(f"/alpha_lab?run={runs['plain']}&alpha=100")
     Lab(page).ready()
-    wide = page.locator(".lab").evaluate("lab => [lab.scrollWidth, lab.clientWidth, innerWidth]")
+    wide = page.get_by_role("region", name="Alpha lab").evaluate(
+        "lab => [lab.scrollWidth, lab.clientWidth, innerWidth]"
+    )
     assert wide[0] <= wide[1] <= width
+
+
+# What the focus is on, by the name a screen reader says, through the component's shadow root.
+FOCUSED = """() => {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return element?.getAttribute("aria-label") || element?.labels?.[0]?.textContent.trim() || element?.textContent.trim();
+}"""
+PRESSED = {
+    "score on the left": "ArrowDown",
+    "score on the right": "End",
+    "one for all": "ArrowDown",
+    "Draw another": "Enter",
+    "Redraw the calibration questionscoverage is a matter of luck, and luck has a law": "Enter",
+    "Draw 1,000 splits": "Enter",
+}
+
+VIEWS = {
+    "raps against saps": ({"left": "raps", "right": "saps"}, Look(), {}),
+    "margin and top-k, filled": ({"left": "margin", "right": "top-k", "empty": "top1"}, Look(), {"empty": "top1"}),
+    "randomised, another split": (
+        {"left": "aps-randomised", "right": "lac", "split": "7"},
+        Look(split_seed=7),
+        {},
+    ),
+    "few calibrated, without E and F": ({"n": "40", "extra": "drop"}, Look(n_calibration=40, drop_extra=True), {}),
+    "a threshold a subject": ({"by": "group", "split": "3"}, Look(split_seed=3), {"by": "group"}),
+    "a threshold a letter": ({"by": "class", "extra": "drop"}, Look(drop_extra=True), {"by": "class"}),
+}
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_every_switch_gives_the_reports_figures(visit: Visitor, address: str, runs: dict[str, str], kind: str):
+    choices, look, how = VIEWS[kind]
+    link = "&".join(f"{name}={value}" for name, value in choices.items())
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=100&{link}")
+    lab = Lab(page).ready()
+    scores = (choices.get("left", "lac"), choices.get("right", "aps"))
+    for alpha in (50, 100, 200, 333, 700):
+        lab.number.fill(f"{alpha / 1000}")
+        lab.number.press("Enter")
+        lab.expect_alpha(alpha)
+        lab.expect_report(runs["plain"], scores=scores, look=look, **how)
+    # The same figures stand in Python's table, and the same view opens from the link elsewhere.
+    expect(page).to_have_url(re.compile("alpha=700"))
+    again = Lab(visit(address).open(page.url.removeprefix(address))).ready()
+    again.expect_alpha(700)
+    again.expect_report(runs["plain"], scores=scores, look=look, **how)
+
+
+def test_the_switches_by_hand(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=100")
+    lab = Lab(page).ready()
+    page.get_by_label("score on the left").select_option("aps")  # what the right has: they change places
+    expect(page.locator("[data-side=right]")).to_have_attribute("data-score", "lac")
+    lab.expect_report(runs["plain"], scores=("aps", "lac"))
+    page.get_by_label("score on the right").select_option("raps")
+    expect(page.locator("[data-side=right] .badge")).to_have_text(re.compile("^tuned: λ"))
+    lab.expect_report(runs["plain"], scores=("aps", "raps"))
+    page.get_by_label("left out").check()
+    expect(page.locator(".effect tbody tr")).to_have_count(4)
+    lab.expect_report(runs["plain"], scores=("aps", "raps"), look=Look(drop_extra=True))
+    number = page.get_by_label("number of calibration questions")
+    number.fill("30")
+    number.press("Enter")
+    expect(page.locator("[data-side=right] .badge")).to_have_text(re.compile("^not tuned: λ"))
+    lab.expect_report(runs["plain"], scores=("aps", "raps"), look=Look(drop_extra=True, n_calibration=30))
+    page.get_by_role("button", name="Draw another").click()
+    expect(page.get_by_role("textbox", name="Split")).to_have_value("1")
+    lab.expect_report(runs["plain"], scores=("aps", "raps"), look=Look(drop_extra=True, n_calibration=30, split_seed=1))
+    expect(page).to_have_url(re.compile("left=aps&right=raps&extra=drop&n=30&split=1"))
+    page.get_by_role("button", name="The run’s own").click()
+    number.fill("4")
+    number.press("Enter")
+    expect(page.locator("#switch-problem")).to_contain_text("choose from 5 to 200, not 4")
+    expect(number).to_have_value("30")
+    steps = page.get_by_label("calibration questions, from few to all")
+    steps.press("Home")
+    expect(number).to_have_value("5")
+    expect(page.locator(".notice")).to_have_text(re.compile("With 5 calibration questions alpha can be no smaller"))
+    steps.press("End")
+    expect(number).to_have_value("200")
+    expect(page).to_have_url(re.compile("left=aps&right=raps&extra=drop$"))
+
+
+def test_a_link_asking_for_more_than_the_run_has_is_said(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['few']}&alpha=300&n=900")
+    lab = Lab(page).ready()
+    expect(page.locator("#switch-problem")).to_contain_text("from 5 of which a view can use; got 900")
+    lab.expect_report(runs["few"])
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=300&left=<b>&by=x&n=-1&split=1e9")
+    lab = Lab(page).ready()
+    for name in ("left", "by", "n", "split"):
+        expect(page.get_by_text(f"The link’s {name} is".replace("’", "'"))).to_be_visible()
+    lab.expect_report(runs["plain"])
+
+
+def test_redrawing_fills_the_histogram_with_pythons_splits(visit: Visitor, address: str, runs: dict[str, str]):
+    run = evaluation.load(runs["plain"])
+    page = visit(address).open(f"/alpha_lab?run={run.run_id}&alpha=100")
+    Lab(page).ready()
+    page.get_by_text("Redraw the calibration questions").click()
+    page.get_by_role("button", name="Draw 1,000 splits").first.click()
+    expect(page.locator(".redrawn")).to_contain_text("1,000 splits of 200 calibration and 200 test questions")
+    rows, clusters = views.clustered(run)
+    scores = score("lac", run.probabilities)
+    true = true_scores(scores, run.labels)[rows]
+    drawn = redraw(
+        true, 1 - true, n=200, alpha=100, draws=1000, clusters=clusters, seed=run.spec.seed, procedures=("exact",)
+    )["exact"]
+    expect(page.locator(".redrawn")).to_contain_text(f"mean coverage {100 * drawn.mean():.2f} %")
+    bars = page.locator("[data-plot=redraw] svg rect").evaluate_all(
+        "bars => bars.filter(b => b.height.baseVal.value > 0).length"
+    )
+    assert bars > 10
+
+
+def test_bugs_are_named_or_guessed(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=100&left=aps&right=lac&n=20")
+    Lab(page).ready()
+    page.get_by_text("Spot the bug").click()
+    panel = page.locator("[data-panel=bugs]")
+    panel.get_by_role("button", name="Draw 1,000 splits").click()
+    expect(page.locator(".bugged")).to_contain_text("Over 1,000 splits, by APS")
+    expect(panel.locator(".bugs li")).to_have_count(6)
+    for name in ("exact", "higher", "clamped", "linear", "test set", "summed again"):
+        expect(panel.locator("svg text.plain", has_text=re.compile(f"^{name}$"))).to_have_count(1)
+    panel.get_by_role("button", name="Hide the names").click()
+    expect(panel.locator("svg text.plain", has_text="Procedure")).to_have_count(6)
+    expect(panel.locator(".bugs li")).to_have_count(0)
+    panel.get_by_role("button", name="Show the names").click()
+    expect(panel.locator(".bugs li")).to_have_count(6)
+
+
+def test_the_forest_counts_each_subject(visit: Visitor, address: str, runs: dict[str, str]):
+    run = evaluation.load(runs["plain"])
+    page = visit(address).open(f"/alpha_lab?run={run.run_id}&alpha=200")
+    Lab(page).ready()
+    page.get_by_text("Coverage by subject").click()
+    strata = report(run, 200).scores["lac"].strata
+    said = page.locator("[data-plot=strata] svg text").all_text_contents()
+    for stratum in strata:
+        place = next(i for i, text in enumerate(said) if text.startswith(stratum.stratum))
+        assert said[place + 1 : place + 3] == [str(stratum.n), str(stratum.m)]
+    page.get_by_label("per letter").check()
+    expect(page.get_by_text("Coverage by true letter")).to_be_visible()
+
+
+def test_questions_are_filtered(visit: Visitor, address: str, runs: dict[str, str]):
+    run = evaluation.load(runs["plain"])
+    page = visit(address).open(f"/alpha_lab?run={run.run_id}&alpha=300")
+    Lab(page).ready()
+    sets = form(run, "lac", 300)
+    covered, sizes = sets.members[range(len(run.test)), run.labels[run.test]], sets.members.sum(axis=1)
+    counts = {"misses": int((~covered).sum()), "wrong-single": int((~covered & (sizes == 1)).sum())}
+    for show, count in counts.items():
+        page.get_by_label("which sets").select_option(show)
+        expect(page.locator(".pager .range")).to_contain_text(f"of {count}, out of 200")
+        expect(page).to_have_url(re.compile(f"show={show}"))
+    page.get_by_label("which subject").select_option("sums")
+    few = int((~covered & (sizes == 1) & (run.groups[run.test] == "sums")).sum())
+    expect(page.locator(".pager .range")).to_contain_text(f"of {few}, out of 200")
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator(".pager .range")).to_have_text("to 6 of 200")
+    search = page.get_by_label("search the questions")
+    search.fill("question 211 right")
+    expect(page.locator(".pager .range")).to_have_text("to 1 of 1, out of 200")
+    expect(page.locator(".cards > li")).to_contain_text("Which option of question 211 is right?")
+    search.fill("nothing like that")
+    expect(page.get_by_text("No test question is like that at this alpha.")).to_be_visible()
+    search.fill("")
+    page.get_by_label("cards or rows").select_option("rows")
+    expect(page.locator(".table tbody tr")).to_have_count(20)
+    page.get_by_role("button", name="Open question 3 on its own page").click()
+    expect(page).to_have_url(re.compile(f"question={run.ids[run.test[2]]}"))
+
+
+def test_figures_are_saved_as_svg_and_png(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=100")
+    Lab(page).ready()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save this figure as SVG: coverage").click()
+    assert saved.value.suggested_filename == "coverage-alpha-100.svg"
+    root = ElementTree.parse(saved.value.path()).getroot()
+    assert root.tag.endswith("svg")
+    assert "var(" not in Path(saved.value.path()).read_text(encoding="utf-8").replace("var(--st", "")
+    assert any("alpha 0.100" in (text.text or "") for text in root.iter("{http://www.w3.org/2000/svg}text"))
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save this figure as PNG: sizes").click()
+    assert Path(saved.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_shift_follows_alpha_without_a_message(visit: Visitor, address: str, runs: dict[str, str]):
+    run = evaluation.load(runs["plain"])
+    window = visit(address)
+    page = window.open(f"/alpha_lab?run={run.run_id}&alpha=100&source=sums&target=colours")
+    lab = Lab(page).ready()
+    found = shifted(*(side(run, name, by="lac") for name in ("sums", "colours")))
+    shown = page.get_by_label("Coverage under a shift").locator("[data-figure=coverage]")
+    expect(shown).to_have_text(f"{100 * found.coverage[99]:.1f} %")
+    page.wait_for_load_state("networkidle")
+    sent = len(window.messages)
+    box = lab.alpha.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] / 2, steps=5)
+    expect(shown).to_have_text(f"{100 * found.coverage[lab.thousandths() - 1]:.1f} %")
+    assert len(window.messages) == sent
+    page.mouse.up()
+
+
+def test_markup_in_a_question_is_text(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['markup']}&alpha=100")
+    Lab(page).ready()
+    expect(page.locator(".cards > li").first).to_contain_text("<img src=x onerror=alert(1)>")
+    assert page.locator(".cards img").count() == 0
+
+
+def test_the_keyboard_alone_reaches_and_moves_every_control(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=300")
+    lab = Lab(page).ready()
+    lab.number.focus()
+    names = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(FOCUSED)
+        names.append(focused)
+        if focused in PRESSED:
+            page.keyboard.press(PRESSED[focused])
+        if focused == "search the questions":
+            break
+    for name in PRESSED:
+        assert name in names, name
+    expect(page.locator("[data-side=left]")).to_have_attribute("data-score", "aps")  # down from LAC: they change places
+    expect(page.locator("[data-side=right]")).to_have_attribute("data-score", "top-k")
+    expect(page).to_have_url(re.compile("by=group"))
+    expect(page).to_have_url(re.compile("split=1"))
+    expect(page.get_by_text("1,000 splits of")).to_be_visible()
+    page.keyboard.type("sums")
+    expect(page.locator(".pager .range")).to_contain_text(", out of 200")
+
+
+def test_every_control_and_figure_has_a_name(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=300")
+    Lab(page).ready()
+    for summary in page.locator("details.section > summary").all():
+        summary.click()
+    page.get_by_role("button", name="Draw 1,000 splits").first.click()
+    expect(page.locator("[data-plot=bugs] svg")).to_be_visible()
+    unnamed = page.get_by_role("region", name="Alpha lab").evaluate(
+        """lab => [...lab.querySelectorAll('input, select, button, svg[role=img]')].filter(element =>
+            !(element.getAttribute('aria-label') || element.labels?.length || element.textContent.trim()))
+            .map(element => element.outerHTML)"""
+    )
+    assert unnamed == []
+
+
+def test_another_run_keeps_the_view(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=100")
+    lab = Lab(page).ready()
+    lab.number.fill("0.25")
+    lab.number.press("Enter")
+    expect(page).to_have_url(re.compile("alpha=250"))
+    page.get_by_role("combobox", name="Run").click()
+    page.get_by_role("option", name=re.compile("^two ")).click()
+    expect(page).to_have_url(re.compile(f"run={runs['two']}&alpha=250"))
+    expect(page.locator("[data-side=left] [data-figure=of]")).to_have_text("of 2 options")
+    lab.expect_alpha(250)
+    lab.expect_report(runs["two"])

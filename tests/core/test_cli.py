@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 from core.cli import main
+from core.reports.evaluation import load
+from core.reports.report import report
+from core.reports.view import View, look
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
@@ -48,6 +51,35 @@ def test_report_for_a_person(home, capsys):
     assert "95 % band" in out
 
 
+def test_report_of_a_view_by_strata(home, capsys):
+    name = synthetic_run()
+    flags = ["--by", "class", "--n-calibration", "40", "--split-seed", "3", "--drop-extra", "--score", "lac", "saps"]
+    assert main(["report", name, "--alpha", "0.2", *flags, "--json"]) == 0
+    (values,) = json.loads(capsys.readouterr().out)
+    assert values["view"] == {"drop_extra": True, "n_calibration": 40, "split_seed": 3}
+    assert (values["by"], values["k"], values["n_calibration"]) == ("class", 4, 40)
+    expected = report(look(load(name), View(True, 40, 3)), 200, scores=["lac", "saps"], by="class").to_json()
+    assert json.loads(json.dumps({**expected, "view": values["view"]})) == values
+    lac = values["lac"]
+    assert lac["threshold"] is None
+    assert set(lac["thresholds"]) == set("ABCD")
+    assert [row["stratum"] for row in lac["strata"]] == list("ABCD")
+    assert sum(row["m"] for row in lac["strata"]) == sum(row["m"] for row in lac["by_size"]) == 100
+    assert values["saps"]["tuned_on"] == 0
+
+    assert main(["report", name, "--alpha", "0.2", *flags]) == 0
+    printed = capsys.readouterr().out
+    row = lac["strata"][1]
+    assert "true letter" in printed
+    assert f"{row['coverage']:.3f}  ({row['low']:.3f} to {row['high']:.3f})" in printed
+
+
+def test_report_by_subject_prints_a_row_each(home, capsys):
+    assert main(["report", synthetic_run(), "--by", "group", "--score", "aps"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("    ")] == ["subject", "colours", "sums"]
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -58,6 +90,10 @@ def test_report_for_a_person(home, capsys):
         (["report", "{run}", "--alpha", "x"], "invalid float value: 'x'"),
         (["report", "nonesuch"], "there is no run 'nonesuch'"),
         (["report", "{run}", "--score", "best"], "invalid choice: 'best'"),
+        (["report", "{run}", "--by", "letter"], "invalid choice: 'letter'"),
+        (["report", "{run}", "--by", "group", "--threshold", "paper"], "strata take the exact one"),
+        (["report", "{run}", "--n-calibration", "4"], "from 5 of which a view can use; got 4"),
+        (["report", "{run}", "--split-seed", "-1"], "from 0 to 4294967295, got -1"),
         (["run", "--model", "pocket-1m", "--task", "nonesuch"], "unknown task 'nonesuch'"),
         (["run", "--model", "./nonesuch", "--task", "qa"], "there is no folder './nonesuch'"),
         (["run", "--model", "{home}", "--task", "qa"], "has no config.json"),

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.reports import evaluation
+from core.reports import view as views
 from core.reports.report import report
+from core.reports.sets_table import sets_table
+from core.reports.view import View as Look
 from core.runs import store
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
@@ -32,19 +38,24 @@ def test_the_tables_go_over_whole(open_page: Open):
     assert not app.exception
     blobs = component(app).mixed.arrow_blobs.values()
     tables = [pa.ipc.open_stream(blob.data).read_all() for blob in blobs]
-    assert sorted(table.num_rows for table in tables) == [60, 60, 60, 999]
-    test = next(
-        t
-        for t in tables
-        if t.num_rows == 60 and "p0" in t.column_names and t["y"].to_pylist() == run.labels[60:].tolist()
-    )
-    assert test["p0"].to_pylist() == run.probabilities[run.test, 0].tolist()
+    rows = next(table for table in tables if "p0" in table.column_names)
+    texts = next(table for table in tables if "o0" in table.column_names)
+    assert rows.num_rows == texts.num_rows == 120
+    assert rows["p0"].to_pylist() == run.probabilities[:, 0].tolist()
+    assert np.flatnonzero(rows["own"].to_pylist()).tolist() == run.calibration.tolist()
+    assert texts["id"].to_pylist() == run.ids.tolist()
+
+
+def unfolded(app: AppTest, key: str) -> AppTest:
+    """The page with one of its folded parts open."""
+    app.session_state[key] = True
+    return app.run()
 
 
 @pytest.mark.parametrize("empty", ["allow", "top1"])
 def test_the_table_below_is_the_report(open_page: Open, empty: str):
     run = evaluation.load(synthetic_run())
-    app = open_page("alpha_lab", run=run.run_id, alpha="300", empty=empty)
+    app = unfolded(open_page("alpha_lab", run=run.run_id, alpha="300", empty=empty), "report_open")
     expected = report(run, 300, empty=empty)
     table = app.dataframe[0].value
     for name, figures in expected.scores.items():
@@ -76,9 +87,60 @@ def test_another_run_is_picked(open_page: Open):
 
 def test_too_few_calibrated_questions_are_explained(open_page: Open):
     run_id = synthetic_run(n=10)
-    app = open_page("alpha_lab", run=run_id, alpha="100")
+    app = unfolded(open_page("alpha_lab", run=run_id, alpha="100"), "report_open")
     assert "alpha can be no smaller than 0.167" in said(app)
-    assert "0.167" in component(app).mixed.json
+
+
+VIEW = {"left": "raps", "right": "margin", "n": "60", "split": "5", "empty": "top1", "alpha": "250"}
+
+
+@pytest.mark.parametrize("score", ["raps", "margin"])
+@pytest.mark.parametrize("by", ["all", "group"])
+def test_the_copied_numpy_makes_the_sets_of_the_saved_table(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, score: str, by: str
+):
+    run_id = synthetic_run()
+    app = unfolded(open_page("alpha_lab", run=run_id, by=by, **VIEW), "files_open")
+    assert not app.exception
+    link = app.code[0].value
+    assert parse_qs(urlsplit(link).query) == {name: [value] for name, value in app.query_params.items()}
+    app.segmented_control[0].set_value(score).run()
+    script = app.code[1].value
+    look = Look(n_calibration=60, split_seed=5)
+    run = views.look(evaluation.load(run_id), look)
+    table = sets_table(run, 250, scores=("raps", "margin"), empty="top1", by=by)
+    table.to_csv(tmp_path / f"{run_id}-alpha-250.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    made: dict[str, Any] = {}
+    exec(compile(script, "copied", "exec"), made)
+    expected = report(run, 250, scores=(score,), empty="top1", by=by).scores[score]
+    tested = table[table["role"] == "test"]
+    letters = ["".join("ABCDEF"[j] for j in range(6) if row[j]) for row in made["sets"]]
+    assert letters == tested[f"{score}_set"].tolist()
+    assert made["sets"].sum(axis=1).mean() == expected.mean_set_size
+    if by == "all":
+        assert made["limits"] == expected.threshold
+
+
+def test_a_shift_is_compared_when_it_is_asked_for(open_page: Open):
+    run_id = synthetic_run()
+    app = open_page("alpha_lab", run=run_id)
+    assert len(app.get("bidi_component")) == 1
+    app = unfolded(app, "shift_open")
+    assert len(app.get("bidi_component")) == 2
+    assert "exchangeability p-value" in said(app)
+    app.selectbox(key="shift_target").set_value(app.selectbox(key="shift_source").value).run()
+    assert "Both sides are the same questions" in said(app)
+    assert app.query_params["source"] == app.query_params["target"]
+
+
+def test_a_shift_from_task_to_task(open_page: Open):
+    here, there = (synthetic_run(task=task) for task in ("qa", "rc"))
+    app = unfolded(open_page("alpha_lab", run=here, source=f"run:{here}", target=f"run:{there}"), "shift_open")
+    assert not app.exception
+    assert app.selectbox(key="shift_source").value == f"run:{here}"
+    assert app.selectbox(key="shift_target").value == f"run:{there}"
+    assert "200 questions calibrate and 200 questions test" in said(app)
 
 
 @pytest.mark.parametrize("k", [2, 26])

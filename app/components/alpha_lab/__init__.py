@@ -1,6 +1,7 @@
 """The alpha lab's component: the data goes over once, a moving alpha is computed in the browser.
 
-``conformal.js`` holds the arithmetic, ``figures.js``, ``questions.js`` and ``words.js`` show, ``alpha_lab.js``
+``draws``, ``scores``, ``pool``, ``conformal``, ``laws`` and ``redraw`` hold the arithmetic of :mod:`core.conformal`;
+``svg``, ``words``, ``figures``, ``forest``, ``luck``, ``cards``, ``switches`` and ``questions`` show; ``alpha_lab``
 joins them. Data stays the same between reruns, so that streamlit sends a reference instead of the arrays: what the
 browser starts from (the seed) changes only where the view was changed by other than the component, by a link or the
 way back.
@@ -8,103 +9,152 @@ way back.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import streamlit as st
 
 from app import state
-from app.state import View
+from app.components.scripts import bundle
+from app.state import LAB_NAMES, View
+from core.conformal.scores import SCORES
 
-KEY = "alpha_lab"
-SEED_KEY = "alpha_lab_seed"
 HERE = Path(__file__).parent
-SCRIPTS = ("conformal.js", "words.js", "figures.js", "questions.js", "alpha_lab.js")
-LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "\./[^"]+";$', re.MULTILINE)
-
-
-def script() -> str:
-    """The scripts as the one module that streamlit takes; their imports of each other fall away."""
-    return "\n".join(LOCAL_IMPORT.sub("", (HERE / name).read_text(encoding="utf-8")) for name in SCRIPTS)
+SCRIPTS = (
+    "draws.js",
+    "scores.js",
+    "conformal.js",
+    "pool.js",
+    "laws.js",
+    "redraw.js",
+    "svg.js",
+    "words.js",
+    "figures.js",
+    "forest.js",
+    "luck.js",
+    "save.js",
+    "cards.js",
+    "switches.js",
+    "questions.js",
+    "alpha_lab.js",
+)
+GLOSSES = {
+    "lac": "keeps each option that is probable enough",
+    "aps": "keeps the likeliest options until they sum high enough",
+    "aps-randomised": "APS with coverage that is exact on average",
+    "raps": "APS that pays for every further rank",
+    "saps": "trusts the largest probability and the ranking",
+    "margin": "keeps options that are close to the best one",
+    "top-k": "keeps the same number of options everywhere",
+}
+"""Each score in a few words, beside its name."""
 
 
 _mount = st.components.v2.component(
     "hedge_alpha_lab",
     html=(HERE / "alpha_lab.html").read_text(encoding="utf-8"),
     css=(HERE / "alpha_lab.css").read_text(encoding="utf-8"),
-    js=script(),
+    js=bundle(HERE / name for name in SCRIPTS),
 )
+_SCORES = [
+    {"name": name, "title": of.title, "gloss": GLOSSES[name], "sentence": of.sentence, "formula": of.formula}
+    | {"source": of.source}
+    for name, of in SCORES.items()
+]
 
 
 @dataclass(frozen=True, slots=True)
 class _Seed:
-    """What the browser starts from, how often that changed, and what the browser was last known to show."""
+    """What the browser starts from with which data, how often that changed, and what it was last known to show."""
 
-    alpha: int
-    empty: str
-    row: int
+    version: str
+    view: dict[str, Any]
     revision: int
-    shown: tuple[int, str, int]
+    shown: dict[str, Any]
+
+
+def lab_view(view: View) -> dict[str, Any]:
+    """The part of a view that the lab shows, by the names it has in the browser too."""
+    return {name: getattr(view, name) for name in LAB_NAMES}
 
 
 def alpha_lab(
-    tables: dict[str, pa.Table], *, version: str, k: int, full_set_text: str, view: View, on_open: Callable[[str], None]
+    tables: Mapping[str, Any],
+    *,
+    version: str,
+    name: str,
+    view: View,
+    on_open: Callable[[str], None],
+    key: str = "alpha_lab",
 ) -> None:
     """Mount the lab on a run's tables (:func:`core.reports.frames.lab_tables`).
 
-    ``version`` names the data; ``full_set_text`` is said where every option stays in every set. A released alpha,
-    the policy for empty sets and the row go into the view; ``on_open`` is called with the id of a question that a
-    person wants to see on its own page.
+    ``version`` names the data and ``name`` the run in words. What a person chooses goes into the view when they let
+    go; ``on_open`` is called with the id of a question that a person wants to see on its own page.
     """
-    seed = _seed(view)
+    seed = _seed(key, view, version)
     _mount(
-        key=KEY,
+        key=key,
         data={
             **tables,
             "version": version,
-            "k": k,
-            "full_set_text": full_set_text,
-            "alpha": seed.alpha,
-            "empty": seed.empty,
-            "row": seed.row,
+            "name": name,
+            "scores": _SCORES,
+            "view": seed.view,
             "revision": seed.revision,
         },
-        on_view_change=_take_view,
-        on_open_change=lambda: _open(on_open),
+        on_view_change=lambda: _take_view(key),
+        on_open_change=lambda: _open(key, on_open),
     )
 
 
-def _shown(view: View) -> tuple[int, str, int]:
-    return view.alpha, view.empty, view.row
+def lab_figure(
+    tables: Mapping[str, Any], *, version: str, name: str, show: tuple[str, ...], start: Mapping[str, Any], key: str
+) -> None:
+    """Mount a part of the lab, the panels ``show``, that starts from ``start`` and changes no view."""
+    _mount(
+        key=key,
+        data={
+            **{part: table for part, table in tables.items() if part != "questions" or "questions" in show},
+            "version": version,
+            "name": name,
+            "scores": _SCORES,
+            "view": lab_view(View()) | dict(start),
+            "revision": 0,
+            "show": list(show),
+            "unfold": [panel for panel in show if panel in ("strata", "redraw", "bugs")],
+        },
+        on_view_change=lambda: None,
+        on_open_change=lambda: None,
+    )
 
 
-def _seed(view: View) -> _Seed:
+def _seed(key: str, view: View, version: str) -> _Seed:
     """The last seed, or the next one where the browser shows something else than the view."""
-    seed: _Seed | None = st.session_state.get(SEED_KEY)
-    mounted = KEY in st.session_state  # its state is dropped with the page, and a new one starts from the seed
-    if seed is None or not mounted or seed.shown != _shown(view):
+    name = f"{key}_seed"
+    seed: _Seed | None = st.session_state.get(name)
+    mounted = key in st.session_state  # its state is dropped with the page, and a new one starts from the seed
+    if seed is None or not mounted or (seed.version, seed.shown) != (version, lab_view(view)):
         revision = seed.revision + 1 if seed else 0
-        seed = _Seed(view.alpha, view.empty, view.row, revision, _shown(view))
-        st.session_state[SEED_KEY] = seed
+        seed = _Seed(version, lab_view(view), revision, lab_view(view))
+        st.session_state[name] = seed
     return seed
 
 
-def _take_view() -> None:
-    view = _read(st.session_state[KEY].get("view") or {})
-    seed: _Seed = st.session_state[SEED_KEY]
-    st.session_state[SEED_KEY] = _Seed(seed.alpha, seed.empty, seed.row, seed.revision, _shown(view))
+def _take_view(key: str) -> None:
+    view = _read(st.session_state[key].get("view") or {})
+    seed: _Seed = st.session_state[f"{key}_seed"]
+    st.session_state[f"{key}_seed"] = replace(seed, shown=lab_view(view))
 
 
-def _open(on_open: Callable[[str], None]) -> None:
-    asked: dict[str, Any] = st.session_state[KEY].get("open") or {}
+def _open(key: str, on_open: Callable[[str], None]) -> None:
+    asked: dict[str, Any] = st.session_state[key].get("open") or {}
     _read(asked)
     on_open(str(asked.get("question", "")))
 
 
 def _read(reported: dict[str, Any]) -> View:
     """The view with what the browser reports in it; it is checked as a link would be."""
-    return state.read_changes({name: str(reported.get(name, "")) for name in ("alpha", "empty", "row")})
+    return state.read_changes({name: str(reported[name]) for name in LAB_NAMES if name in reported})

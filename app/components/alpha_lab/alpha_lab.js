@@ -1,25 +1,53 @@
 // The lab: data comes in once, a moving alpha recomputes every set and paints within the frame, and only the value
 // at which a person lets go is sent to Python.
 
-import { curves, evaluate, histogram, prepare, rank } from "./conformal.js";
-import { LAB_SCORES, curveFigure, say, scoresFigure, sizesFigure, stripFigure, stripReach } from "./figures.js";
-import { PAGE, questionCards, questionTexts } from "./questions.js";
-import { percent, promise, shownAlpha, summary, verdict } from "./words.js";
+import { Card } from "./cards.js";
+import { accuracy, byClass, byGroup, curves, evaluate, histogram, prepare, scoreRange, uacc } from "./conformal.js";
+import { bySizeFigure, curveFigure, scoresFigure, sizesFigure, stripFigure, stripReach } from "./figures.js";
+import { forestFigure, strataSaid } from "./forest.js";
+import { bands, shareInterval, strataBand } from "./laws.js";
+import { Luck } from "./luck.js";
+import { lookAt, makePool } from "./pool.js";
+import { Questions, questionTexts } from "./questions.js";
+import { savePng, saveSvg, standAlone } from "./save.js";
+import { MARKS, say } from "./svg.js";
+import { Switches } from "./switches.js";
+import { fullSetText, fullStrataText, percent, promise, shownAlpha, summary } from "./words.js";
 
-const REPORT_AFTER_MS = 150;
-const SPEAK_AFTER_MS = 500;
-const BINS = 50;
-const PAGE_STEP = 10;
+const REPORT_AFTER_MS = 60, SPEAK_AFTER_MS = 500, BUILD_AFTER_MS = 120;
+const BINS = 50, PAGE_STEP = 10;
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
+const SIDES = ["left", "right"];
+const CHANGES_LOOK = ["extra", "n", "split"];
 const labs = new WeakMap();
 
-function answers(table, k) {
-  const m = table.numRows, p = new Float64Array(m * k);
+// LAC is blue and APS orange in the whole app; another score takes the colour that is free, with a mark of its own.
+function slotsOf(view, scores) {
+  const own = (name) => (name === "lac" ? "lac" : name.startsWith("aps") ? "aps" : null);
+  let inks = SIDES.map((side) => own(view[side]));
+  if (inks[0] === inks[1]) inks = inks[0] ? [inks[0], inks[0] === "lac" ? "aps" : "lac"] : ["lac", "aps"];
+  else inks = inks.map((ink, i) => ink ?? (inks[1 - i] === "lac" ? "aps" : "lac"));
+  const marks = { lac: "circle", aps: "diamond" };
+  return SIDES.map((side, i) => ({
+    side, name: view[side], title: scores.find(({ name }) => name === view[side]).title, ink: inks[i],
+    mark: marks[view[side]] ?? (i ? "square" : "triangle"),
+  }));
+}
+
+function poolOf(data) {
+  const { rows } = data, count = rows.numRows;
+  let k = 0;
+  while (rows.getChild(`p${k}`)) k++;
+  const p = new Float64Array(count * k);
   for (let j = 0; j < k; j++) {
-    const column = table.getChild(`p${j}`).toArray();
-    for (let i = 0; i < m; i++) p[i * k + j] = column[i];
+    const column = rows.getChild(`p${j}`).toArray();
+    for (let i = 0; i < count; i++) p[i * k + j] = column[i];
   }
-  return { p, labels: Int32Array.from(table.getChild("y").toArray()) };
+  const whole = (name, Kind = Int32Array) => Kind.from(rows.getChild(name).toArray());
+  return makePool({
+    k, p, labels: whole("y"), groups: whole("group"), groupNames: data.group_names, clusters: whole("cluster"),
+    own: whole("own", Uint8Array), extra: data.extra, seed: data.seed, places: whole("place"),
+  });
 }
 
 class Lab {
@@ -27,106 +55,171 @@ class Lab {
     this.root = root;
     this.host = root.host ?? root;
     this.find = (selector) => root.querySelector(selector);
+    this.all = (selector) => root.querySelectorAll(selector);
     this.range = this.find("#alpha");
     this.number = this.find("#alpha-number");
+    this.cards = Object.fromEntries(SIDES.map((side) => [side, new Card(this.find(`[data-side=${side}]`))]));
+    this.switches = new Switches(this.find, this.all, (values, how) => this.change(values, how));
+    this.questions = new Questions(this.find, { change: (values) => this.change(values), open: (id) => this.open(id) });
+    this.luck = new Luck(this.find);
     this.listen();
+    this.offerFiles();
     this.watch = new ResizeObserver(() => this.resized());
     this.watch.observe(this.find(".lab"));
   }
 
   load(data) {
-    const k = data.k, bands = (name) => data.bands.getChild(name).toArray();
-    this.k = k;
-    this.calibration = answers(data.calibration, k);
-    this.test = answers(data.test, k);
-    this.n = this.calibration.labels.length;
-    this.m = this.test.labels.length;
-    this.digits = this.m >= 1000 ? 2 : 1;
-    this.bands = { betaLow: bands("beta_low"), betaHigh: bands("beta_high"), testLow: bands("test_low"), testHigh: bands("test_high") };
-    this.texts = questionTexts(data.questions);
-    this.fullSetText = data.full_set_text;
-    this.prepared = Object.fromEntries(LAB_SCORES.map((name) => [name, prepare(name, this.calibration, this.test, k)]));
-    this.curves = {};
-    this.updates = null;
-    this.cards = null;
+    this.scores = data.scores;
+    this.name = data.name;
+    this.pool = poolOf(data);
+    this.extra = data.extra;
+    this.groupNames = data.group_names;
+    this.texts = data.questions ? questionTexts(data.questions) : null;
+    this.switches.catalogue(data.scores);
+    for (const panel of this.all("[data-panel]")) panel.classList.toggle("unseen", Boolean(data.show) && !data.show.includes(panel.dataset.panel));
+    this.find(".lab").classList.remove("fresh");
+    this.find(".lab").classList.toggle("part", Boolean(data.show));
+    this.look = null;
   }
 
-  seed({ alpha, empty, row }) {
-    this.alpha = alpha;
-    this.fillEmpty = empty === "top1";
-    this.first = Math.max(0, Math.min(row, this.m) - 1);
-    this.range.value = alpha;
-    for (const radio of this.root.querySelectorAll("[name=empty]")) radio.checked = (radio.value === "top1") === this.fillEmpty;
-    this.cards = null;
-    this.build();
-    this.paint();
+  seed(data) {
+    this.view = { ...data.view };
+    this.range.value = this.view.alpha;
+    for (const name of data.unfold ?? []) this.find(`details[data-panel=${name}]`).open = true;
+    this.lookAnew();
   }
 
   // ---- what a person does
 
   listen() {
     this.range.oninput = () => this.move(Number(this.range.value));
-    this.range.onchange = () => this.report();
+    this.range.onchange = () => this.released();
     this.range.onkeydown = (event) => {
       const step = { PageUp: PAGE_STEP, PageDown: -PAGE_STEP }[event.key];
       if (!step) return;
       event.preventDefault();
-      this.range.value = this.alpha + step;
+      this.range.value = this.view.alpha + step;
       this.move(Number(this.range.value));
-      this.report();
+      this.released();
     };
     this.number.onchange = () => this.typed();
-    for (const radio of this.root.querySelectorAll("[name=empty]")) {
-      radio.onchange = () => {
-        this.fillEmpty = radio.value === "top1";
-        this.build();
-        this.paint();
-        this.report();
-      };
-    }
-    this.find(".previous").onclick = () => this.turn(this.first - PAGE);
-    this.find(".next").onclick = () => this.turn(this.first + PAGE);
-    this.find(".row").onchange = (event) => this.turn(Math.round(Number(event.target.value) || 1) - 1);
+    this.find(".luck-side").onchange = () => this.drawLuck();
+    this.find("[data-panel=strata]").addEventListener("toggle", () => this.results && this.paint({ resting: true }));
+    for (const panel of ["redraw", "bugs"]) this.find(`[data-panel=${panel}]`).addEventListener("toggle", () => this.results && this.drawLuck());
   }
 
   move(alpha) {
-    this.alpha = alpha;
-    this.find("#alpha-problem").textContent = "";
+    this.view.alpha = alpha;
+    say(this.find("#alpha-problem"), "");
+    document.dispatchEvent(new CustomEvent("hedge:alpha", { detail: alpha }));
     this.frame ??= requestAnimationFrame(() => this.paint());
   }
 
   typed() {
     const thousandths = Math.round(Number(this.number.value) * 1000);
     if (!(thousandths >= 1 && thousandths <= 999)) {
-      this.find("#alpha-problem").textContent = `alpha lies between 0.001 and 0.999; it stays ${shownAlpha(this.alpha)}.`;
-      this.number.value = shownAlpha(this.alpha);
+      say(this.find("#alpha-problem"), `alpha lies between 0.001 and 0.999; it stays ${shownAlpha(this.view.alpha)}.`);
+      this.number.value = shownAlpha(this.view.alpha);
       return;
     }
     this.range.value = thousandths;
     this.move(thousandths);
+    this.released();
+  }
+
+  // The list of questions follows once alpha rests; the marks in it have moved all along.
+  released() {
+    cancelAnimationFrame(this.frame);
+    this.paint({ resting: true });
+    this.listQuestions();
+    this.drawLuck();
     this.report();
   }
 
-  turn(first) {
-    this.first = Math.max(0, Math.min(first, this.m - 1));
-    this.cards = null;
-    this.paint();
-    this.report();
-  }
-
-  view() {
-    return { alpha: this.alpha, empty: this.fillEmpty ? "top1" : "allow", row: this.first + 1 };
+  change(values, { moving = false } = {}) {
+    Object.assign(this.view, values);
+    const names = Object.keys(values);
+    if (names.some((name) => CHANGES_LOOK.includes(name))) this.lookAnew(moving);
+    else if (names.some((name) => [...SIDES, "empty", "by"].includes(name))) this.again();
+    else {
+      this.questions.seed(this);
+      this.listQuestions();
+    }
+    if (!moving) this.report();
   }
 
   report() {
     clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => this.send("view", this.view()), REPORT_AFTER_MS);
+    this.reporting = setTimeout(() => this.send("view", { ...this.view }), REPORT_AFTER_MS);
   }
 
   // The view goes along: a report of its own would come back to this page after the other one has opened.
   open(question) {
     clearTimeout(this.reporting);
-    this.trigger("open", { ...this.view(), question });
+    this.trigger("open", { ...this.view, question });
+  }
+
+  // ---- from the view to the figures
+
+  get policy() {
+    return { fillEmpty: this.view.empty === "top1", by: this.view.by };
+  }
+
+  lookWith(view) {
+    return lookAt(this.pool, {
+      seed: view.split === "" ? null : Number(view.split), n: view.n === 0 ? null : view.n, drop: view.extra === "drop",
+    });
+  }
+
+  // A link's choices that this run hasn't got are said and given up one by one.
+  lookAnew(moving = false) {
+    const asked = { ...this.view }, given = [];
+    for (const [name, plain] of [[null], ["n", 0], ["extra", "keep"], ["split", ""]]) {
+      if (name) this.view[name] = plain;
+      try {
+        this.look = this.lookWith(this.view);
+        break;
+      } catch (error) {
+        given.push(error.message);
+        if (name === "split") throw error;
+      }
+    }
+    this.again(moving);
+    if (given.length) {
+      const kept = ["n", "extra", "split"].filter((name) => asked[name] !== this.view[name]);
+      say(this.find("#switch-problem"), `${given[0]} ${kept.length ? "Without it instead." : ""}`);
+    }
+  }
+
+  again(moving = false) {
+    this.slots = slotsOf(this.view, this.scores);
+    this.prepared = Object.fromEntries(this.slots.map(({ side, name }) => [side, prepare(name, this.look)]));
+    this.m = this.look.test.length;
+    this.digits = this.m >= 1000 ? 2 : 1;
+    this.bands = Object.fromEntries(SIDES.map((side) => [side, null]));
+    this.other = null;
+    this.switches.seed(this);
+    this.slots.forEach((slot) => this.cards[slot.side].seed(slot, this.scores.find(({ name }) => name === slot.name), this.prepared[slot.side], MARKS[slot.mark]));
+    if (this.texts) this.questions.seed(this);
+    this.options(this.find(".luck-side"), this.slots);
+    clearTimeout(this.building);
+    if (moving && this.updates) {
+      this.building = setTimeout(() => this.rebuild(), BUILD_AFTER_MS);
+      this.frame ??= requestAnimationFrame(() => this.paint());
+    } else this.rebuild();
+  }
+
+  options(select, slots) {
+    const chosen = select.value;
+    select.replaceChildren(...slots.map(({ side, title }) => Object.assign(document.createElement("option"), { value: side, textContent: title })));
+    select.value = chosen || "left";
+  }
+
+  rebuild() {
+    this.build();
+    this.paint({ resting: true });
+    this.listQuestions();
+    this.drawLuck();
   }
 
   // ---- what is seen
@@ -141,102 +234,210 @@ class Lab {
     const width = this.find(".lab").clientWidth;
     if (!this.updates || width === this.width) return;
     this.build();
-    this.paint();
+    this.paint({ resting: true });
+    this.luck.show();
+  }
+
+  seen(panel) {
+    return !this.find(`[data-panel=${panel}]`).classList.contains("unseen");
   }
 
   // Draws what stays still while alpha moves.
   build() {
+    const { slots, look, prepared, policy } = this, { k } = look;
     this.width = this.find(".lab").clientWidth;
-    const key = this.fillEmpty ? "top1" : "allow";
-    this.curves[key] ??= Object.fromEntries(LAB_SCORES.map((name) => [name, curves(this.prepared[name], this.fillEmpty)]));
-    const of = (figure) => Object.fromEntries(LAB_SCORES.map((name) => [name, this.curves[key][name][figure]]));
+    const marginal = policy.by === "all";
+    this.find(".on-band").hidden = !marginal;
+    this.bands = Object.fromEntries(slots.map(({ side }) => [side, marginal ? bands(prepared[side].n, this.m) : null]));
+    const made = Object.fromEntries(slots.map(({ side }) => [side, curves(prepared[side], policy)]));
+    const of = (figure) => Object.fromEntries(slots.map(({ side }) => [side, made[side][figure]]));
     const plot = (name) => this.find(`[data-plot=${name}] .plot`);
-    const ticks = Array.from({ length: 5 }, (_, i) => i / 4);
-    const step = Math.ceil(this.k / 6);
-    const reach = stripReach(this.bands);
+    const names = slots.map(({ title }) => title).join(" and ");
+    const ticks = Array.from({ length: 5 }, (_, i) => i / 4), step = Math.ceil(k / 6);
+    const reach = marginal ? Math.max(...SIDES.map((side) => stripReach(this.bands[side]))) : 8;
+    const widest = prepared.left.n <= prepared.right.n ? "left" : "right";
     this.updates = {
-      coverage: curveFigure(plot("coverage"), "Coverage against alpha, both scores on the guarantee's band", {
-        curves: of("coverage"), bands: this.bands, yMax: 1, yTicks: ticks, yFormat: (tick) => `${tick * 100} %`,
+      coverage: curveFigure(plot("coverage"), `Coverage against alpha by ${names}`, slots, {
+        curves: of("coverage"), bands: this.bands[widest], yMax: 1, yTicks: ticks, yFormat: (tick) => `${tick * 100} %`,
       }),
-      size: curveFigure(plot("size"), "Mean set size against alpha, both scores", {
-        curves: of("meanSize"), yMax: this.k, yTicks: Array.from({ length: Math.floor(this.k / step) + 1 }, (_, i) => i * step), yFormat: String,
+      size: curveFigure(plot("size"), `Mean set size against alpha by ${names}`, slots, {
+        curves: of("meanSize"), yMax: k, yTicks: Array.from({ length: Math.floor(k / step) + 1 }, (_, i) => i * step), yFormat: String,
       }),
-      sizes: sizesFigure(plot("sizes"), "Share of test questions by set size, both scores", this.k),
-      scores: Object.fromEntries(LAB_SCORES.map((name) => [name, scoresFigure(
-        plot(name), `${name.toUpperCase()} scores of the calibration questions and the threshold`, name,
-        histogram(this.prepared[name].calibration, BINS),
-      )])),
-      strip: Object.fromEntries(LAB_SCORES.map((name) => [name, stripFigure(
-        this.find(`[data-score=${name}] .strip`), `${name.toUpperCase()} coverage beside its target and band`, name, reach,
-      )])),
+      sizes: sizesFigure(plot("sizes"), `Share of test questions by set size by ${names}`, slots, k),
+      bySize: bySizeFigure(plot("bysize"), `Coverage by set size by ${names}`, slots, k, shareInterval),
+      scores: slots.map((slot) => this.scoresFigure(slot, plot(slot.side))),
+      strips: slots.map((slot) => stripFigure(this.find(`[data-side=${slot.side}] .strip`), `${slot.title} coverage beside its target`, slot, reach)),
     };
+    this.buildStrata();
   }
 
-  paint() {
+  scoresFigure(slot, host) {
+    const prepared = this.prepared[slot.side], [low, high] = scoreRange(prepared);
+    say(this.find(`[data-plot=${slot.side}] figcaption b`), slot.title);
+    return scoresFigure(host, `${slot.title} scores of the calibration questions and the threshold`, slot, { counts: histogram(prepared, BINS), low, high });
+  }
+
+  strata(side) {
+    const { policy, prepared, view } = this;
+    return policy.by === "class" ? byClass(prepared[side], view.alpha, policy) : byGroup(prepared[side], view.alpha, policy);
+  }
+
+  buildStrata() {
+    const panel = this.find("[data-panel=strata]"), letters = this.policy.by === "class";
+    panel.hidden = !letters && this.groupNames.length < 2;
+    say(this.find(".strata-title"), letters ? "Coverage by true letter" : "Coverage by subject");
+    this.updates.strata = null;
+    if (!this.seen("strata") || panel.hidden) return;
+    const { n, m } = this.strata("left"), names = letters ? this.look.letters : this.groupNames;
+    this.rows = names.map((name, code) => ({ name: name || "no subject", code, n: n[code], m: m[code] })).filter((row) => row.n || row.m);
+    this.updates.strata = () => forestFigure(this.find("[data-plot=strata] .plot"), `${letters ? "Coverage by true letter" : "Coverage by subject"}`, this.slots, this.rows, shareInterval);
+    this.forest = null;
+  }
+
+  // At rest it also finds what takes too long for a frame.
+  paint({ resting = false } = {}) {
     cancelAnimationFrame(this.frame);
     this.frame = null;
-    const { alpha } = this;
-    const results = Object.fromEntries(LAB_SCORES.map((name) => [name, evaluate(this.prepared[name], alpha, this.fillEmpty)]));
-    const of = (figure) => Object.fromEntries(LAB_SCORES.map((name) => [name, results[name][figure]]));
+    const { view, slots, prepared, policy } = this, { alpha } = view;
+    const results = Object.fromEntries(slots.map(({ side }) => [side, evaluate(prepared[side], alpha, policy)]));
+    const of = (figure) => Object.fromEntries(SIDES.map((side) => [side, results[side][figure]]));
+    this.results = results;
     this.updates.coverage(alpha, of("coverage"));
     this.updates.size(alpha, of("meanSize"));
     this.updates.sizes(this.m, of("sizes"));
-    for (const name of LAB_SCORES) {
-      this.updates.scores[name](results[name].threshold);
-      this.updates.strip[name](alpha, results[name].coverage, this.bands);
-      this.figures(name, results[name]);
-    }
-    this.dial();
-    this.questions(of("threshold"));
+    this.updates.bySize(alpha, of("sizes"), of("bySize"));
+    slots.forEach(({ side }, i) => {
+      this.updates.scores[i](results[side].threshold);
+      this.updates.strips[i](alpha, results[side].coverage, this.bands[side]);
+      this.cards[side].show(results[side], this.figuresOf(side, results[side], resting));
+    });
+    this.dial(results);
+    this.paintStrata();
+    this.paintEffect();
+    this.questions.move(results);
     clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => say(this.find(".summary"), summary(alpha, results, this.digits)), SPEAK_AFTER_MS);
+    this.speaking = setTimeout(() => say(this.find(".summary"), summary(alpha, slots, results, this.digits)), SPEAK_AFTER_MS);
   }
 
-  dial() {
-    this.number.value = shownAlpha(this.alpha);
-    this.range.setAttribute("aria-valuetext", `${shownAlpha(this.alpha)}, target coverage ${percent(1 - this.alpha / 1000, 1)}`);
-    say(this.find(".promise"), promise(this.alpha));
-    const notice = this.find(".notice"), full = rank(this.n, this.alpha) > this.n;
-    notice.hidden = !full;
-    if (full) say(notice, this.fullSetText);
-  }
-
-  figures(name, result) {
-    const article = this.find(`[data-score=${name}]`), { m, digits, alpha, bands } = this;
-    const low = bands.testLow[alpha - 1], high = bands.testHigh[alpha - 1];
-    const put = (figure, text, value) => {
-      const element = article.querySelector(`[data-figure=${figure}]`);
-      say(element, text);
-      if (value !== undefined) element.dataset.value = value;
+  figuresOf(side, result, resting) {
+    const { by } = this.view, prepared = this.prepared[side];
+    return {
+      m: this.m, k: this.look.k, digits: this.digits, by, uacc: uacc(accuracy(prepared), this.look.k, result.meanSize),
+      band: this.bandOf(side, resting),
     };
-    put("coverage", percent(result.coverage, digits), result.coverage);
-    put("meanSize", result.meanSize.toFixed(2), result.meanSize);
-    put("band", `band ${(100 * low).toFixed(digits)} to ${percent(high, digits)}`);
-    put("of", `of ${this.k} options`);
-    put("threshold", result.threshold === Infinity ? "none" : result.threshold.toFixed(4), result.threshold);
-    put("emptyRate", percent(result.emptyRate, digits), result.emptyRate);
-    put("single", percent(result.sizes[1] / m, digits));
-    put("full", percent(result.sizes[this.k] / m, digits));
-    put("verdict", verdict(result, low, high));
   }
 
-  questions(thresholds) {
-    if (!this.cards) {
-      this.cards = questionCards(this.find(".rows"), this.first, this.texts, this.test, this.k, (id) => this.open(id));
-      const last = Math.min(this.first + PAGE, this.m), row = this.find(".row");
-      row.value = this.first + 1;
-      row.max = this.m;
-      this.find(".pager .range").textContent = `to ${last.toLocaleString("en")} of ${this.m.toLocaleString("en")}`;
-      this.find(".previous").disabled = this.first === 0;
-      this.find(".next").disabled = last === this.m;
+  // Where coverage lies by luck; with thresholds for strata it is a convolution of their laws.
+  bandOf(side, resting) {
+    const { alpha } = this.view, band = this.bands[side];
+    if (band) return { low: band.testLow[alpha - 1], high: band.testHigh[alpha - 1] };
+    if (!resting) return null;
+    const { n, m } = this.strata(side), [low, high] = strataBand(n, m, alpha);
+    return { low, high };
+  }
+
+  dial(results) {
+    const { alpha, by } = this.view;
+    this.number.value = shownAlpha(alpha);
+    this.range.setAttribute("aria-valuetext", `${shownAlpha(alpha)}, target coverage ${percent(1 - alpha / 1000, 1)}`);
+    say(this.find(".promise"), promise(alpha));
+    const notice = this.find(".notice"), text = this.noticed(alpha, by, results);
+    notice.hidden = !text;
+    say(notice, text);
+  }
+
+  noticed(alpha, by, results) {
+    const endless = SIDES.find((side) => results[side].full);
+    if (!endless) return "";
+    if (by === "all") return fullSetText(this.prepared[endless].n);
+    const full = [...results[endless].thresholds].filter((q) => q === Infinity).length;
+    const text = fullStrataText(by, full, results[endless].thresholds.length, alpha);
+    return by === "class" && this.extra.length && this.view.extra === "keep" ? `${text} E and F are never the truth, so nothing calibrates them; they can be left out above.` : text;
+  }
+
+  paintStrata() {
+    const panel = this.find("[data-panel=strata]"), { alpha, by } = this.view;
+    if (!panel.open || panel.hidden || !this.updates.strata) return;
+    this.forest ??= this.updates.strata();
+    const strata = Object.fromEntries(SIDES.map((side) => [side, this.strata(side)]));
+    this.forest(alpha, strata);
+    const said = this.slots.map(({ side, title }) => `${title}: ${strataSaid(alpha, this.rows, strata[side].hits, shareInterval, by)}`);
+    say(this.find(".strata-said"), said.join(" "));
+  }
+
+  // Coverage, size and UAcc with E and F and without, once a person leaves them out.
+  paintEffect() {
+    const table = this.find(".effect"), { alpha } = this.view;
+    table.hidden = this.view.extra !== "drop";
+    if (table.hidden) return;
+    if (!this.other) {
+      const look = this.lookWith({ ...this.view, extra: "keep" });
+      this.other = { look, prepared: Object.fromEntries(this.slots.map(({ side, name }) => [side, prepare(name, look)])) };
+      this.effectCells = null;
     }
-    for (const shown of this.cards) shown.show(this.prepared, thresholds, this.fillEmpty);
+    const lines = this.slots.flatMap(({ side, title }) => [[this.other.prepared[side], "with E and F"], [this.prepared[side], "without"]].map(([prepared, words]) => {
+      const result = evaluate(prepared, alpha, this.policy);
+      return [title, `${prepared.k}, ${words}`, percent(result.coverage, this.digits), result.meanSize.toFixed(2), uacc(accuracy(prepared), prepared.k, result.meanSize).toFixed(2)];
+    }));
+    this.effectCells ??= this.effectRows(lines);
+    lines.forEach((line, i) => line.forEach((text, j) => say(this.effectCells[i][j], text)));
+  }
+
+  effectRows(lines) {
+    const cells = lines.map((line) => line.map((_, j) => document.createElement(j ? "td" : "th")));
+    this.find(".effect tbody").replaceChildren(...cells.map((line) => {
+      const row = document.createElement("tr");
+      line[0].scope = "row";
+      row.append(...line);
+      return row;
+    }));
+    return cells;
+  }
+
+  listQuestions() {
+    if (this.texts && this.seen("questions")) this.questions.choose(this, this.results);
+  }
+
+  drawLuck() {
+    const side = this.find(".luck-side").value || "left", slot = this.slots.find((one) => one.side === side), prepared = this.prepared[side];
+    const { alpha, split, n, extra, by, empty } = this.view;
+    // The triangle is the split above; with other thresholds or filled sets it would be of another law.
+    const coverage = by === "all" && empty === "allow" ? this.results[side].coverage : null;
+    this.luck.take({ key: [this.version, slot.name, split, n, extra, coverage], slot, alpha, prepared, coverage, pool: prepared.n + this.m });
+  }
+
+  // ---- figures as files
+
+  offerFiles() {
+    for (const figure of this.all("figure[data-plot]")) {
+      const caption = figure.querySelector("figcaption");
+      const files = document.createElement("span");
+      files.className = "files";
+      for (const [kind, save] of [["SVG", saveSvg], ["PNG", savePng]]) {
+        const button = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: kind });
+        button.setAttribute("aria-label", `Save this figure as ${kind}: ${figure.dataset.plot}`);
+        button.onclick = () => this.saveFigure(figure, save);
+        files.append(button);
+      }
+      figure.dataset.caption = caption.textContent;
+      caption.append(files);
+    }
+  }
+
+  saveFigure(figure, save) {
+    const svg = figure.querySelector("svg.chart");
+    if (!svg) return;
+    const caption = [...figure.querySelector("figcaption").childNodes].filter((node) => node.className !== "files").map((node) => node.textContent).join("");
+    const text = standAlone(svg, `${caption} · ${this.name} · alpha ${shownAlpha(this.view.alpha)}`, this.find(".lab"));
+    save(text, `${figure.dataset.plot}-alpha-${String(this.view.alpha).padStart(3, "0")}`);
   }
 
   close() {
     clearTimeout(this.reporting);
     clearTimeout(this.speaking);
+    clearTimeout(this.building);
     cancelAnimationFrame(this.frame);
+    this.luck.stop();
     this.watch.disconnect();
     labs.delete(this.root);
   }
@@ -251,8 +452,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   lab.themed();
   const isNew = lab.version !== data.version;
   if (isNew) lab.load(data);
-  if (isNew || lab.revision !== data.revision) lab.seed(data);
   lab.version = data.version;
+  if (isNew || lab.revision !== data.revision) lab.seed(data);
   lab.revision = data.revision;
   return () => lab.close();
 }

@@ -1,141 +1,122 @@
-// The figures of the lab as SVG: axes and curves are drawn once and at each change of size, a moving alpha changes a
-// few attributes. Colours are CSS variables, so that a change of theme repaints nothing here.
+// The figures that compare the two chosen scores: axes and curves are drawn once and at each change of size, a moving
+// alpha changes a few attributes. A slot is a score in its place: {side, name, title, ink, mark}.
 
-const SVG = "http://www.w3.org/2000/svg";
-const MARGIN = { left: 40, right: 14, top: 14, bottom: 34 };
-export const LAB_SCORES = ["lac", "aps"];
-const MARKS = { lac: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0", aps: "M0,-6.5l6.5,6.5l-6.5,6.5l-6.5,-6.5z" };
-
-export function draw(parent, tag, attributes = {}, text = "") {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  parent.append(element);
-  return element;
-}
-
-// A text that is set again is laid out again, changed or not.
-export function say(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-function canvas(host, label) {
-  const width = Math.max(host.clientWidth, 120), height = Math.max(host.clientHeight, 40);
-  host.replaceChildren();
-  const svg = draw(host, "svg", { class: "chart", role: "img", viewBox: `0 0 ${width} ${height}`, "aria-label": label });
-  return { svg, width, height };
-}
-
-const linear = (from, to, start, end) => (value) => start + ((value - from) / (to - from)) * (end - start);
-
-// Axes from 0 to xMax and yMax that never move with alpha.
-function axes(host, label, { xMax, xTicks, xFormat, xTitle, yMax, yTicks, yFormat }) {
-  const { svg, width, height } = canvas(host, label);
-  const x = linear(0, xMax, MARGIN.left, width - MARGIN.right);
-  const y = linear(0, yMax, height - MARGIN.bottom, MARGIN.top);
-  for (const tick of yTicks) {
-    draw(svg, "line", { class: tick ? "grid faint" : "grid", x1: x(0), x2: x(xMax), y1: y(tick), y2: y(tick) });
-    draw(svg, "text", { x: x(0) - 6, y: y(tick) + 4, "text-anchor": "end" }, yFormat(tick));
-  }
-  for (const tick of xTicks) draw(svg, "text", { x: x(tick), y: y(0) + 15, "text-anchor": "middle" }, xFormat(tick));
-  draw(svg, "text", { x: x(xMax / 2), y: y(0) + 30, "text-anchor": "middle" }, xTitle);
-  return { svg, x, y };
-}
-
-const steps = (count, size) => Array.from({ length: count + 1 }, (_, i) => i * size);
-const asPercent = (share) => `${Math.round(share * 100)} %`;
-
-function path(x, y, values) {
-  let d = "";
-  for (let i = 0; i < values.length; i++) d += `${i ? "L" : "M"}${x((i + 1) / 1000).toFixed(1)},${y(values[i]).toFixed(1)}`;
-  return d;
-}
-
-function area(x, y, low, high) {
-  const back = Array.from(high, (value, i) => `L${x((i + 1) / 1000).toFixed(1)},${y(value).toFixed(1)}`).reverse();
-  return `${path(x, y, low)}${back.join("")}z`;
-}
+import { MARGIN, MARKS, areaPath, asPercent, axes, canvas, draw, linePath, linear, put, roundTicks, say, steps } from "./svg.js";
 
 // Coverage or mean set size against alpha, with a line and a mark a score; returns what moves it.
-export function curveFigure(host, label, { curves, yMax, yTicks, yFormat, bands }) {
+export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat, bands }) {
   const { svg, x, y } = axes(host, label, {
     xMax: 1, xTicks: steps(5, 0.2), xFormat: (tick) => tick.toFixed(1), xTitle: "alpha", yMax, yTicks, yFormat,
   });
   if (bands) {
-    draw(svg, "path", { class: "test", d: area(x, y, bands.testLow, bands.testHigh) });
-    draw(svg, "path", { class: "luck", d: area(x, y, bands.betaLow, bands.betaHigh) });
+    draw(svg, "path", { class: "test", d: areaPath(x, y, bands.testLow, bands.testHigh) });
+    draw(svg, "path", { class: "luck", d: areaPath(x, y, bands.betaLow, bands.betaHigh) });
   }
-  for (const name of LAB_SCORES) draw(svg, "path", { class: `curve ${name}`, d: path(x, y, curves[name]) });
+  for (const { side, ink } of slots) draw(svg, "path", { class: `curve ${ink}`, d: linePath(x, y, curves[side]) });
   const now = draw(svg, "line", { class: "now", y1: y(0), y2: y(yMax) });
-  const marks = Object.fromEntries(
-    LAB_SCORES.map((name) => [name, draw(svg, "path", { class: `dot fill-${name}`, d: MARKS[name] })]),
-  );
+  const marks = slots.map(({ ink, mark }) => draw(svg, "path", { class: `dot fill-${ink}`, d: MARKS[mark] }));
   return (alpha, values) => {
     const at = x(alpha / 1000);
-    now.setAttribute("x1", at);
-    now.setAttribute("x2", at);
-    for (const name of LAB_SCORES) marks[name].setAttribute("transform", `translate(${at},${y(values[name])})`);
+    put(now, { x1: at, x2: at });
+    slots.forEach(({ side }, i) => marks[i].setAttribute("transform", `translate(${at},${y(values[side])})`));
   };
 }
 
-// How many questions have sets of 0 ... k options, LAC left and APS right.
-export function sizesFigure(host, label, k) {
-  const wide = host.clientWidth / (k + 1);
-  const { svg, x, y } = axes(host, label, {
+// The middle of each size's place on the axis, and the labels of those that have room.
+function sizeAxis(host, label, k) {
+  const frame = axes(host, label, {
     xMax: k + 1, xTicks: [], xTitle: "options in the set", yMax: 1, yTicks: steps(4, 0.25), yFormat: asPercent,
   });
-  const every = Math.ceil(24 / wide);
+  const every = Math.ceil(24 / (frame.x(1) - frame.x(0)));
   for (let size = 0; size <= k; size += every) {
-    draw(svg, "text", { x: x(size + 0.5), y: y(0) + 15, "text-anchor": "middle" }, String(size));
+    draw(frame.svg, "text", { x: frame.x(size + 0.5), y: frame.y(0) + 15, "text-anchor": "middle" }, String(size));
   }
+  return frame;
+}
+
+// How many questions have sets of 0 ... k options, one score left and the other right.
+export function sizesFigure(host, label, slots, k) {
+  const { svg, x, y } = sizeAxis(host, label, k);
   const half = Math.max(1, Math.min(26, (x(1) - x(0)) * 0.42));
-  const bars = LAB_SCORES.map((name, side) =>
+  const bars = slots.map(({ ink }, i) =>
     Array.from({ length: k + 1 }, (_, size) => ({
-      bar: draw(svg, "rect", { class: `fill-${name}`, x: x(size + 0.5) - (side ? 0.5 : half + 0.5) + (side ? 1 : 0), width: half }),
-      share: half < 21 ? null : draw(svg, "text", { x: x(size + 0.5) + (side ? half / 2 : -half / 2), "text-anchor": "middle" }),
+      bar: draw(svg, "rect", { class: `fill-${ink}`, x: x(size + 0.5) + (i ? 0.5 : -half - 0.5), width: half }),
+      share: half < 21 ? null : draw(svg, "text", { x: x(size + 0.5) + (i ? half / 2 : -half / 2), "text-anchor": "middle" }),
     })),
   );
-  return (m, sizes) => LAB_SCORES.forEach((name, side) => bars[side].forEach(({ bar, share }, size) => {
-    const top = y(sizes[name][size] / m);
-    bar.setAttribute("y", top);
-    bar.setAttribute("height", y(0) - top);
+  return (m, sizes) => slots.forEach(({ side }, i) => bars[i].forEach(({ bar, share }, size) => {
+    const top = y(sizes[side][size] / m);
+    put(bar, { y: top, height: y(0) - top });
     if (!share) return;
     share.setAttribute("y", top - 3);
-    say(share, String(Math.round((100 * sizes[name][size]) / m)));
+    say(share, String(Math.round((100 * sizes[side][size]) / m)));
   }));
 }
 
-// Calibration scores; the part up to the threshold in the score's colour.
-export function scoresFigure(host, label, name, counts) {
-  const most = Math.max(...counts, 1);
+// Coverage of the questions with sets of each size, with exact intervals; sizes that no question has are left out.
+export function bySizeFigure(host, label, slots, k, interval) {
+  const { svg, x, y } = sizeAxis(host, label, k);
+  const target = draw(svg, "line", { class: "target", x1: x(0), x2: x(k + 1) });
+  const room = x(1) - x(0), apart = Math.min(8, room / 5);
+  const points = slots.map(({ ink, mark }, i) => Array.from({ length: k + 1 }, (_, size) => {
+    const at = x(size + 0.5) + (i ? apart : -apart);
+    return {
+      at,
+      whisker: draw(svg, "line", { class: `whisker ${ink}`, x1: at, x2: at }),
+      mark: draw(svg, "path", { class: `dot fill-${ink}`, d: MARKS[mark] }),
+      count: room < 30 ? null : draw(svg, "text", { class: "tiny", x: at + (i ? 1 : -1), y: y(0) - 4 - (i ? 0 : 10), "text-anchor": "middle" }),
+    };
+  }));
+  return (alpha, sizes, hits) => {
+    put(target, { y1: y(1 - alpha / 1000), y2: y(1 - alpha / 1000) });
+    slots.forEach(({ side }, i) => points[i].forEach(({ at, whisker, mark, count }, size) => {
+      const n = sizes[side][size], shown = n > 0;
+      whisker.style.display = mark.style.display = shown ? "" : "none";
+      if (count) say(count, shown ? n.toLocaleString("en") : "");
+      if (!shown) return;
+      const [low, high] = interval(hits[side][size], n);
+      put(whisker, { y1: y(low), y2: y(high) });
+      mark.setAttribute("transform", `translate(${at},${y(hits[side][size] / n)})`);
+    }));
+  };
+}
+
+// Calibration scores of the true options; the part up to the threshold in the score's colour.
+export function scoresFigure(host, label, { side, ink }, { counts, low, high }) {
+  const most = Math.max(...counts, 1), { ticks, digits } = roundTicks(low, high, 6);
   const { svg, x, y } = axes(host, label, {
-    xMax: 1, xTicks: steps(5, 0.2), xFormat: (tick) => tick.toFixed(1), xTitle: "score, low is good", yMax: most,
+    xMin: low, xMax: high, xTicks: ticks, xFormat: (tick) => tick.toFixed(digits), xTitle: "score, low is good", yMax: most,
     yTicks: [0, most], yFormat: (tick) => tick.toLocaleString("en"),
   });
-  const clip = draw(draw(svg, "clipPath", { id: `kept-${name}` }), "rect", { x: x(0), y: 0, height: y(0) });
-  for (const side of ["out", name]) {
-    const group = draw(svg, "g", side === "out" ? { class: "fill-out" } : { class: `fill-${name}`, "clip-path": `url(#kept-${name})` });
+  const wide = (high - low) / counts.length;
+  const clip = draw(draw(svg, "clipPath", { id: `kept-${side}` }), "rect", { x: x(low), y: 0, height: y(0) });
+  for (const kept of [false, true]) {
+    const group = draw(svg, "g", kept ? { class: `fill-${ink}`, "clip-path": `url(#kept-${side})` } : { class: "fill-out" });
     counts.forEach((count, i) => draw(group, "rect", {
-      x: x(i / counts.length), width: Math.max(1, x(1 / counts.length) - x(0) - 1), y: y(count), height: y(0) - y(count),
+      x: x(low + i * wide), width: Math.max(1, x(low + wide) - x(low) - 1), y: y(count), height: y(0) - y(count),
     }));
   }
   const line = draw(svg, "line", { class: "threshold", y1: MARGIN.top - 8, y2: y(0) });
   const note = draw(svg, "text", { class: "strong", y: MARGIN.top - 2 });
   return (threshold) => {
-    const endless = threshold === Infinity;
-    const at = x(endless ? 1 : threshold);
-    clip.setAttribute("width", at - x(0));
-    line.setAttribute("x1", at);
-    line.setAttribute("x2", at);
+    if (Number.isNaN(threshold)) { // thresholds differ by stratum: there is no one line
+      clip.setAttribute("width", x(high) - x(low));
+      line.style.display = "none";
+      put(note, { "text-anchor": "end", x: x(high) });
+      say(note, "a threshold for each");
+      return;
+    }
+    const endless = threshold === Infinity, at = x(endless ? high : threshold), late = at > x((low + high) / 2);
+    clip.setAttribute("width", Math.max(0, at - x(low)));
+    put(line, { x1: at, x2: at });
     line.style.display = endless ? "none" : "";
-    note.setAttribute("text-anchor", at > x(0.5) ? "end" : "start");
-    note.setAttribute("x", endless ? x(1) : at + (at > x(0.5) ? -6 : 6));
+    put(note, { "text-anchor": late ? "end" : "start", x: endless ? x(high) : at + (late ? -6 : 6) });
     say(note, endless ? "no threshold: every score stays" : threshold.toFixed(4));
   };
 }
 
 // Coverage beside its target under a lens: the band and the mark, in percentage points around 1 - alpha.
-export function stripFigure(host, label, name, reach) {
+export function stripFigure(host, label, { ink, mark }, reach) {
   const { svg, width } = canvas(host, label);
   const x = linear(-reach, reach, 12, width - 12);
   const clamped = (value) => x(Math.max(-reach, Math.min(reach, value)));
@@ -147,19 +128,18 @@ export function stripFigure(host, label, name, reach) {
     draw(svg, "text", { x: x(at) + (at < 0 ? -8 : 8), y: 40, "text-anchor": anchor }, `${at < 0 ? "−" : "+"}${reach} points`);
   }
   const target = draw(svg, "text", { x: x(0), y: 40, "text-anchor": "middle" });
-  const mark = draw(svg, "path", { class: `dot fill-${name}`, d: MARKS[name] });
-  const span = (rect, low, high) => {
-    rect.setAttribute("x", clamped(low));
-    rect.setAttribute("width", Math.max(1, clamped(high) - clamped(low)));
-  };
+  const dot = draw(svg, "path", { class: `dot fill-${ink}`, d: MARKS[mark] });
+  const span = (rect, low, high) => put(rect, { x: clamped(low), width: Math.max(1, clamped(high) - clamped(low)) });
   return (alpha, coverage, bands) => {
-    const goal = 1 - alpha / 1000;
-    const points = (share) => 100 * (share - goal);
-    span(test, points(bands.testLow[alpha - 1]), points(bands.testHigh[alpha - 1]));
-    span(luck, points(bands.betaLow[alpha - 1]), points(bands.betaHigh[alpha - 1]));
+    const goal = 1 - alpha / 1000, points = (share) => 100 * (share - goal);
+    test.style.display = luck.style.display = bands ? "" : "none";
+    if (bands) {
+      span(test, points(bands.testLow[alpha - 1]), points(bands.testHigh[alpha - 1]));
+      span(luck, points(bands.betaLow[alpha - 1]), points(bands.betaHigh[alpha - 1]));
+    }
     const off = Math.abs(points(coverage)) > reach;
-    mark.setAttribute("transform", `translate(${clamped(points(coverage))},14)`);
-    mark.setAttribute("d", off ? (coverage > goal ? "M-6,-7l12,7l-12,7z" : "M6,-7l-12,7l12,7z") : MARKS[name]);
+    dot.setAttribute("transform", `translate(${clamped(points(coverage))},14)`);
+    dot.setAttribute("d", off ? (coverage > goal ? "M-6,-7l12,7l-12,7z" : "M6,-7l-12,7l12,7z") : MARKS[mark]);
     say(target, `target ${(100 * goal).toFixed(1)} %`);
   };
 }

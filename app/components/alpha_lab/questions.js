@@ -1,10 +1,19 @@
-// Test questions with their options, probabilities and sets. Everything that came from data enters the page as
-// text (textContent), never as markup.
+// Test questions with their options, probabilities and sets: filtered, as cards or as rows. Everything that came from
+// data enters the page as text (textContent), never as markup.
 
 import { memberRow } from "./conformal.js";
+import { say } from "./svg.js";
 
-export const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-export const PAGE = 6;
+const CARDS = 6, ROWS = 20, WORDS_AT_MOST = 8;
+const FIRST_LETTER = "A".charCodeAt(0); // letters stay those of the run where E and F are left out
+
+export const FILTERS = {
+  all: "all questions",
+  misses: "sets that miss the truth",
+  empty: "empty sets",
+  "wrong-single": "one answer, and it is wrong",
+  largest: "the largest sets",
+};
 
 function make(tag, className = "", text = "") {
   const element = document.createElement(tag);
@@ -13,20 +22,69 @@ function make(tag, className = "", text = "") {
   return element;
 }
 
-function headings() {
-  const head = make("thead"), row = make("tr"), columns = make("colgroup");
-  for (const [className, title] of [["letter", ""], ["text", "Option"], ["probability", "Probability"], ["in", "LAC"], ["in", "APS"]]) {
-    columns.append(make("col", className));
-    const cell = make("th", "", title);
+// Texts of an Arrow table, read only where they are shown; by a pool row's number.
+export function questionTexts(table) {
+  const read = (name) => {
+    const column = table.getChild(name);
+    return (i) => String(column.get(i) ?? "");
+  };
+  const options = [];
+  for (let j = 0; table.getChild(`o${j}`); j++) options.push(read(`o${j}`));
+  const texts = { id: read("id"), group: read("group"), context: read("context"), question: read("question"), option: (i, j) => options[j](i) };
+  let lower = null;
+  texts.holds = (i, words) => {
+    lower ??= new Array(table.numRows);
+    lower[i] ??= [texts.group(i), texts.question(i), texts.context(i), ...options.map((option) => option(i))].join(" ").toLowerCase();
+    return words.every((word) => lower[i].includes(word));
+  };
+  return texts;
+}
+
+// Which test questions the filter lets through, as places in the look's test rows.
+export function filtered(lab, results) {
+  const { view, look, texts } = lab, side = view.on, prepared = lab.prepared[side], result = results[side];
+  const words = view.search.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_AT_MOST);
+  const subject = view.subject ? lab.groupNames.indexOf(view.subject) : -1;
+  let largest = look.k;
+  while (largest > 0 && !result.sizes[largest]) largest--;
+  const members = new Uint8Array(look.k), places = [];
+  for (let i = 0; i < look.test.length; i++) {
+    const row = look.test[i];
+    if (view.subject && look.groups[row] !== subject) continue;
+    if (view.show !== "all") {
+      memberRow(prepared, i, result, lab.policy, members);
+      let size = 0;
+      for (let j = 0; j < look.k; j++) size += members[j];
+      const covered = members[look.labels[row]] === 1;
+      if (view.show === "misses" ? covered : view.show === "empty" ? size > 0 :
+        view.show === "wrong-single" ? size !== 1 || covered : size !== largest) continue;
+    }
+    if (words.length && !texts.holds(row, words)) continue;
+    places.push(i);
+  }
+  return places;
+}
+
+function openButton(place, open) {
+  const button = make("button", "small", "Open");
+  button.type = "button";
+  button.setAttribute("aria-label", `Open question ${place + 1} on its own page`);
+  button.onclick = open;
+  return button;
+}
+
+function headRow(titles) {
+  const head = make("thead"), row = make("tr");
+  for (const [title, className] of titles) {
+    const cell = make("th", className ?? "", title);
     cell.scope = "col";
     row.append(cell);
   }
-  row.firstChild.setAttribute("aria-label", "Letter");
   head.append(row);
-  return [columns, head];
+  return head;
 }
 
-function optionRow(letter, text, probability, isTrue) {
+function optionRow(letter, text, probability, isTrue, slots) {
   const row = make("tr", isTrue ? "true" : "");
   const option = make("td", "text", text);
   if (isTrue) option.append(make("span", "tag", "truth"));
@@ -34,7 +92,7 @@ function optionRow(letter, text, probability, isTrue) {
   const bar = make("span", "bar");
   bar.style.width = `${100 * probability}%`;
   share.append(bar);
-  const cells = ["lac", "aps"].map(() => {
+  const cells = slots.map(() => {
     const cell = make("td", "cell");
     cell.append(make("span"));
     return cell;
@@ -43,75 +101,143 @@ function optionRow(letter, text, probability, isTrue) {
   return { row, cells };
 }
 
-function setLine(name) {
-  const line = make("div", "said");
-  const value = make("span");
-  line.append(make("b", name, name.toUpperCase()), value);
-  return { line, value };
+// A set as words: its letters and whether it holds the truth.
+function setSaid(members, letters, label) {
+  const kept = letters.filter((_, j) => members[j] === 1).join(", ");
+  return `{${kept}} ${members[label] === 1 ? "holds the truth" : kept ? "misses the truth" : "is empty, so misses the truth"}`;
 }
 
-// One question's card; `show(prepared, thresholds, fillEmpty)` moves its sets.
-function card(index, texts, test, k, open) {
-  const item = make("li");
-  const head = make("div", "head");
-  const button = make("button", "", "Open");
-  button.type = "button";
-  button.setAttribute("aria-label", `Open question ${index + 1} on its own page`);
-  button.onclick = () => open(texts.id(index));
-  head.append(make("span", "", `${(index + 1).toLocaleString("en")} · ${texts.group(index)}`), button);
-  const table = make("table"), body = make("tbody");
-  const rows = [];
-  for (let j = 0; j < k; j++) {
-    const option = optionRow(LETTERS[j], texts.option(index, j), test.p[index * k + j], j === test.labels[index]);
-    rows.push(option);
-    body.append(option.row);
+// What one question shows and what moves it: `show(results)` changes only what has changed.
+function shownSets(lab, place, changed) {
+  const members = new Uint8Array(lab.look.k), last = lab.slots.map(() => "");
+  return (results) => lab.slots.forEach(({ side }, i) => {
+    memberRow(lab.prepared[side], place, results[side], lab.policy, members);
+    const key = members.join("");
+    if (key === last[i]) return; // a text that is set again is laid out again
+    last[i] = key;
+    changed(i, members);
+  });
+}
+
+function card(lab, place, open) {
+  const { look, texts, slots } = lab, row = look.test[place], label = look.labels[row];
+  const item = make("li", "card"), head = make("div", "head");
+  head.append(make("span", "", `${(place + 1).toLocaleString("en")} · ${texts.group(row)}`), openButton(place, open));
+  const table = make("table"), columns = make("colgroup"), body = make("tbody");
+  for (const name of ["letter", "text", "probability", "in", "in"]) columns.append(make("col", name));
+  const rows = look.letters.map((letter, j) =>
+    optionRow(letter, texts.option(row, letter.charCodeAt(0) - FIRST_LETTER), look.p[row * look.k + j], j === label, slots));
+  body.append(...rows.map((of) => of.row));
+  const heads = headRow([[""], ["Option"], ["Probability"], ...slots.map(({ title }) => [title])]);
+  heads.querySelector("th").setAttribute("aria-label", "Letter");
+  table.append(columns, heads, body);
+  const lines = slots.map(({ title, ink }) => {
+    const line = make("div", "said"), value = make("span");
+    line.append(make("b", ink, title), value);
+    return { line, value };
+  });
+  const context = texts.context(row);
+  item.append(head, ...(context ? [make("div", "context", context)] : []), make("div", "asked", texts.question(row)), table, ...lines.map(({ line }) => line));
+  const show = shownSets(lab, place, (i, members) => {
+    rows.forEach(({ cells }, j) => {
+      cells[i].classList.toggle("member", members[j] === 1);
+      say(cells[i].firstChild, members[j] ? "in" : "out");
+    });
+    say(lines[i].value, setSaid(members, look.letters, label));
+  });
+  return { element: item, show };
+}
+
+function tableRow(lab, place, open) {
+  const { look, texts, slots } = lab, row = look.test[place], label = look.labels[row];
+  const line = make("tr"), last = make("td", "open");
+  last.append(openButton(place, open));
+  const sets = slots.map(() => make("td", "set"));
+  line.append(make("td", "number", (place + 1).toLocaleString("en")), make("td", "group", texts.group(row)),
+    make("td", "asked", texts.question(row)), make("td", "truth", look.letters[label] ?? ""), ...sets, last);
+  const show = shownSets(lab, place, (i, members) => {
+    const kept = look.letters.filter((_, j) => members[j] === 1).join(" ");
+    say(sets[i], `${members[label] === 1 ? "✓" : "✗"} {${kept}}`);
+    sets[i].title = setSaid(members, look.letters, label);
+  });
+  return { element: line, show };
+}
+
+export class Questions {
+  constructor(find, { change, open }) {
+    this.find = find;
+    this.open = open;
+    const turn = (row) => change({ row: Math.max(1, row) });
+    find(".previous").onclick = () => turn(this.first + 1 - this.size);
+    find(".next").onclick = () => turn(this.first + 1 + this.size);
+    find(".row").onchange = (event) => turn(Math.round(Number(event.target.value) || 1));
+    find(".show").onchange = (event) => change({ show: event.target.value, row: 1 });
+    find(".on").onchange = (event) => change({ on: event.target.value, row: 1 });
+    find(".subject").onchange = (event) => change({ subject: event.target.value, row: 1 });
+    find(".search").oninput = (event) => {
+      clearTimeout(this.typing);
+      const search = event.target.value;
+      this.typing = setTimeout(() => change({ search: search.trim().slice(0, 200), row: 1 }), 200);
+    };
+    find(".list").onchange = (event) => change({ list: event.target.value, row: 1 });
+    find(".clear").onclick = () => change({ show: "all", subject: "", search: "", row: 1 });
+    this.options(find(".show"), Object.entries(FILTERS));
+    this.options(find(".list"), [["cards", "cards"], ["rows", "rows"]]);
   }
-  table.append(...headings(), body);
-  const lines = { lac: setLine("lac"), aps: setLine("aps") };
-  const context = texts.context(index);
-  item.append(head, ...(context ? [make("div", "context", context)] : []), make("div", "asked", texts.question(index)));
-  item.append(table, lines.lac.line, lines.aps.line);
-  const members = new Uint8Array(k);
-  const shown = { lac: "", aps: "" };
-  return {
-    item,
-    show(prepared, thresholds, fillEmpty) {
-      ["lac", "aps"].forEach((name, side) => {
-        memberRow(prepared[name], index, thresholds[name], fillEmpty, members);
-        const key = members.join("");
-        if (key === shown[name]) return; // a text that is set again is laid out again
-        shown[name] = key;
-        let letters = "";
-        for (let j = 0; j < k; j++) {
-          const cell = rows[j].cells[side];
-          cell.classList.toggle("member", members[j] === 1);
-          cell.firstChild.textContent = members[j] ? "in" : "out";
-          if (members[j]) letters += `${letters && ", "}${LETTERS[j]}`;
-        }
-        const holds = members[test.labels[index]] === 1;
-        lines[name].value.textContent = `{${letters}} ${holds ? "holds the truth" : letters ? "misses the truth" : "is empty, so misses the truth"}`;
-      });
-    },
-  };
-}
 
-// The page of cards that starts at question `first` (from 0).
-export function questionCards(host, first, texts, test, k, open) {
-  const cards = [];
-  for (let i = first; i < Math.min(first + PAGE, test.labels.length); i++) cards.push(card(i, texts, test, k, open));
-  host.replaceChildren(...cards.map(({ item }) => item));
-  return cards;
-}
+  options(select, pairs) {
+    select.replaceChildren(...pairs.map(([value, text]) => {
+      const option = make("option", "", text);
+      option.value = value;
+      return option;
+    }));
+  }
 
-// Texts of an Arrow table, read only where they are shown.
-export function questionTexts(table) {
-  const read = (name) => {
-    const column = table.getChild(name);
-    return (i) => String(column.get(i) ?? "");
-  };
-  const options = Array.from({ length: LETTERS.length }, (_, j) => (table.getChild(`o${j}`) ? read(`o${j}`) : () => ""));
-  return {
-    id: read("id"), group: read("group"), context: read("context"), question: read("question"),
-    option: (i, j) => options[j](i),
-  };
+  // The controls as the view has them.
+  seed(lab) {
+    const { view } = lab;
+    this.options(this.find(".subject"), [["", "every subject"], ...lab.groupNames.map((name) => [name, name || "no subject"])]);
+    this.options(this.find(".on"), lab.slots.map(({ side, title }) => [side, `by ${title}`]));
+    this.find(".subject").hidden = lab.groupNames.length < 2;
+    for (const name of ["show", "on", "subject", "list"]) this.find(`.${name}`).value = view[name];
+    if (this.find(".search").value.trim() !== view.search) this.find(".search").value = view.search;
+  }
+
+  // Chooses the questions anew: after a release, not while alpha is dragged, so that the list stays still under the eye.
+  choose(lab, results) {
+    this.places = filtered(lab, results);
+    this.size = lab.view.list === "rows" ? ROWS : CARDS;
+    this.first = Math.max(0, Math.min(lab.view.row, this.places.length) - 1);
+    const shown = this.places.slice(this.first, this.first + this.size);
+    const build = lab.view.list === "rows" ? tableRow : card;
+    this.shown = shown.map((place) => build(lab, place, () => this.open(lab.texts.id(lab.look.test[place]))));
+    const cards = this.find(".cards"), table = this.find(".table");
+    cards.hidden = build !== card;
+    table.hidden = build === card;
+    if (build === card) cards.replaceChildren(...this.shown.map(({ element }) => element));
+    else {
+      const body = make("tbody");
+      body.append(...this.shown.map(({ element }) => element));
+      table.replaceChildren(headRow([["", "number"], ["Subject", "group"], ["Question"], ["Truth", "truth"], ...lab.slots.map(({ title }) => [title, "set"]), ["", "open"]]), body);
+    }
+    this.say(lab);
+    this.move(results);
+  }
+
+  say(lab) {
+    const found = this.places.length, all = lab.look.test.length, last = Math.min(this.first + this.size, found);
+    const row = this.find(".row");
+    row.value = Math.min(this.first + 1, Math.max(found, 1));
+    row.max = Math.max(found, 1);
+    const narrowed = lab.view.show !== "all" || lab.view.subject || lab.view.search;
+    say(this.find(".range"), `to ${last.toLocaleString("en")} of ${found.toLocaleString("en")}${narrowed ? `, out of ${all.toLocaleString("en")}` : ""}`);
+    this.find(".none").hidden = found > 0;
+    this.find(".clear").hidden = !narrowed;
+    this.find(".previous").disabled = this.first === 0;
+    this.find(".next").disabled = last >= found;
+  }
+
+  move(results) {
+    for (const { show } of this.shown ?? []) show(results);
+  }
 }

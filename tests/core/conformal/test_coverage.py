@@ -4,6 +4,7 @@ from scipy import stats
 
 from core.conformal import coverage as c
 from core.conformal.sets import prediction_sets
+from core.conformal.threshold import rank
 from core.errors import InputError
 
 
@@ -34,6 +35,47 @@ def test_beta_binomial_band_is_scipys(n: int, m: int, alpha: int):
     assert c.beta_binomial_band(n, m, alpha) == pytest.approx((law.ppf(0.025) / m, law.ppf(0.975) / m))
     assert c.beta_binomial(m, *c.beta_parameters(n, alpha)).sum() == pytest.approx(1)
     assert c.guarantee_p_value(int(0.88 * m), n, m, alpha) == pytest.approx(law.cdf(int(0.88 * m)))
+
+
+def test_a_tail_reached_exactly_at_a_count_is_reached():
+    # One calibration question, alpha ½: every count of 39 is as likely, 1/40 each, so 0 reaches 2.5 % and 38 97.5 %.
+    assert c.beta_binomial_band(1, 39, 500) == (0.0, 38 / 39)
+
+
+@pytest.mark.parametrize("alpha", [20, 100, 500])
+def test_the_law_of_strata_is_the_sum_of_theirs(alpha: int):
+    calibrated, tested = {"a": 30, "b": 7, "c": 100, "d": 20}, {"a": 12, "b": 30, "c": 40, "d": 0}
+    slow = np.ones(1)
+    for name, m in tested.items():
+        a, b = c.beta_parameters(calibrated[name], alpha)
+        slow = np.convolve(slow, stats.betabinom(m, a, b).pmf(np.arange(m + 1)) if b else np.eye(m + 1)[m])
+    assert c.strata_law(calibrated, tested, alpha) == pytest.approx(slow, abs=1e-13)
+    low, high = c.strata_band(calibrated, tested, alpha)
+    assert (slow[: round(low * 82)].sum() < 0.025) & (slow[: round(low * 82) + 1].sum() >= 0.025)
+    assert (slow[: round(high * 82)].sum() < 0.975) & (slow[: round(high * 82) + 1].sum() >= 0.975)
+    assert c.strata_p_value(70, calibrated, tested, alpha) == pytest.approx(slow[:71].sum())
+
+
+def test_the_law_of_one_stratum_is_the_plain_one():
+    assert c.strata_band({"all": 60}, {"all": 90}, 100) == c.beta_binomial_band(60, 90, 100)
+    assert c.strata_p_value(77, {"all": 60}, {"all": 90}, 100) == c.guarantee_p_value(77, 60, 90, 100)
+
+
+@pytest.mark.simulation
+def test_strata_cover_by_their_law():
+    rng = np.random.default_rng(4)
+    calibrated, tested = {"a": 25, "b": 60}, {"a": 30, "b": 20}
+    covered = np.zeros(3000)
+    for name in tested:
+        scores = rng.random((3000, calibrated[name] + tested[name]))
+        q = np.sort(scores[:, : calibrated[name]], axis=1)[:, int(rank(calibrated[name], 100)) - 1]
+        covered += (scores[:, calibrated[name] :] <= q[:, None]).sum(axis=1)
+    law = c.strata_law(calibrated, tested, 100)
+    low, high = (round(end * 50) for end in c.strata_band(calibrated, tested, 100))
+    inside = law[low : high + 1].sum()
+    assert ((covered >= low) & (covered <= high)).mean() == pytest.approx(
+        inside, abs=3 * np.sqrt(inside * (1 - inside) / 3000)
+    )
 
 
 def test_where_every_set_is_full_coverage_is_one():

@@ -2,9 +2,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.conformal.coverage import beta_parameters
+from core.conformal.coverage import beta_binomial, beta_parameters
 from core.conformal.redraw import PROCEDURES, redraw
 from core.errors import InputError
+
+
+def singles(n):
+    return np.arange(n)
 
 
 @pytest.fixture(scope="module")
@@ -12,13 +16,15 @@ def coverages():
     """Every procedure over 600 redraws of 30 calibration questions from 4,000 without ties, alpha .1."""
     rng = np.random.default_rng(2)
     scores = rng.random(4000)
+    probabilities = rng.random(4000) * scores / 4
     return redraw(
         scores,
-        rng.random(4000) * scores / 4,
+        probabilities,
         n=30,
         alpha=100,
         draws=600,
-        rng=rng,
+        clusters=singles(4000),
+        seed=2,
         procedures=tuple(PROCEDURES),
     )
 
@@ -27,6 +33,21 @@ def coverages():
 def test_the_exact_one_follows_the_beta_law(coverages):
     # 4,000 questions are nearly endless beside 30: the spread is that of the calibration draw.
     assert stats.kstest(coverages["exact"], stats.beta(*beta_parameters(30, 100)).cdf).pvalue > 0.01
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(("n", "m", "alpha"), [(12, 18, 100), (9, 4, 300), (40, 25, 37)])
+def test_a_fixed_pool_without_ties_follows_the_beta_binomial_law_exactly(n, m, alpha):
+    """Not only in the limit: 50 questions in all are far from endless."""
+    draws = 4000
+    scores = np.random.default_rng(8).permutation(n + m) ** 2.0
+    made = redraw(scores, scores, n=n, alpha=alpha, draws=draws, clusters=singles(n + m), seed=5)["exact"]
+    counts = np.bincount(np.rint(made * m).astype(int), minlength=m + 1)
+    expected = beta_binomial(m, *beta_parameters(n, alpha)) * draws
+    likely = expected >= 5
+    pooled = [np.append(values[likely], values[~likely].sum()) for values in (counts, expected)]
+    kept = pooled[1] > 0
+    assert stats.chisquare(pooled[0][kept], pooled[1][kept]).pvalue > 0.001
 
 
 @pytest.mark.simulation
@@ -40,22 +61,77 @@ def test_every_bug_shows(coverages):
 
 
 def test_clamping_breaks_the_promise_where_there_is_too_little_to_calibrate_on():
-    rng = np.random.default_rng(3)
-    scores = rng.random(2000)
-    made = redraw(scores, scores, n=5, alpha=50, draws=400, rng=rng, procedures=("exact", "clamped"))
+    scores = np.random.default_rng(3).random(2000)
+    made = redraw(
+        scores,
+        scores,
+        n=5,
+        alpha=50,
+        draws=400,
+        clusters=singles(2000),
+        seed=3,
+        procedures=("exact", "clamped", "linear"),
+    )
     assert (made["exact"] == 1).all()  # rank 6 of 5: the full set
     assert made["clamped"].mean() == pytest.approx(5 / 6, abs=0.03)
+    assert np.array_equal(made["linear"], made["clamped"])  # a level cut off at 1 is the largest score
+
+
+def test_one_split_by_hand():
+    # 1 … 9 and 10: two of three calibrate at alpha .5, rank ⌈3 · ½⌉ = 2, the larger of them.
+    made = redraw(
+        np.array([1.0, 2.0, 3.0]),
+        np.array([0.5, 0.5, 2.5]),
+        n=2,
+        alpha=500,
+        draws=40,
+        clusters=singles(3),
+        seed=0,
+        procedures=tuple(PROCEDURES),
+    )
+    # The third question tests: 1 if it is 1 or 2, 0 if it is 3, which is the largest.
+    assert set(made["exact"]) == {0.0, 1.0}
+    assert (made["test set"] == 1).all()
+    # Its own probability of 2.5 less, even the 3 is within the 2.
+    assert (made["summed again"] == 1).all()
+
+
+def test_questions_alike_stay_together():
+    # Two clusters of scores: whichever calibrates, none of it tests, so all of 0 cover 1 never and 1 covers 0 always.
+    scores = np.repeat([0.0, 1.0], 50)
+    made = redraw(scores, scores, n=20, alpha=100, draws=60, clusters=np.repeat([4, 9], 50), seed=1)["exact"]
+    assert set(made) == {0.0, 1.0}
+
+
+def test_a_draw_that_leaves_nothing_to_test_on_is_not_a_number():
+    made = redraw(
+        np.ones(10),
+        np.ones(10),
+        n=5,
+        alpha=100,
+        draws=3,
+        clusters=np.zeros(10, dtype=int),
+        seed=0,
+        procedures=tuple(PROCEDURES),
+    )
+    assert all(np.isnan(values).all() for values in made.values())
 
 
 @pytest.mark.parametrize("n", [0, 10])
 def test_either_side_needs_questions(n):
     with pytest.raises(InputError, match="leave a side empty"):
-        redraw(np.ones(10), np.ones(10), n=n, alpha=100, draws=1, rng=np.random.default_rng(0))
+        redraw(np.ones(10), np.ones(10), n=n, alpha=100, draws=1, clusters=singles(10), seed=0)
 
 
-def test_the_same_generator_draws_the_same():
+def test_the_same_seed_draws_the_same_and_more_draws_begin_alike():
     scores = np.random.default_rng(0).random(100)
     one, other = (
-        redraw(scores, scores, n=50, alpha=100, draws=5, rng=np.random.default_rng(1))["exact"] for _ in range(2)
+        redraw(scores, scores, n=50, alpha=100, draws=draws, clusters=singles(100), seed=1)["exact"] for draws in (5, 9)
     )
-    assert np.array_equal(one, other)
+    assert np.array_equal(one, other[:5])
+
+
+def test_a_procedure_says_for_which_scores_it_is():
+    assert PROCEDURES["exact"].fits("margin")
+    assert PROCEDURES["summed again"].fits("aps")
+    assert not PROCEDURES["summed again"].fits("lac")

@@ -65,7 +65,7 @@ def test_scores_lie_in_the_unit_interval_and_rise_with_rank(problem):
         assert (np.diff(np.take_along_axis(s, order, axis=1), axis=1) >= 0).all(), name
 
 
-def test_frozen_uniforms_are_the_same_for_the_same_seed():
+def test_random_numbers_are_the_same_for_the_same_seed():
     p = np.full((4, 3), 1 / 3)
     assert np.array_equal(scores.score("aps-randomised", p, seed=3), scores.score("aps-randomised", p, seed=3))
     assert not np.array_equal(scores.score("aps-randomised", p, seed=3), scores.score("aps-randomised", p, seed=4))

@@ -87,3 +87,30 @@ def test_a_column_that_never_changes_tells_nothing():
 def test_an_empty_side_is_refused():
     with pytest.raises(InputError, match="at least one question on each"):
         shift.exchangeability_p_value(np.array([]), np.ones(3), rng=np.random.default_rng(0))
+
+
+def test_the_weighted_curve_is_that_of_the_weighted_thresholds():
+    rng = np.random.default_rng(9)
+    calibration = rng.integers(0, 12, 60) / 12  # full of ties
+    test = rng.integers(0, 14, (40, 4)) / 12
+    w, v, y = rng.random(60) * 3, rng.random(40) * 3, rng.integers(0, 4, 40)
+    coverage, size = shift.weighted_curve(calibration, w, test, v, y)
+    for alpha in range(1, 1000):
+        members = test <= shift.weighted_thresholds(calibration, w, v, alpha)[:, None]
+        assert coverage[alpha - 1] == members[np.arange(40), y].mean()
+        assert size[alpha - 1] == members.sum() / 40
+
+
+def test_another_spread_of_scores_is_noticed_where_their_level_is_the_same():
+    rng = np.random.default_rng(2)
+    narrow, wide = 0.5 + 0.02 * rng.normal(size=150), rng.random(150)
+    assert shift.exchangeability_p_value(narrow, wide, rng=rng) == pytest.approx(0.001)
+
+
+def test_a_p_value_by_hand():
+    # Of the 6 ways to call two of 1 2 3 4 calibrated, 2 part them as far as {1, 2} and {3, 4}; all tied parts nothing.
+    rng = np.random.default_rng(3)
+    assert shift.exchangeability_p_value(np.array([1.0, 2]), np.array([3.0, 4]), rng=rng, draws=5999) == pytest.approx(
+        1 / 3, abs=0.02
+    )
+    assert shift.exchangeability_p_value(np.ones(5), np.ones(7), rng=rng, draws=99) == 1.0

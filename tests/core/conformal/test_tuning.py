@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
+from core.conformal.draws import TUNING, first_part
 from core.conformal.probabilities import softmax
 from core.conformal.scores import Parameters, score, true_scores
 from core.conformal.threshold import exact
-from core.conformal.tuning import tune
+from core.conformal.tuning import WEIGHTS, tune
 from core.errors import InputError
 
 
@@ -20,10 +21,10 @@ def problem():
 @pytest.mark.parametrize("name", ["raps", "saps"])
 def test_tuning_takes_its_questions_from_the_calibration_side_alone(problem, name):
     p, labels = problem
-    tuned = tune(name, p, labels, np.arange(1500), alpha=100, seed=0)
+    tuned = tune(name, p, labels, np.arange(1500), seed=0)
     assert len(tuned.rows) == 300
     assert sorted([*tuned.rows, *tuned.calibration]) == list(range(1500))
-    again = tune(name, p, labels, np.arange(1500), alpha=100, seed=0)
+    again = tune(name, p, labels, np.arange(1500), seed=0)
     assert again.parameters == tuned.parameters
     assert np.array_equal(again.rows, tuned.rows)
 
@@ -31,7 +32,7 @@ def test_tuning_takes_its_questions_from_the_calibration_side_alone(problem, nam
 @pytest.mark.parametrize("name", ["raps", "saps"])
 def test_tuned_sets_are_smaller_and_still_cover(problem, name):
     p, labels = problem
-    tuned = tune(name, p, labels, np.arange(1500), alpha=100, seed=0)
+    tuned = tune(name, p, labels, np.arange(1500), seed=0)
 
     def size_and_coverage(parameters, rows):
         limit = exact(true_scores(score(name, p[rows], parameters=parameters), labels[rows]), 100)
@@ -47,12 +48,29 @@ def test_tuned_sets_are_smaller_and_still_cover(problem, name):
 def test_too_few_questions_or_nothing_to_tune(problem):
     p, labels = problem
     for name, rows in (("raps", np.arange(50)), ("lac", np.arange(1500))):
-        tuned = tune(name, p, labels, rows, alpha=100, seed=0)
+        tuned = tune(name, p, labels, rows, seed=0)
         assert tuned.parameters == Parameters()
         assert len(tuned.rows) == 0
         assert np.array_equal(tuned.calibration, rows)
     with pytest.raises(InputError, match="unknown score"):
-        tune("best", p, labels, np.arange(100), alpha=100, seed=0)
+        tune("best", p, labels, np.arange(100), seed=0)
+
+
+def test_the_parameters_are_those_of_the_smallest_sets_by_a_slow_loop(problem):
+    p, labels = problem
+    rows = np.arange(400)
+    tuned = tune("raps", p, labels, rows, seed=5)
+    half = first_part(rows, 40, seed=5, purpose=TUNING)
+    first, second = rows[half], np.setdiff1d(tuned.rows, rows[half])
+    assert len(first) == len(second) == 40
+    sizes = {}
+    for weight in WEIGHTS:
+        for free in (0, 1, 2, 3):
+            s = score("raps", p, parameters=Parameters(weight, free))
+            limit = sorted(s[i, labels[i]] for i in first)[int(np.ceil(41 * 0.9)) - 1]
+            sizes[weight, free] = sum(value <= limit for i in second for value in s[i])
+    chosen = tuned.parameters
+    assert sizes[chosen.weight, chosen.free_ranks] == min(sizes.values())
 
 
 @pytest.mark.parametrize("change", [{"weight": -1}, {"weight": np.nan}, {"free_ranks": -1}])

@@ -1,18 +1,20 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core.conformal.alpha import ALPHAS
-from core.conformal.coverage import beta_binomial_band
+from core.conformal.coverage import beta_binomial_band, share_interval, strata_band, strata_p_value
 from core.conformal.curve import alpha_curve
 from core.conformal.scores import SCORE_NAMES, SCORES, score, true_scores
 from core.errors import InputError
 from core.reports import frames
 from core.reports.evaluation import load
 from core.reports.report import report
+from core.reports.view import View, look
 from core.runs import store
-from tests.conftest import synthetic_run
+from tests.conftest import synthetic_questions, synthetic_run
 
 
 @pytest.fixture
@@ -80,8 +82,6 @@ def test_a_run_that_has_not_ended_shows_no_figures(home):
 
 def test_a_run_without_calibration_is_refused(home):
     name = synthetic_run(20)
-    from tests.conftest import synthetic_questions
-
     store.write_questions(store.folder_of(name), synthetic_questions(20), ["test"] * 20)
     with pytest.raises(InputError, match="0 calibration and 20 test"):
         report(load(name), 100)
@@ -89,8 +89,6 @@ def test_a_run_without_calibration_is_refused(home):
 
 def test_logits_that_fit_no_question_are_refused(home):
     name = synthetic_run(20)
-    from tests.conftest import synthetic_questions
-
     store.write_questions(store.folder_of(name), synthetic_questions(19), ["test"] * 19)
     with pytest.raises(InputError, match="fit no question"):
         load(name)
@@ -112,10 +110,25 @@ def test_overview_has_a_row_a_run(home):
 
 def test_lab_tables_hold_what_the_browser_needs(run):
     tables = frames.lab_tables(run)
-    assert tables["test"].column_names == ["p0", "p1", "p2", "p3", "p4", "p5", "y"]
-    assert np.array_equal(tables["calibration"]["p3"].to_numpy(), run.probabilities[run.calibration, 3])
-    assert tables["bands"].num_rows == 999
-    assert tables["questions"]["id"].to_pylist() == run.ids[run.test].tolist()
+    rows = tables["rows"]
+    assert rows.column_names == ["p0", "p1", "p2", "p3", "p4", "p5", "y", "group", "cluster", "own", "place"]
+    assert np.array_equal(rows["p3"].to_numpy(), run.probabilities[:, 3])
+    assert rows["y"].to_pylist() == run.labels.tolist()
+    assert [tables["group_names"][code] for code in rows["group"].to_pylist()] == run.groups.tolist()
+    assert np.flatnonzero(rows["own"].to_numpy()).tolist() == run.calibration.tolist()
+    assert rows["place"].to_pylist() == list(range(400))
+    assert tables["questions"]["id"].to_pylist() == run.ids.tolist()
+    assert tables["extra"] == [4, 5]
+    assert tables["seed"] == 0
+
+
+def test_lab_tables_leave_out_what_neither_calibrates_nor_tests(home):
+    name = synthetic_run(20)
+    roles = ["rotation", *["calibration"] * 9, *["test"] * 9, "demonstration"]
+    store.write_questions(store.folder_of(name), synthetic_questions(20), roles)
+    rows = frames.lab_tables(load(name))["rows"]
+    assert rows["place"].to_pylist() == list(range(1, 19))
+    assert rows["own"].to_pylist() == [1] * 9 + [0] * 9
 
 
 @pytest.mark.parametrize("name", ["raps", "saps"])
@@ -123,10 +136,90 @@ def test_tuned_scores_set_questions_aside_and_say_so(run, name):
     figures = report(run, 100, scores=[name]).scores[name]
     (note,) = [note for note in figures.notes if "uned" in note]
     assert note.startswith("Tuned: λ")
-    assert "on 40 of the calibration questions" in note
+    assert "at alpha 0.100 on 40 of the calibration questions" in note
     assert figures.coverage_band == beta_binomial_band(160, 200, 100)
+    assert figures.tuned_on == 40
+    # One score whatever alpha is shown: sets that nest.
+    assert report(run, 500, scores=[name]).scores[name].parameters == figures.parameters
 
 
 def test_too_few_to_tune_on_is_said(home):
     figures = report(load(synthetic_run(60)), 100, scores=["raps"]).scores["raps"]
+    assert figures.tuned_on == 0
     assert any(note.startswith("Not tuned") for note in figures.notes)
+
+
+@pytest.mark.parametrize("by", ["group", "class"])
+def test_strata_by_a_slow_loop(run, by):
+    made = report(run, 200, scores=["aps"], empty="top1", by=by)
+    figures = made.scores["aps"]
+    s = score("aps", run.probabilities)
+    of = run.groups if by == "group" else np.array(list("ABCDEF"))[run.labels]
+    limits = {}
+    for name in sorted(set(of.tolist())):
+        own = sorted(s[i, run.labels[i]] for i in run.calibration if of[i] == name)
+        limits[name] = own[int(np.ceil((len(own) + 1) * 0.8)) - 1]
+        assert figures.thresholds[name] == limits[name]
+
+    def options(i):
+        keep = lambda j: limits[of[i]] if by == "group" else limits.get("ABCDEF"[j], np.inf)  # noqa: E731
+        return [j for j in range(6) if s[i, j] <= keep(j)] or [int(run.probabilities[i].argmax())]
+
+    sets = {i: options(i) for i in run.test.tolist()}
+    assert figures.mean_set_size == np.mean([len(one) for one in sets.values()])
+    assert figures.coverage == np.mean([run.labels[i] in one for i, one in sets.items()])
+    assert [row.stratum for row in figures.strata] == sorted(limits)
+    for row in figures.strata:
+        inside = [i for i in sets if of[i] == row.stratum]
+        hits = sum(run.labels[i] in sets[i] for i in inside)
+        assert (row.m, row.n) == (len(inside), sum(of[i] == row.stratum for i in run.calibration))
+        assert row.coverage == hits / row.m
+        assert (row.low, row.high) == share_interval(hits, row.m)
+        assert row.mean_set_size == np.mean([len(sets[i]) for i in inside])
+        assert row.threshold == limits[row.stratum]
+    values = made.to_json()
+    assert values["by"] == by
+    assert values["aps"]["threshold"] is None
+    json.dumps(values, allow_nan=False)
+
+
+def test_coverage_by_size_counts_every_set_once(run):
+    figures = report(run, 200).scores["lac"]
+    assert [row.size for row in figures.by_size] == list(range(7))
+    assert tuple(row.m for row in figures.by_size) == figures.sizes
+    hits = [round(row.coverage * row.m) for row in figures.by_size if row.m]
+    assert sum(hits) == round(figures.coverage * 200)
+    values = report(run, 999).to_json()["lac"]  # nearly all sets are empty
+    assert values["by_size"][0]["coverage"] == 0
+    assert values["by_size"][6] == {"size": 6, "m": 0, "coverage": None, "low": 0.0, "high": 1.0}
+
+
+def test_letters_that_are_never_true_are_named_with_the_way_out(run):
+    notes = report(run, 200, scores=["lac"], by="class").scores["lac"].notes
+    assert any("E, F" in note and "they stay in every set" in note and "--drop-extra" in note for note in notes)
+    dropped = look(run, View(drop_extra=True))
+    assert not report(dropped, 200, scores=["lac"], by="class").scores["lac"].notes
+
+
+def test_subjects_without_enough_to_calibrate_on_are_named(run):
+    few = replace(run, calibration=run.calibration[run.groups[run.calibration] == "sums"])
+    notes = report(few, 200, scores=["lac"], by="group").scores["lac"].notes
+    assert notes == ("Without calibration questions: colours; their sets are full.",)
+    notes = report(look(run, View(n_calibration=5)), 100, scores=["lac"], by="group").scores["lac"].notes
+    assert notes == ("With too few calibration questions for this alpha: colours, sums; their sets are full.",)
+
+
+def test_strata_take_the_exact_threshold_alone(run):
+    with pytest.raises(InputError, match="strata take the exact one"):
+        report(run, 100, method="paper", by="group")
+    with pytest.raises(InputError, match="unknown strata 'letter'"):
+        report(run, 100, by="letter")
+
+
+def test_the_band_of_strata_is_that_of_their_sum(run):
+    figures = report(run, 100, scores=["lac"], by="group").scores["lac"]
+    sides = [
+        {g: int((run.groups[rows] == g).sum()) for g in ("colours", "sums")} for rows in (run.calibration, run.test)
+    ]
+    assert figures.coverage_band == strata_band(*sides, 100)
+    assert figures.p_value == strata_p_value(round(figures.coverage * 200), *sides, 100)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.records import OptionLogits, Question
+from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question
 from core.reports.evaluation import load
 from core.reports.report import report
 from core.reports.view import View, look, renormalise
@@ -37,6 +37,7 @@ def test_a_plain_view_is_the_run(run):
 def test_dropping_e_and_f_renormalises_by_hand(run):
     seen = look(run, View(drop_extra=True))
     assert seen.k == 4
+    assert seen.letters == "ABCD"
     assert seen.probabilities[7] == pytest.approx(run.probabilities[7, :4] / run.probabilities[7, :4].sum())
     assert np.array_equal(seen.labels, run.labels)
     assert report(seen, 100).scores["lac"].mean_set_size <= 4
@@ -67,12 +68,37 @@ def test_fewer_calibration_questions_are_a_seeded_part_of_them(run):
             look(run, View(n_calibration=n))
 
 
+def test_a_run_with_few_calibration_questions_may_use_them_all(home):
+    few = load(synthetic_run(6))
+    assert len(look(few, View(n_calibration=3)).calibration) == 3
+    with pytest.raises(InputError, match="from 3 of which a view can use; got 2"):
+        look(few, View(n_calibration=2))
+
+
+def test_questions_all_alike_can_not_be_split_again(home):
+    same = [Question(f"q{i}", "qa", "g", "", "the same?", ("a", "b", "c"), 0) for i in range(10)]
+    with pytest.raises(InputError, match="too few unlike questions"):
+        look(write(same, np.zeros((10, 3), dtype=np.float32)), View(split_seed=1))
+
+
+def test_one_option_is_nothing_to_choose_from(home):
+    three = [Question(f"q{i}", "qa", "g", "", f"{i}?", ("a", DONT_KNOW, NONE_OF_ABOVE), 0) for i in range(10)]
+    with pytest.raises(InputError, match="1 option stays"):
+        look(write(three, np.zeros((10, 3), dtype=np.float32)), View(drop_extra=True))
+
+
 def test_another_split_keeps_sizes_and_questions(run):
     one, other = (look(run, View(split_seed=seed)) for seed in (1, 2))
     assert len(one.calibration) == len(other.calibration) == 150
     assert not np.array_equal(one.calibration, other.calibration)
     assert sorted([*one.calibration, *one.test]) == sorted([*run.calibration, *run.test])
     assert np.array_equal(one.calibration, look(run, View(split_seed=1)).calibration)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_seeds_that_can_not_be(run, seed):
+    with pytest.raises(InputError, match=f"from 0 to 4294967295, got {seed}"):
+        look(run, View(split_seed=seed))
 
 
 def test_questions_alike_stay_on_one_side(home):

@@ -1,0 +1,79 @@
+// The two scores side by side: large figures for what moves.
+
+import { say } from "./svg.js";
+import { counted, percent, tuningHint, tuningText, verdict } from "./words.js";
+
+const BAND_HINT = "Coverage on this test set lies in the band for 95 % of calibration and test draws, where the guarantee holds. " +
+  "Dark: luck of the calibration draw alone; light: that of the test questions too.";
+const CARD = `
+  <h3><svg class="key" viewBox="-7 -7 14 14" aria-hidden="true"><path></path></svg><span class="title"></span>
+    <span class="badge" hidden></span><span class="gloss"></span></h3>
+  <div class="figures-row">
+    <div class="figure"><span class="label">Coverage</span><span class="big" data-figure="coverage"></span>
+      <span class="note" data-figure="band"></span></div>
+    <div class="figure"><span class="label">Mean set size</span><span class="big" data-figure="meanSize"></span>
+      <span class="note" data-figure="of"></span></div>
+  </div>
+  <div class="strip"></div>
+  <p class="verdict" data-figure="verdict"></p>
+  <dl>
+    <div><dt title="Options whose score is at most this stay in the set.">Threshold</dt><dd data-figure="threshold"></dd></div>
+    <div><dt>Empty sets</dt><dd data-figure="emptyRate"></dd></div>
+    <div><dt>One answer</dt><dd data-figure="single"></dd></div>
+    <div><dt>All options</dt><dd data-figure="full"></dd></div>
+    <div><dt title="Accuracy · √k / mean set size: higher is better, and it may exceed 1.">UAcc</dt><dd data-figure="uacc"></dd></div>
+  </dl>
+  <details class="about"><summary>About this score</summary><p class="sentence"></p><p><code class="formula"></code></p><p class="source"></p></details>`;
+
+export class Card {
+  constructor(article) {
+    this.article = article;
+    article.innerHTML = CARD;
+    this.find = (selector) => article.querySelector(selector);
+    this.find("[data-figure=band]").title = BAND_HINT;
+  }
+
+  // What stays still while alpha moves.
+  seed(slot, score, prepared, path) {
+    const { article, find } = this;
+    article.dataset.score = slot.name;
+    article.setAttribute("aria-label", slot.title);
+    article.style.setProperty("--own", `var(--${slot.ink})`);
+    find(".key path").setAttribute("d", path);
+    say(find(".title"), score.title);
+    say(find(".gloss"), score.gloss);
+    say(find(".sentence"), score.sentence);
+    say(find(".formula"), score.formula);
+    say(find(".source"), score.source);
+    const badge = find(".badge"), text = tuningText(prepared);
+    badge.hidden = !text;
+    badge.classList.toggle("warn", prepared.tunedOn === 0);
+    say(badge, text);
+    if (text) badge.title = tuningHint(prepared);
+  }
+
+  show(result, { m, k, digits, band, by, uacc }) {
+    const show = (figure, text, value) => {
+      const element = this.find(`[data-figure=${figure}]`);
+      say(element, text);
+      if (value !== undefined) element.dataset.value = value;
+    };
+    show("coverage", percent(result.coverage, digits), result.coverage);
+    show("meanSize", result.meanSize.toFixed(2), result.meanSize);
+    show("band", band ? `band ${(100 * band.low).toFixed(digits)} to ${percent(band.high, digits)}` : `of ${counted(m, "test question", "test questions")}`);
+    this.find("[data-figure=band]").dataset.value = band ? `${band.low} ${band.high}` : "";
+    show("of", `of ${k} options`);
+    const limits = by === "all" ? [] : [...result.thresholds].filter((q) => !Number.isNaN(q));
+    show("threshold", by === "all" ? (result.threshold === Infinity ? "none" : result.threshold.toFixed(4)) : between(limits), result.threshold);
+    show("emptyRate", percent(result.emptyRate, digits), result.emptyRate);
+    show("single", percent(result.sizes[1] / m, digits));
+    show("full", percent(result.sizes[k] / m, digits));
+    show("uacc", Number.isFinite(uacc) ? uacc.toFixed(2) : "none", uacc);
+    show("verdict", verdict(result, by, band));
+  }
+}
+
+function between(limits) {
+  const said = (q) => (q === Infinity ? "none" : q.toFixed(2));
+  return `${said(Math.min(...limits))} to ${said(Math.max(...limits))}`;
+}

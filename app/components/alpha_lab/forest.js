@@ -1,0 +1,61 @@
+// Coverage within each subject or letter: a row each, with what it was calibrated and tested on and an exact interval.
+
+import { MARKS, asPercent, canvas, draw, linear, put } from "./svg.js";
+
+const ROW = 26, TOP = 22, BOTTOM = 26;
+
+function shortened(text, most) {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+// `rows` are {name, n, m} in the order shown; returns what moves it: (alpha, {left, right: {hits, m}}) by row.
+export function forestFigure(host, label, slots, rows, interval) {
+  const height = TOP + BOTTOM + ROW * rows.length;
+  host.style.height = `${height}px`;
+  const { svg, width } = canvas(host, label, { height });
+  const names = Math.min(230, width * 0.32), counts = 104, middle = (i) => TOP + ROW * (i + 0.5);
+  const x = linear(0, 1, names + counts, width - 16), end = TOP + ROW * rows.length;
+  draw(svg, "text", { x: names + 44, y: 12, "text-anchor": "end" }, "calibrated");
+  draw(svg, "text", { x: names + 88, y: 12, "text-anchor": "end" }, "tested");
+  for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
+    draw(svg, "line", { class: "grid faint", x1: x(tick), x2: x(tick), y1: TOP, y2: end });
+    draw(svg, "text", { x: x(tick), y: end + 16, "text-anchor": "middle" }, asPercent(tick));
+  }
+  const target = draw(svg, "line", { class: "target", y1: TOP - 4, y2: end });
+  const points = rows.map((row, i) => {
+    const name = draw(svg, "text", { class: "plain", x: 0, y: middle(i) + 4 }, shortened(row.name, Math.floor(names / 7)));
+    draw(name, "title", {}, row.name);
+    draw(svg, "text", { x: names + 44, y: middle(i) + 4, "text-anchor": "end" }, row.n.toLocaleString("en"));
+    draw(svg, "text", { x: names + 88, y: middle(i) + 4, "text-anchor": "end" }, row.m.toLocaleString("en"));
+    return slots.map(({ ink, mark }, side) => {
+      const y = middle(i) + (side ? 5 : -5);
+      return {
+        y,
+        whisker: draw(svg, "line", { class: `whisker ${ink}`, y1: y, y2: y }),
+        dot: draw(svg, "path", { class: `dot small fill-${ink}`, d: MARKS[mark] }),
+      };
+    });
+  });
+  return (alpha, strata) => {
+    put(target, { x1: x(1 - alpha / 1000), x2: x(1 - alpha / 1000) });
+    points.forEach((pair, i) => slots.forEach(({ side }, place) => {
+      const { y, whisker, dot } = pair[place], m = rows[i].m, shown = m > 0;
+      whisker.style.display = dot.style.display = shown ? "" : "none";
+      if (!shown) return;
+      const hits = strata[side].hits[rows[i].code], [low, high] = interval(hits, m);
+      put(whisker, { x1: x(low), x2: x(high) });
+      dot.setAttribute("transform", `translate(${x(hits / m)},${y}) scale(.75)`);
+    }));
+  };
+}
+
+// The strata that miss the target by more than their interval allows, in words.
+export function strataSaid(alpha, rows, hits, interval, by) {
+  const goal = 1 - alpha / 1000, tested = rows.filter(({ m }) => m > 0);
+  const below = tested.filter(({ code, m }) => interval(hits[code], m)[1] < goal);
+  const of = `of ${tested.length} ${by === "class" ? "letters" : "subjects"}`;
+  if (!below.length) return `None ${of} lies below ${(100 * goal).toFixed(1)} % by more than its interval.`;
+  const named = below.slice(0, 3).map(({ name }) => name).join(", ") + (below.length > 3 ? " …" : "");
+  return `${below.length} ${of} ${below.length === 1 ? "lies" : "lie"} below ${(100 * goal).toFixed(1)} % by more than the interval: ${named}.`;
+}
+

@@ -1,0 +1,113 @@
+// What luck does, and what bugs cost: core/conformal/redraw.py says what the procedures are.
+
+import { THOUSAND, countUpTo, rank } from "./conformal.js";
+import { PURPOSES, hashes, smallestAt } from "./draws.js";
+
+const WITHOUT_LIMIT = Infinity;
+
+function clampedAt({ calibration }, alpha) {
+  return calibration[Math.min(rank(calibration.length, alpha), calibration.length) - 1];
+}
+
+// numpy's "higher" quantile at rank / n.
+function higherAt({ calibration }, alpha) {
+  const n = calibration.length, level = rank(n, alpha) / n;
+  return level > 1 ? WITHOUT_LIMIT : calibration[Math.ceil((n - 1) * level)];
+}
+
+// numpy's linear quantile at min(rank / n, 1).
+function linearAt({ calibration }, alpha) {
+  const n = calibration.length, place = (n - 1) * Math.min(rank(n, alpha) / n, 1), at = Math.floor(place), part = place - at;
+  const below = calibration[at], above = calibration[Math.min(at + 1, n - 1)];
+  return part < 0.5 ? below + (above - below) * part : above - (above - below) * (1 - part);
+}
+
+function exactAt({ calibration }, alpha) {
+  const at = rank(calibration.length, alpha);
+  return at > calibration.length ? WITHOUT_LIMIT : calibration[at - 1];
+}
+
+// The smallest threshold that covers 1 - alpha of the test questions themselves.
+function seenAt({ test }, alpha) {
+  return test[Math.ceil((test.length * (THOUSAND - alpha)) / THOUSAND) - 1];
+}
+
+const thresholdCoverage = (at) => (sides, alpha) => countUpTo(sides.test, at(sides, alpha)) / sides.test.length;
+
+// Adds probabilities up again for the set and keeps the option with which they pass the threshold.
+function summedAgain(sides, alpha) {
+  const q = exactAt(sides, alpha), { before } = sides;
+  let covered = 0;
+  for (let i = 0; i < before.length; i++) if (before[i] <= q) covered++;
+  return covered / before.length;
+}
+
+// The right procedure and five that look like it; `scores` names those that a procedure is for (null: all).
+export const PROCEDURES = [
+  { name: "exact", sentence: "Takes the ⌈(n+1)(1−α)⌉-th smallest calibration score: the right one.", scores: null, coverage: thresholdCoverage(exactAt) },
+  { name: "higher", sentence: "Takes numpy’s “higher” quantile at rank/n, which is mostly one score too high: sets larger than need be.", scores: null, coverage: thresholdCoverage(higherAt) },
+  { name: "clamped", sentence: "Cuts a rank beyond n down to n: with few calibration questions the promise breaks.", scores: null, coverage: thresholdCoverage(clampedAt) },
+  { name: "linear", sentence: "Interpolates between two scores at rank/n, cut off at 1: no score’s own value, and broken where n is small.", scores: null, coverage: thresholdCoverage(linearAt) },
+  { name: "test set", sentence: "Calibrates on the test questions themselves: coverage on target every time, and a promise for no other question.", scores: null, coverage: thresholdCoverage(seenAt) },
+  { name: "summed again", sentence: "Adds probabilities up again for the set and keeps the option that crosses the threshold: one option too many.", scores: ["aps"], coverage: summedAgain },
+];
+
+export function procedureFits(procedure, scoreName) {
+  return procedure.scores === null || procedure.scores.includes(scoreName);
+}
+
+// The look's calibration and test rows by rising score of their true option.
+function byScore({ look, calibrationRows, calibration, truth, n }) {
+  const { k, p, labels, test, pool } = look, count = n + test.length;
+  const rowAt = (i) => (i < n ? calibrationRows[i] : test[i - n]), scoreAt = (i) => (i < n ? calibration[i] : truth[i - n]);
+  const order = Int32Array.from({ length: count }, (_, i) => i).sort((i, j) => scoreAt(i) - scoreAt(j));
+  return {
+    scores: Float64Array.from(order, scoreAt),
+    before: Float64Array.from(order, (i) => scoreAt(i) - p[rowAt(i) * k + labels[rowAt(i)]]),
+    clusters: Int32Array.from(order, (i) => pool.clusters[rowAt(i)]),
+    seed: pool.seed,
+  };
+}
+
+// Draws random splits of a prepared score's questions: n calibrate (and more where the cluster at the cut would fall
+// apart), all others test. draw(i, names) gives the coverage of each named procedure in draw i, with empty sets left
+// empty and one threshold for all; NaN for a procedure that isn't for this score. m(i) counts the test questions.
+export function redrawer(prepared, alpha) {
+  const { scores, before, clusters, seed } = byScore(prepared), count = scores.length, { n } = prepared;
+  const drawn = new Uint32Array(count), sides = { calibration: null, test: null, before: null };
+  const left = new Float64Array(count), right = new Float64Array(count), crossing = new Float64Array(count);
+  let done = -1;
+
+  function split(i) {
+    if (done === i) return;
+    hashes(clusters, seed, PURPOSES.REDRAW, i, drawn);
+    const cut = smallestAt(drawn, n);
+    let calibrating = 0, testing = 0;
+    for (let at = 0; at < count; at++) {
+      if (drawn[at] <= cut) left[calibrating++] = scores[at];
+      else {
+        crossing[testing] = before[at];
+        right[testing++] = scores[at];
+      }
+    }
+    sides.calibration = left.subarray(0, calibrating);
+    sides.test = right.subarray(0, testing);
+    sides.before = crossing.subarray(0, testing);
+    done = i;
+  }
+
+  return {
+    n,
+    m(i) {
+      split(i);
+      return sides.test.length;
+    },
+    draw(i, names) {
+      split(i);
+      return names.map((name) => {
+        const procedure = PROCEDURES.find((one) => one.name === name);
+        return procedureFits(procedure, prepared.name) ? procedure.coverage(sides, alpha) : NaN;
+      });
+    },
+  };
+}

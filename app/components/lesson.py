@@ -1,0 +1,71 @@
+"""One step of a lesson: words, a live figure, and a question that the figure answers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import data, state
+from app.components.alpha_lab import lab_figure
+from app.components.runs import title
+from app.components.shift import shift_figure
+from app.state import View
+from app.words import plain
+from core.reports.lesson import Lesson, fill
+from core.runs.store import RunRecord
+
+STEP_KEY = "lesson_step"
+
+
+def head(lesson: Lesson, view: View) -> None:
+    """The lesson's question, and its steps to choose from."""
+    st.title(lesson.title, anchor=False)
+    titles = [step.title for step in lesson.steps]
+    st.session_state[STEP_KEY] = _place(lesson, view)
+    st.pills(
+        "Steps",
+        range(len(titles)),
+        format_func=lambda place: f"{place + 1} · {titles[place]}",
+        key=STEP_KEY,
+        required=True,
+        on_change=_chosen,
+    )
+
+
+def step(lesson: Lesson, view: View, record: RunRecord) -> None:
+    """The step that the view names, with the figures of a finished run."""
+    place = _place(lesson, view)
+    told, run = lesson.steps[place], record.run_id
+    figures = {name: plain(text) for name, text in data.lesson_facts(run).items()}
+    st.header(told.title, anchor=False)
+    st.markdown(fill(told.text, figures), width=760)
+    lab_figure(
+        data.lab_tables(run),
+        version=f"{data.version(run)}:{told.name}",
+        name=title(record),
+        show=told.show,
+        start=told.start,
+        key=f"lesson_{told.name}",
+    )
+    pair = data.widest_pair(run, "lac") if told.shift else None
+    if pair:
+        start = int(told.start.get("alpha", View().alpha))  # the lab's above
+        shift_figure(data.shifted((run, pair[0]), (run, pair[1]), "lac"), alpha=start, key="lesson_shift")
+    with st.container(border=True):
+        st.markdown(f"**{fill(told.question, figures)}**")
+        with st.expander("The answer", key=f"answer_{told.name}"):
+            st.markdown(fill(told.answer, figures))
+    back, on, _ = st.columns([1, 1, 4])
+    back.button("Back", on_click=_go, args=(place - 1,), disabled=place == 0, width="stretch")
+    on.button("Next", on_click=_go, args=(place + 1,), disabled=place == len(lesson.steps) - 1, width="stretch")
+
+
+def _place(lesson: Lesson, view: View) -> int:
+    return min(view.step, len(lesson.steps)) - 1
+
+
+def _chosen() -> None:
+    _go(int(st.session_state[STEP_KEY]))
+
+
+def _go(place: int) -> None:
+    state.change(step=place + 1)

@@ -1,0 +1,47 @@
+"""Coverage under a shift as a live figure: it follows the alpha lab's alpha in the browser, without a message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import streamlit as st
+
+from app.components.alpha_lab import HERE as LAB
+from app.components.scripts import bundle
+from core.reports.shifted import Shifted
+
+HERE = Path(__file__).parent
+SCRIPTS = (
+    *(LAB / name for name in ("draws.js", "scores.js", "conformal.js", "laws.js", "svg.js", "words.js")),
+    HERE / "shift.js",
+)
+
+_mount = st.components.v2.component(
+    "hedge_shift",
+    html=(HERE / "shift.html").read_text(encoding="utf-8"),
+    css=(LAB / "alpha_lab.css").read_text(encoding="utf-8") + (HERE / "shift.css").read_text(encoding="utf-8"),
+    js=bundle(SCRIPTS),
+)
+
+
+def shift_figure(found: Shifted, *, alpha: int, key: str) -> None:
+    """Coverage and mean set size of a shift, unweighted and weighted, at the lab's alpha (thousandths, at first)."""
+    _mount(
+        key=key,
+        data={
+            "curves": pa.table(
+                {
+                    "coverage": found.coverage,
+                    "size": found.mean_set_size,
+                    "weighted_coverage": found.weighted_coverage,
+                    "weighted_size": found.weighted_mean_set_size,
+                }
+            ),
+            "n": found.n,
+            "m": found.m,
+            "source": found.source,
+            "target": found.target,
+            "alpha": alpha,
+        },
+    )

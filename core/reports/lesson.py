@@ -1,0 +1,154 @@
+"""Lessons: steps of words with figures in them, all computed from the run that a lesson is shown with.
+
+A lesson is a TOML file in ``assets/lessons``: ``title`` and steps of ``name``, ``title``, ``text``, ``question``,
+``answer``, ``show`` (the lab's panels), and perhaps ``start`` (what the lab starts from) and ``shift`` (whether the
+figure of a shift is shown). A figure in a text is a ``{name}`` of :func:`facts`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import numpy as np
+
+from core.conformal.alpha import THOUSAND
+from core.conformal.coverage import BAND_MASS, beta_binomial_band
+from core.conformal.scores import score, true_scores
+from core.conformal.threshold import rank
+from core.errors import InputError
+from core.reports.evaluation import Evaluation
+from core.reports.report import Report, report
+from core.reports.shifted import Shifted
+from core.settings import ASSETS
+
+LESSON = ASSETS / "lessons" / "prediction-sets.toml"
+ALPHA = 100
+SMALL_ALPHA = 50
+NO_SHIFT = "no other kind of questions"
+NEEDED = ("name", "title", "text", "question", "answer", "show")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: words with the names of figures in them, and the panels of the lab that show them."""
+
+    name: str
+    title: str
+    text: str
+    question: str
+    answer: str
+    show: tuple[str, ...]
+    start: dict[str, Any] = field(default_factory=dict)
+    shift: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A title, which is a question, and the steps that answer it."""
+
+    title: str
+    steps: tuple[Step, ...]
+
+
+def load(path: Path = LESSON) -> Lesson:
+    """Read a lesson; :class:`InputError` names the file and the step that lacks something."""
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"the lesson {path} can't be read: {error}") from error
+    steps = []
+    for place, step in enumerate(told.get("step", []), start=1):
+        lacks = [name for name in NEEDED if name not in step]
+        if lacks:
+            raise InputError(f"step {place} of the lesson {path} lacks {', '.join(lacks)}")
+        steps.append(Step(**{**step, "show": tuple(step["show"])}))
+    if not steps or "title" not in told:
+        raise InputError(f"the lesson {path} needs a title and at least one step")
+    return Lesson(told["title"], tuple(steps))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The names of figures in a text."""
+    return tuple(name for _, name, _, _ in Formatter().parse(text) if name)
+
+
+def fill(text: str, figures: dict[str, str]) -> str:
+    """The text with its figures; :class:`InputError` for a name that there is no figure for."""
+    unknown = [name for name in names(text) if name not in figures]
+    if unknown:
+        raise InputError(f"a lesson speaks of {', '.join(unknown)}; there are figures for {', '.join(figures)}")
+    return text.format_map(figures)
+
+
+def facts(run: Evaluation, shift: Shifted | None) -> dict[str, str]:
+    """Every figure that a lesson may speak of, in words, by LAC and (``other_``) APS at alpha 0.1."""
+    now, smaller = (report(run, alpha, scores=("lac", "aps")) for alpha in (ALPHA, SMALL_ALPHA))
+    lac, aps = now.scores["lac"], now.scores["aps"]
+    median = _median_score(run)
+    low, high = beta_binomial_band(now.n_calibration, now.n_test, ALPHA)
+    return {
+        "n": f"{now.n_calibration:,}",
+        "m": f"{now.n_test:,}",
+        "k": str(now.k),
+        "accuracy": _percent(now.accuracy),
+        "alpha": f"{ALPHA / THOUSAND:g}",
+        "alpha_percent": _percent(ALPHA / THOUSAND, digits=0),
+        "small_alpha": f"{SMALL_ALPHA / THOUSAND:g}",
+        "target": _percent(1 - ALPHA / THOUSAND, digits=0),
+        "rank": f"{int(rank(now.n_calibration, ALPHA)):,}",
+        "threshold": f"{lac.threshold:.3f}" if np.isfinite(lac.threshold) else "no score at all",
+        "median_score": f"{median:.3f}",
+        "median_probability": f"{1 - median:.3f}",
+        "single_share": _percent(lac.sizes[1] / now.n_test),
+        "coverage": _percent(lac.coverage),
+        "size": f"{lac.mean_set_size:.2f}",
+        "empty": _percent(lac.empty_rate),
+        "small_coverage": _percent(smaller.scores["lac"].coverage),
+        "small_size": f"{smaller.scores['lac'].mean_set_size:.2f}",
+        "other_coverage": _percent(aps.coverage),
+        "other_size": f"{aps.mean_set_size:.2f}",
+        "other_empty": _percent(aps.empty_rate),
+        "band_mass": _percent(BAND_MASS, digits=0),
+        "band_low": _percent(low),
+        "band_high": _percent(high),
+        "within": "inside" if low <= lac.coverage <= high else "outside",
+        **_subjects(now),
+        **_shift(shift),
+    }
+
+
+def _percent(share: float, *, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def _median_score(run: Evaluation) -> float:
+    scores = score("lac", run.probabilities)[run.calibration]
+    return float(np.quantile(true_scores(scores, run.labels[run.calibration]), 0.5, method="inverted_cdf"))
+
+
+def _subjects(now: Report) -> dict[str, str]:
+    tested = [stratum for stratum in now.scores["lac"].strata if stratum.m > 0]
+    found = {}
+    for which, stratum in (("worst", min(tested, key=_coverage)), ("best", max(tested, key=_coverage))):
+        found[f"{which}_subject"] = stratum.stratum or "no subject"
+        found[f"{which}_coverage"] = _percent(stratum.coverage)
+        found[f"{which}_m"] = f"{stratum.m:,}"
+    return found
+
+
+def _coverage(stratum: Any) -> float:
+    return float(stratum.coverage)
+
+
+def _shift(shift: Shifted | None) -> dict[str, str]:
+    at = ALPHA - 1
+    return {
+        "source": shift.source if shift else NO_SHIFT,
+        "shifted_to": shift.target if shift else NO_SHIFT,
+        "shift_coverage": _percent(shift.coverage[at]) if shift else "not known",
+        "shift_weighted_coverage": _percent(shift.weighted_coverage[at]) if shift else "not known",
+    }

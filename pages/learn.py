@@ -1,0 +1,13 @@
+"""A lesson in conformal prediction whose figures are alive."""
+
+from app import state
+from app.components import lesson
+from app.components.runs import pick_run
+from core.reports.lesson import load
+
+view = state.view("run", "step")
+told = load()
+lesson.head(told, view)
+record = pick_run(view, "A lesson with live figures")
+if record:
+    lesson.step(told, view, record)

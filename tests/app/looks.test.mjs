@@ -1,0 +1,58 @@
+// What can't be looked at is said in one sentence, as Python says it.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { script } from "./golden.mjs";
+
+const { lookAt, makePool } = await script("pool.js");
+
+// Four options, eight questions; the last two options are E and F.
+function pool(changes = {}) {
+  const n = 8, k = 4;
+  return makePool({
+    k, p: Float64Array.from({ length: n * k }, () => 1 / k), labels: Int32Array.from({ length: n }, (_, i) => i % 2),
+    groups: new Int32Array(n), groupNames: ["g"], clusters: Int32Array.from({ length: n }, (_, i) => i),
+    own: Uint8Array.from({ length: n }, (_, i) => (i < 6 ? 1 : 0)), extra: [2, 3], seed: 0, ...changes,
+  });
+}
+
+const refused = (made, view, sentence) => assert.throws(() => lookAt(made, view), { name: "Error", message: sentence });
+
+test("a look says how many questions calibrate, and how few may", () => {
+  const { nAll, smallest, view } = lookAt(pool(), { n: 5 });
+  assert.deepEqual([nAll, smallest, view], [6, 5, { seed: null, n: 5, drop: false }]);
+  assert.equal(lookAt(pool({ own: Uint8Array.from([1, 1, 1, 0, 0, 0, 0, 0]) })).smallest, 3);
+});
+
+test("too few or too many calibration questions", () => {
+  for (const n of [4, 7, 5.5, NaN]) {
+    refused(pool(), { n }, `The run has 6 calibration questions, from 5 of which a view can use; got ${n}.`);
+  }
+});
+
+test("seeds that can't be", () => {
+  for (const seed of [-1, 0.5, 2 ** 32, NaN]) {
+    refused(pool(), { seed }, `The seed of a split must be a whole number from 0 to 4294967295, got ${seed}.`);
+  }
+  assert.equal(lookAt(pool(), { seed: 2 ** 32 - 1 }).nAll, 6);
+});
+
+test("nothing to calibrate or to test on", () => {
+  refused(pool({ own: new Uint8Array(8) }), {}, "This run has 0 calibration and 8 test questions; both are needed.");
+  refused(pool({ own: new Uint8Array(8).fill(1) }), {}, "This run has 8 calibration and 0 test questions; both are needed.");
+});
+
+test("questions all alike", () => {
+  refused(pool({ clusters: new Int32Array(8) }), { seed: 1 }, "This run has too few unlike questions to split again.");
+});
+
+test("E and F that are not there, are true, or leave nothing to choose from", () => {
+  refused(pool({ extra: [] }), { drop: true }, "This run has no options E “I don't know” and F “None of the above” to leave out.");
+  refused(pool({ extra: [1, 3] }), { drop: true }, "This run has questions whose truth is E or F; they can't be left out.");
+  refused(pool({ extra: [1, 2, 3], labels: new Int32Array(8) }), { drop: true }, "Without E and F 1 option stays; a set needs at least 2 to choose from.");
+});
+
+test("a question with nothing left is spread evenly", () => {
+  const p = Float64Array.from({ length: 32 }, (_, at) => (at % 4 === 2 ? 1 : 0));
+  assert.ok(lookAt(pool({ p }), { drop: true }).p.every((value) => value === 0.5));
+});
