@@ -48,13 +48,17 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("bank", help="write assets/bank/*.jsonl")
     train = commands.add_parser("train", help="train a pocket model, or go on where it stopped")
     train.add_argument("--model", default="pocket-1m")
-    train.add_argument("--threads", type=_positive, default=2)
+    train.add_argument(
+        "--threads", type=_positive, default=1, help="processor cores (default: 1; two are rarely faster)"
+    )
     publish = commands.add_parser("publish", help="put a training's last checkpoint into assets/models, with its card")
     publish.add_argument("--model", default="pocket-1m")
     check = commands.add_parser("check", help="look for bank questions in the training text")
     check.add_argument("--model", default="pocket-1m")
     check.add_argument("--every", type=_positive, default=1, help="read only every N-th step (default: all)")
-    recorded = commands.add_parser("record", help="execute the recorded runs anew into assets/runs")
+    recorded = commands.add_parser(
+        "record", help="execute the recorded runs anew into assets/runs, with their figures in the card"
+    )
     recorded.add_argument("--model", default="pocket-1m")
     recorded.add_argument("--task", nargs="+", default=list(bank.BANK_TASKS))
     commands.add_parser("trivia", help="write assets/trivia/questions.jsonl, short-answer questions with aliases")
@@ -106,14 +110,13 @@ def _trainer(model: str, *, compiled: bool = False) -> Trainer:
         chosen,
         folder=settings().home / "pocket" / chosen.name,
         target=_published(chosen),
-        smaller=_published(recipe(chosen.grown_from)) if chosen.grown_from else None,
         compiled=compiled,
     )
 
 
 def _published(recipe: Recipe) -> Path:
-    """Where a model is put: what does not ship stays in the work folder."""
-    return ASSETS / "models" / recipe.name if recipe.shipped else settings().home / "pocket" / recipe.name / "model"
+    """Where a model is put."""
+    return ASSETS / "models" / recipe.name
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -127,10 +130,9 @@ def _check(options: argparse.Namespace) -> int:
     questions = bank.questions()
     chosen = recipe(options.model)
     steps: dict[Stage, int] = {
-        "pairs": chosen.pairs_steps,
-        "binding": chosen.binding_steps,
-        "reading": chosen.reading_steps,
-        "facts": chosen.steps,
+        "matching": chosen.matching_steps,
+        "letters": chosen.letters_steps,
+        "everything": chosen.steps,
     }
     stream = Stream(Guard.of(questions), tasks=chosen.tasks, chat=chosen.chat)
     values = one_token_answers(published_tokenizer(_published(chosen)))
@@ -170,9 +172,12 @@ def _juror(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
+    from core.pocket.recipes import recipe
     from core.pocket.record import record
+    from core.pocket.results import add_results
 
     print("\n".join(record(options.model, tasks=options.task)))
+    add_results(options.model, _published(recipe(options.model)))
     return 0
 
 

@@ -1,9 +1,9 @@
 """Text that teaches nothing but to bind: find the option that says a value, and give the letter before it.
 
-A model of this size does not learn to answer by letter while it also learns facts; it has to bind first: a long while
-at chance, then a rise. It begins with pairs, bare lines of options of one token each; the whole form, with options E
-and F, longer values and many wordings, follows when that stands. Lists with many queries ("so red is B") were tried
-beside it and held the rise back: their letters drew most of the gradient and stayed at chance.
+It begins with pairs, bare lines of options of one token each, beside other bare forms (:mod:`core.pocket.matching`);
+the whole form, with options E and F, longer values and many wordings, follows when that stands. Lists with many queries
+("so red is B") were tried beside it and held the rise back: their letters drew most of the gradient and stayed at
+chance.
 """
 
 from __future__ import annotations

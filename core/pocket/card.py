@@ -50,9 +50,9 @@ _LIMITS = """\
 """
 
 _CURVE = """\
-Loss is the weighted mean over the letters (pairs, binding; mostly so in reading) or letters, statements and short
-answers (facts) since the check before. *Binding*: finding a value among the options; then each task's first 200 bank
-questions. Nothing was chosen by the bank's figures.
+Loss is the weighted mean over the letters and verdicts (matching, letters) or letters, statements, dialogues and short
+answers (everything) since the check before. *Binding*: finding a value among the options, while matching in a list;
+then each task's first 200 bank questions. Nothing was chosen by the bank's figures.
 """
 
 _ACCURACY = """\
@@ -86,7 +86,7 @@ def card(
 
 def _opening(model: LlamaForCausalLM, recipe: Recipe, progress: Progress) -> str:
     parameters = sum(weights.numel() for weights in model.parameters())
-    done = progress.stage == "facts" and progress.step >= recipe.steps
+    done = progress.stage == "everything" and progress.step >= recipe.steps
     return (
         f"# {recipe.name}\n\n"
         f"A Llama of {parameters:,} parameters (hidden {recipe.hidden}, {recipe.layers} layers, {recipe.heads} heads, "
@@ -133,20 +133,21 @@ def _by_task(name: str) -> tuple[int, int]:
 
 
 def _training(recipe: Recipe, progress: Progress) -> list[tuple[str, str]]:
-    pairs, binding, reading = (
+    matching, letters, everything = (
         max((row["step"] for row in progress.curve if row["stage"] == stage), default=0)
-        for stage in ("pairs", "binding", "reading")
+        for stage in ("matching", "letters", "everything")
     )
-    facts = progress.step if progress.stage == "facts" else 0
     return [
         ("tokens read", f"{progress.tokens / 1e6:.1f} million"),
         (
             "steps",
-            f"{pairs:,} of pairs, {binding:,} of binding, {reading:,} of reading, then {facts:,} of facts and scenes",
+            f"{matching:,} of matching, {letters:,} of letters, {everything:,} of everything",
         ),
         (
             "begins as",
-            f"{recipe.grown_from}, enlarged without a change of what it computes" if recipe.grown_from else "random",
+            f"{recipe.grown_from}, computing the same"
+            if recipe.grown_from
+            else "random, half of the heads looking for the same token",
         ),
         ("learning rate", _rates(recipe)),
         ("weights stored as", "float16" if recipe.half else "float32"),
@@ -157,8 +158,10 @@ def _training(recipe: Recipe, progress: Progress) -> list[tuple[str, str]]:
 
 
 def _rates(recipe: Recipe) -> str:
-    first = "" if recipe.grown_from else f"{recipe.binding_rate:g}, then "
-    return f"{first}{recipe.rate:g}, falling over the last {recipe.cooldown:,} steps"
+    return (
+        f"{recipe.rate:g} for matrices (Muon), {recipe.token_rate:g} for the rest (AdamW), falling over the last "
+        f"{recipe.cooldown:,} steps"
+    )
 
 
 def machine() -> str:

@@ -8,7 +8,7 @@ matrices are 0. Gradients reach all of them at the first step. (Net2Net, Chen et
 from __future__ import annotations
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerBase
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from core.errors import InputError
 
@@ -64,22 +64,3 @@ def _renamed(name: str, places: list[int]) -> str:
         return name
     number, _, tail = rest.partition(".")
     return f"{before}layers.{places[int(number)]}.{tail}"
-
-
-def moved(
-    model: LlamaForCausalLM, old: PreTrainedTokenizerBase, new: PreTrainedTokenizerBase, config: LlamaConfig
-) -> LlamaForCausalLM:
-    """The same model with another vocabulary: a token of both keeps its embedding, one that is new begins as the mean
-    of the tokens that it was before. ``config`` is of the model's size with the new vocabulary."""
-    weights = model.state_dict()
-    before = weights["model.embed_tokens.weight"]
-    known = old.get_vocab()
-    after = torch.zeros(len(new), before.shape[1])
-    for token, place in new.get_vocab().items():
-        parts = [known[token]] if token in known else old.encode(new.decode([place]))
-        after[place] = before[parts].mean(0)
-    config.rms_norm_eps = model.config.rms_norm_eps
-    made = LlamaForCausalLM(config)
-    made.load_state_dict(weights | {"model.embed_tokens.weight": after, "lm_head.weight": after})
-    made.tie_weights()
-    return made

@@ -37,7 +37,7 @@ class JurorRecipe:
     base: str
     seed: int
     rank: int = 8
-    steps: int = 1200
+    steps: int = 400
     rows: int = 64
     rate: float = 2e-3
 

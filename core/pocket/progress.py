@@ -11,7 +11,8 @@ from core.pocket.curriculum import Stage
 class Row(TypedDict):
     """One line of the loss curve; accuracies from 0 to 1, seconds since training began, loss a mean since the last.
 
-    ``binding`` is that of binding questions, ``tasks`` that of the first questions of each task of the bank.
+    ``binding`` is that of binding questions, before the last stage that of lists; ``tasks`` that of the first questions
+    of each task of the bank.
     """
 
     stage: Stage
@@ -27,7 +28,7 @@ class Row(TypedDict):
 class Progress:
     """A stage, the steps done in it, and tokens and seconds over all stages."""
 
-    stage: Stage = "pairs"
+    stage: Stage = "matching"
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0

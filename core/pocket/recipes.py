@@ -6,21 +6,23 @@ from dataclasses import dataclass
 
 from core.errors import InputError
 
+TOKENIZER_SEED = 9
+"""All models that read the same text have the same tokens."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """A model and its training.
 
-    Training has four stages: pairs until ``pairs_goal`` (accuracy, 0 to 1) or ``pairs_steps``, binding until
-    ``binding_goal`` or ``binding_steps``, reading until ``reading_goal`` or ``reading_steps``, then facts for ``steps``
-    steps. The learning rate rises over 100 steps, stays, and in the last ``cooldown`` steps of the last stage falls to
-    a twentieth, so that a longer training is the shorter one carried on before its cooldown. ``tasks`` are what the
-    last stage practises.
+    Training has three stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters until
+    ``letters_goal`` or ``letters_steps``, then everything for ``steps``. ``rate`` is that of the matrices
+    (:mod:`core.pocket.muon`), by which one step changes their largest singular value; it rises at the beginning of each
+    stage, stays, and in the last ``cooldown`` steps of the last stage falls to a twentieth. Embeddings and norms learn
+    at ``token_rate`` (AdamW). ``tasks`` are what the last two stages practise.
 
-    A recipe that is ``grown_from`` another model begins as that model, enlarged (:mod:`core.pocket.grow`), and has the
-    last two stages alone; it keeps the other's tokenizer where that has ``vocabulary`` tokens, else it moves to one
-    made of the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder; one for
-    ``chat`` is tuned on conversations, and its tokenizer has a chat template. ``half`` stores the weights as float16.
+    A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
+    (:mod:`core.pocket.grow`), with the same tokens, and has the last stage alone. One for ``chat`` is tuned on
+    conversations, and its tokenizer has a chat template. ``half`` stores the weights as float16.
     """
 
     name: str
@@ -29,118 +31,33 @@ class Recipe:
     heads: int
     intermediate: int
     seed: int
-    pairs_steps: int
-    pairs_goal: float
-    binding_steps: int
-    binding_goal: float
-    binding_rate: float
     steps: int
     cooldown: int
-    rate: float
+    rate: float = 0.015
+    token_rate: float = 1e-3
+    matching_steps: int = 3000
+    matching_goal: float = 0.95
+    letters_steps: int = 1000
+    letters_goal: float = 0.8
     grown_from: str = ""
-    reading_steps: int = 0
-    reading_goal: float = 0.6
     vocabulary: int = 5120
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
-    shipped: bool = True
     chat: bool = False
     half: bool = False
 
 
 RECIPES = {
-    "pocket-1m-facts": Recipe(
-        name="pocket-1m-facts",
-        hidden=128,
-        layers=4,
-        heads=4,
-        intermediate=384,
-        seed=7,
-        pairs_steps=8000,
-        pairs_goal=0.9,
-        binding_steps=4000,
-        binding_goal=0.8,
-        binding_rate=2e-3,
-        steps=6500,
-        cooldown=2000,
-        rate=1.5e-3,
-        vocabulary=4096,
-        tasks=("qa",),
-        shipped=False,
-    ),
-    "pocket-1m": Recipe(
-        name="pocket-1m",
-        hidden=128,
-        layers=4,
-        heads=4,
-        intermediate=384,
-        seed=9,
-        pairs_steps=0,
-        pairs_goal=0.9,
-        binding_steps=0,
-        binding_goal=0.8,
-        binding_rate=2e-3,
-        steps=6500,
-        cooldown=2000,
-        rate=1.5e-3,
-        grown_from="pocket-1m-facts",
-        reading_steps=12_000,
-    ),
-    "pocket-3m": Recipe(
-        name="pocket-3m",
-        hidden=192,
-        layers=6,
-        heads=6,
-        intermediate=384,
-        seed=11,
-        pairs_steps=0,
-        pairs_goal=0.9,
-        binding_steps=0,
-        binding_goal=0.8,
-        binding_rate=2e-3,
-        steps=8000,
-        cooldown=3000,
-        rate=1e-3,
-        grown_from="pocket-1m",
-        half=True,
-    ),
-    "pocket-3m-instruct": Recipe(
-        name="pocket-3m-instruct",
-        hidden=192,
-        layers=6,
-        heads=6,
-        intermediate=384,
-        seed=12,
-        pairs_steps=0,
-        pairs_goal=0.9,
-        binding_steps=0,
-        binding_goal=0.8,
-        binding_rate=2e-3,
-        steps=2000,
-        cooldown=1000,
-        rate=5e-4,
-        grown_from="pocket-3m",
-        chat=True,
-        half=True,
-    ),
-    "pocket-8m": Recipe(
-        name="pocket-8m",
-        hidden=256,
-        layers=8,
-        heads=8,
-        intermediate=704,
-        seed=13,
-        pairs_steps=0,
-        pairs_goal=0.9,
-        binding_steps=0,
-        binding_goal=0.8,
-        binding_rate=2e-3,
-        steps=8000,
-        cooldown=3000,
-        rate=7e-4,
-        grown_from="pocket-3m",
-        half=True,
-    ),
-}
+    recipe.name: recipe
+    for recipe in (
+        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=2400, cooldown=1000),
+        Recipe("pocket-3m", 192, 6, 6, 384, seed=11, steps=2200, cooldown=1000, half=True),
+        Recipe(
+            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=600, cooldown=400, rate=0.01, half=True,
+            grown_from="pocket-3m", chat=True,
+        ),
+        Recipe("pocket-8m", 256, 8, 8, 704, seed=13, steps=1500, cooldown=800, half=True, grown_from="pocket-3m"),
+    )
+}  # fmt: skip
 
 
 def recipe(name: str) -> Recipe:

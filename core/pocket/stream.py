@@ -19,6 +19,7 @@ from core.pocket.chat.template import asked_in_chat, written
 from core.pocket.computed import MAKERS, kept_for_bank
 from core.pocket.contamination import Guard
 from core.pocket.documents import Document, answered, lettered, said, stated
+from core.pocket.matching import found_question, retold_question
 from core.pocket.questions import ask
 from core.pocket.relations import Fact
 from core.pocket.scenes.going_on import going_on
@@ -29,7 +30,19 @@ from core.pocket.world import frequency, only_stated, world
 from core.records import Question
 
 Form = Literal[
-    "binding", "short", "rc", "ci", "drs", "ds", "instructed", "demonstrated", "conversation", "asked in chat"
+    "binding",
+    "found",
+    "retold",
+    "short",
+    "rc",
+    "ci",
+    "drs",
+    "ds",
+    "said",
+    "instructed",
+    "demonstrated",
+    "conversation",
+    "asked in chat",
 ]
 
 DEMONSTRATIONS = {"qa": (1, 2, 2, 3, 3, 3, 4, 5), "rc": (1, 2, 3), "ci": (1, 2, 3), "drs": (1, 2), "ds": (1,)}
@@ -95,6 +108,10 @@ class Stream:
     def _draw(self, form: Form, rng: random.Random) -> Document:
         if form == "binding":
             return binding_document(self._facts, rng)
+        if form == "found":
+            return lettered([found_question(rng)])
+        if form == "retold":
+            return lettered([retold_question(rng)])
         if form == "instructed":
             task = rng.choice(self.tasks)
             return lettered([self.question(rng, task)], strategy=rng.choice(("shared", "task")))
@@ -111,8 +128,9 @@ class Stream:
         if form == "asked in chat":
             strategy = rng.choice(("base", "base", "shared", "task"))
             return asked_in_chat(self.question(rng, rng.choice(self.tasks)), strategy=strategy)
-        question = self.question(rng, form)
-        return lettered([question]) if rng.random() < 0.88 else said(question, weight=SAID_WEIGHT)
+        if form == "said":
+            return said(self.question(rng, rng.choice(SCENE_TASKS)), weight=SAID_WEIGHT)
+        return lettered([self.question(rng, form)])
 
     def _short(self, rng: random.Random) -> Document:
         draw = rng.random()

@@ -1,4 +1,4 @@
-"""Training a pocket model: pairs, binding, then facts; it can stop and go on at any checkpoint.
+"""Training a pocket model: matching, letters, then everything; it can stop and go on at any checkpoint.
 
 What a step sees follows from the seed, the stage and the number of the step alone, so that a resumed training
 reads the same text as one that never stopped.
@@ -20,16 +20,20 @@ from core.errors import InputError
 from core.pocket import bank
 from core.pocket.bank import BANK_TASKS
 from core.pocket.batches import Batch, batch, share_right, weighted_loss
-from core.pocket.binding import binding_question, pair_find
+from core.pocket.begin import begin
+from core.pocket.binding import binding_question
 from core.pocket.card import card
 from core.pocket.chat.template import TEMPLATE
 from core.pocket.contamination import Guard
 from core.pocket.curriculum import Stage, step_documents
 from core.pocket.evaluate import accuracy, letter_probabilities
-from core.pocket.grow import grow, moved
+from core.pocket.grow import grow
+from core.pocket.matching import listed_document, phrases_document
+from core.pocket.muon import Muon
 from core.pocket.progress import Progress, Row
 from core.pocket.publish import publish
-from core.pocket.recipes import Recipe
+from core.pocket.reader import compiled_layer, read, read_layer
+from core.pocket.recipes import TOKENIZER_SEED, Recipe
 from core.pocket.stream import Stream
 from core.pocket.tokens import CONTEXT, one_token_answers, published_tokenizer, train_tokenizer
 from core.pocket.world import world
@@ -41,15 +45,20 @@ TOKENIZER_DOCUMENTS = 60_000
 
 CHECK_QUESTIONS = 200
 
-CHECK_EVERY: dict[Stage, int] = {"pairs": 400, "binding": 200, "reading": 500, "facts": 500}
+CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 500}
+
+RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300}
+"""Steps over which the learning rate rises in each stage; words of the last one would swamp what stands at once."""
+
+_MAY_CHANGE = ("matching_goal", "matching_steps", "letters_goal", "letters_steps", "steps", "cooldown", "half")
+"""What a recipe may change while it is trained: how long, and what is stored."""
 
 
 class Trainer:
     """One training, its work folder holding the tokenizer and ``checkpoint.pt`` (tensors and numbers only).
 
-    ``target`` is where the model is published, ``smaller`` where the model that it is grown from lies, by default
-    beside it.
-    ``compiled`` needs a C++ compiler and takes half the time a step.
+    ``target`` is where the model is published, ``source`` where the model that it grows from lies, by default
+    beside it. ``compiled`` needs a C++ compiler and takes half the time a step.
     """
 
     def __init__(
@@ -59,11 +68,11 @@ class Trainer:
         folder: Path,
         target: Path,
         tokenizer_documents: int = TOKENIZER_DOCUMENTS,
-        smaller: Path | None = None,
+        source: Path | None = None,
         compiled: bool = False,
     ) -> None:
         self.recipe, self.folder, self.target = recipe, folder, target
-        self.smaller = smaller or target.with_name(recipe.grown_from or recipe.name)
+        self.source = source or target.with_name(recipe.grown_from or recipe.name)
         folder.mkdir(parents=True, exist_ok=True)
         self.bank = bank.questions()
         self.stream = Stream(Guard.of(self.bank), tasks=recipe.tasks, chat=recipe.chat)
@@ -71,42 +80,33 @@ class Trainer:
         self.values = one_token_answers(self.tokenizer)
         torch.manual_seed(recipe.seed)
         self.model = self._untrained()
-        # On rows this short, attention by plain products is half as dear as the fused kernel, whose backward is slow.
-        self.model.set_attn_implementation("eager")
-        self.body = torch.compile(self.model.model, dynamic=True) if compiled else self.model.model
-        self.optimizer = torch.optim.AdamW(
-            self.model.parameters(), lr=0.0, weight_decay=0.05, betas=(0.9, 0.95), fused=True
-        )
-        self.progress = Progress(stage="reading" if recipe.grown_from else "pairs")
+        self.layer = compiled_layer() if compiled else read_layer
+        self.optimizers = _optimizers(self.model, recipe)
+        self.progress = Progress(stage="everything" if recipe.grown_from else "matching")
         self._resume()
 
     def run(self) -> None:
         """Train to the end, with a checkpoint at every check, and publish."""
         recipe, progress = self.recipe, self.progress
-        while progress.stage == "pairs":
-            self._steps(min(CHECK_EVERY["pairs"], recipe.pairs_steps - progress.step))
-            row = self._check()
-            if row["binding"] >= recipe.pairs_goal or progress.step >= recipe.pairs_steps:
-                progress.stage, progress.step = "binding", 0
-            self._save()
-        while progress.stage == "binding":
-            self._steps(CHECK_EVERY["binding"])
-            row = self._check()
-            if row["binding"] >= recipe.binding_goal or progress.step >= recipe.binding_steps:
-                progress.stage, progress.step = "reading", 0
-            self._save()
-        while progress.stage == "reading":
-            if progress.step < recipe.reading_steps:
-                self._steps(min(CHECK_EVERY["reading"], recipe.reading_steps - progress.step))
-                found = self._check()["tasks"]["rc"]
-            if progress.step >= recipe.reading_steps or found >= recipe.reading_goal:
-                progress.stage, progress.step = "facts", 0
-            self._save()
+        self._until("matching", recipe.matching_steps, recipe.matching_goal, then="letters")
+        self._until("letters", recipe.letters_steps, recipe.letters_goal, then="everything")
         while progress.step < recipe.steps:
-            self._steps(min(CHECK_EVERY["facts"], recipe.steps - progress.step))
+            self._steps(min(CHECK_EVERY["everything"], recipe.steps - progress.step))
             self._check()
             self._save()
         self.publish()
+
+    def _until(self, stage: Stage, steps: int, goal: float, *, then: Stage) -> None:
+        """Train in ``stage`` until its goal or for its steps, if that is where the training stands."""
+        progress = self.progress
+        while progress.stage == stage:
+            reached = False
+            if progress.step < steps:
+                self._steps(min(CHECK_EVERY[stage], steps - progress.step))
+                reached = self._check()["binding"] >= goal
+            if reached or progress.step >= steps:
+                progress.stage, progress.step = then, 0
+            self._save()
 
     def publish(self) -> None:
         """Put the model as it is now, its tokenizer and its card into the target folder, all at once."""
@@ -115,51 +115,47 @@ class Trainer:
         publish(self.model, self.tokenizer, self.target, text, half=self.recipe.half)
 
     def _tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
-        """The one that this training began with, else the smaller model's, else a new one; kept in the work folder."""
+        """The one that this training began with, else that of its source, else a new one; kept in the work folder."""
         kept = self.folder / "tokenizer"
         if not kept.exists():
-            made = self._grown_tokenizer(documents)
+            made = self._made_tokenizer(documents)
             made.chat_template = TEMPLATE if self.recipe.chat else None
             made.save_pretrained(kept)
         tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(kept)
         return tokenizer
 
-    def _grown_tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
-        recipe = self.recipe
-        if recipe.grown_from and len(kept := published_tokenizer(self._smaller())) == recipe.vocabulary:
-            return kept
-        return train_tokenizer(self.stream, seed=recipe.seed, documents=documents, vocabulary=recipe.vocabulary)
+    def _made_tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
+        if self.recipe.grown_from:
+            return published_tokenizer(self._source())
+        return train_tokenizer(self.stream, seed=TOKENIZER_SEED, documents=documents, vocabulary=self.recipe.vocabulary)
 
     def _untrained(self) -> LlamaForCausalLM:
-        config = new_config(self.recipe, self.tokenizer)
-        if not self.recipe.grown_from:
-            return LlamaForCausalLM(config)
-        small = LlamaForCausalLM.from_pretrained(self._smaller(), dtype=torch.float32)
-        tokenizer = published_tokenizer(self._smaller())
-        if tokenizer.get_vocab() != self.tokenizer.get_vocab():
-            same_size = LlamaConfig.from_dict(small.config.to_dict() | {"vocab_size": len(self.tokenizer)})
-            small = moved(small, tokenizer, self.tokenizer, same_size)
-        return grow(small, config)
+        if self.recipe.grown_from:
+            source = LlamaForCausalLM.from_pretrained(self._source(), dtype=torch.float32)
+            return grow(source, new_config(self.recipe, self.tokenizer))
+        model = LlamaForCausalLM(new_config(self.recipe, self.tokenizer))
+        begin(model)
+        return model
 
-    def _smaller(self) -> Path:
-        if not self.smaller.is_dir():
-            raise InputError(
-                f"{self.recipe.name} grows from {self.smaller}, which is not there; train that model first"
-            )
-        return self.smaller
+    def _source(self) -> Path:
+        if not self.source.is_dir():
+            raise InputError(f"{self.recipe.name} grows from {self.source}, which is not there; train that model first")
+        return self.source
 
     def _steps(self, count: int) -> None:
         started, losses = time.perf_counter(), []
         self.model.train()
         for _ in range(count):
             data = self._batch()
-            for group in self.optimizer.param_groups:
-                group["lr"] = learning_rate(self.recipe, self.progress.stage, self.progress.step)
-            loss = weighted_loss(self.model, data, self.body)
+            share = rate_share(self.recipe, self.progress.stage, self.progress.step)
+            loss = weighted_loss(self.model, data, read=lambda tokens: read(self.model, tokens, layer=self.layer))
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-            self.optimizer.step()
-            self.optimizer.zero_grad()
+            for optimizer, rate in zip(self.optimizers, (self.recipe.rate, self.recipe.token_rate), strict=True):
+                for group in optimizer.param_groups:
+                    group["lr"] = rate * share
+                optimizer.step()
+                optimizer.zero_grad()
             losses.append(float(loss.detach()))
             self.progress.step += 1
             self.progress.tokens += data.size
@@ -178,8 +174,8 @@ class Trainer:
         progress = self.progress
         rng = random.Random(f"{self.recipe.seed}|check|{progress.stage}|{progress.step}")
         self.model.eval()
-        if progress.stage == "pairs":
-            binding = self._pairs_found(rng)
+        if progress.stage != "everything":
+            binding = self._listed_found(rng)
         else:
             binding = self._share([binding_question(world(), rng) for _ in range(CHECK_QUESTIONS)])
         row: Row = {
@@ -209,17 +205,17 @@ class Trainer:
     def _share(self, questions: Sequence[Question]) -> float:
         return accuracy(letter_probabilities(self.model, self.tokenizer, questions), questions).value
 
-    def _pairs_found(self, rng: random.Random) -> float:
-        """How often the letter before a one-token value is found."""
-        drawn = [rng.sample(self.values, 4) for _ in range(CHECK_QUESTIONS)]
-        documents = [pair_find(options, options, rng) for options in drawn]
+    def _listed_found(self, rng: random.Random) -> float:
+        """How often the option is found that is listed, of one token while matching, of several later."""
+        make = listed_document if self.progress.stage == "matching" else phrases_document
+        documents = [make(self.values, rng) for _ in range(CHECK_QUESTIONS)]
         return share_right(self.model, batch(documents, self.tokenizer))
 
     def _save(self) -> None:
         state = {
             "recipe": asdict(self.recipe),
             "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "progress": asdict(self.progress),
         }
         temporary = self.folder / "checkpoint.tmp"
@@ -234,25 +230,15 @@ class Trainer:
         differing = [
             name
             for name, value in asdict(self.recipe).items()
-            if name
-            not in (
-                "pairs_goal",
-                "pairs_steps",
-                "binding_goal",
-                "reading_steps",
-                "reading_goal",
-                "steps",
-                "cooldown",
-                "half",
-            )
-            and state["recipe"].get(name) != value
+            if name not in _MAY_CHANGE and state["recipe"].get(name) != value
         ]
         if differing:
             raise InputError(
                 f"{path} was trained with other values of {', '.join(differing)}; delete it or take back the change"
             )
         self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        for optimizer, kept in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(kept)
         self.progress = Progress(**state["progress"])
         LOG.info("goes on from %s step %d", self.progress.stage, self.progress.step)
 
@@ -275,10 +261,19 @@ def new_config(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> LlamaConfi
     )
 
 
-def learning_rate(recipe: Recipe, stage: Stage, step: int) -> float:
-    """The rate at a step: a rise over 100 steps, a plateau, and for facts a straight fall to a twentieth."""
-    rise = min(1.0, (step + 1) / 100)
-    if stage != "facts":
-        return recipe.binding_rate * rise
-    left = (recipe.steps - step) / recipe.cooldown
-    return recipe.rate * min(rise, max(left, 0.05))
+def rate_share(recipe: Recipe, stage: Stage, step: int) -> float:
+    """The share of the full learning rate at a step: a rise, a plateau, at the end a straight fall to a twentieth."""
+    rise = min(1.0, (step + 1) / RISE[stage])
+    if stage != "everything":
+        return rise
+    return min(rise, max((recipe.steps - step) / recipe.cooldown, 0.05))
+
+
+def _optimizers(model: LlamaForCausalLM, recipe: Recipe) -> tuple[Muon, torch.optim.AdamW]:
+    """Muon for the matrices of the layers, AdamW for embeddings and norms."""
+    embeddings = model.model.embed_tokens.weight
+    matrices = [weights for weights in model.parameters() if weights.ndim == 2 and weights is not embeddings]
+    rest = [weights for weights in model.parameters() if weights.ndim != 2 or weights is embeddings]
+    return Muon(matrices, lr=recipe.rate), torch.optim.AdamW(
+        rest, lr=recipe.token_rate, weight_decay=0.0, betas=(0.9, 0.95), fused=True
+    )

@@ -29,7 +29,7 @@ def test_unusable_arguments(arguments: list[str], capsys: pytest.CaptureFixture[
 def test_nothing_to_publish(capsys: pytest.CaptureFixture[str], tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEDGE_HOME", str(tmp_path))
     monkeypatch.setattr("core.pocket.train.train_tokenizer", lambda *_, **__: published_tokenizer(MODEL))
-    assert main(["publish", "--model", "pocket-1m-facts"]) == 2
+    assert main(["publish", "--model", "pocket-1m"]) == 2
     assert "no checkpoint" in capsys.readouterr().err
 
 

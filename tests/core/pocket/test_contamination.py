@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import get_args
 
 import pytest
 
@@ -14,7 +15,7 @@ from core.pocket.contamination import Guard, words
 from core.pocket.curriculum import all_documents
 from core.pocket.documents import Document, Piece, lettered
 from core.pocket.recipes import RECIPES
-from core.pocket.stream import Stream
+from core.pocket.stream import Form, Stream
 from core.pocket.tokens import one_token_answers
 from core.pocket.world import frequency, only_stated, world
 from core.records import Question
@@ -24,12 +25,7 @@ Bank = tuple[BankQuestion, ...]
 
 def test_a_sample_of_the_real_training_text_is_clean(stream: Stream, tokenizer) -> None:
     recipe = RECIPES["pocket-1m"]
-    steps = {
-        "pairs": recipe.pairs_steps,
-        "binding": recipe.binding_steps,
-        "reading": recipe.reading_steps,
-        "facts": recipe.steps,
-    }
+    steps = {"matching": 200, "letters": recipe.letters_steps, "everything": recipe.steps}
     values = one_token_answers(tokenizer)
     documents = all_documents(stream, seed=recipe.seed, steps=steps, values=values, every=31)
     found = audit(documents, bank.questions())
@@ -98,7 +94,7 @@ def test_the_stream_keeps_the_banks_wording_back(stream: Stream) -> None:
     assert len(asked) > 1500
 
 
-@pytest.mark.parametrize("form", ["binding", "short", "rc", "ci", "drs", "ds", "instructed", "demonstrated"])
+@pytest.mark.parametrize("form", get_args(Form))
 def test_the_same_generator_gives_the_same_document(stream: Stream, form) -> None:
     assert stream.document(form, random.Random(8)) == stream.document(form, random.Random(8))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from typing import get_args
 
 import pytest
 
 from core.pocket.documents import END, lettered
+from core.pocket.stream import Form
 from core.prompting.strategies import STRATEGIES, prompt
 
 
@@ -23,7 +25,7 @@ def test_lettered_text_is_the_prompt_and_its_letter(stream, strategy: str, shown
     assert learnt == [f" {question.letter}" for question in questions]
 
 
-@pytest.mark.parametrize("form", ["binding", "short", "rc", "ci", "drs", "ds", "instructed", "demonstrated"])
+@pytest.mark.parametrize("form", get_args(Form))
 def test_pieces_tokenize_as_the_whole(stream, tokenizer, form) -> None:
     rng = random.Random(6)
     for _ in range(50):
