@@ -110,8 +110,21 @@ def _trainer(model: str, *, compiled: bool = False) -> Trainer:
         chosen,
         folder=settings().home / "pocket" / chosen.name,
         target=_published(chosen),
+        source=_source(chosen),
         compiled=compiled,
     )
+
+
+def _source(recipe: Recipe) -> Path | None:
+    """Where the model lies that this one begins as."""
+    from core.pocket.recipes import RECIPES
+    from core.pocket.train import LETTERED
+
+    if not recipe.grown_from:
+        return None
+    if recipe.early:
+        return settings().home / "pocket" / recipe.grown_from / LETTERED
+    return _published(RECIPES[recipe.grown_from])
 
 
 def _published(recipe: Recipe) -> Path:

@@ -10,9 +10,9 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
 from core.pocket.documents import Document
 
-ROW_STEP, TARGET_STEP = 32, 256
-"""Rows (less one token) and targets are padded to multiples of these: the processor's matrix kernels are prepared
-anew for every size that they meet."""
+LENGTHS, TARGET_STEP = (32, 64, 96, 128, 160, 192, 288, 384, 512), 256
+"""Rows (less one token) are padded to one of these lengths, targets to a multiple of the step: the processor's kernels
+are prepared anew for every size that they meet."""
 
 Read = Callable[[torch.Tensor], torch.Tensor]
 """From tokens (rows, length) to hidden states (rows, length, hidden)."""
@@ -38,7 +38,7 @@ def batch(documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase) -> 
             [piece.weight for piece, ids in zip(document.pieces, encoded, strict=True) for _ in range(len(ids))]
         )
     longest = max(len(row) for row in rows)
-    length = longest + (1 - longest) % ROW_STEP
+    length = 1 + next((length for length in LENGTHS if length >= longest - 1), longest - 1)
     return Batch(
         tokens=torch.tensor([row + [0] * (length - len(row)) for row in rows]),
         weights=torch.tensor([row + [0.0] * (length - len(row)) for row in weights]),

@@ -21,8 +21,9 @@ class Recipe:
     at ``token_rate`` (AdamW). ``tasks`` are what the last two stages practise.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
-    (:mod:`core.pocket.grow`), with the same tokens, and has the last stage alone. One for ``chat`` is tuned on
-    conversations, and its tokenizer has a chat template. ``half`` stores the weights as float16.
+    (:mod:`core.pocket.grow`), with the same tokens, and has the last stage alone; with ``early`` as that model was
+    before its last stage. One for ``chat`` is tuned on conversations, and its tokenizer has a chat template. ``half``
+    stores the weights as float16.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Recipe:
     letters_steps: int = 1000
     letters_goal: float = 0.8
     grown_from: str = ""
+    early: bool = False
     vocabulary: int = 5120
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     chat: bool = False
@@ -49,13 +51,16 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=2400, cooldown=1000),
-        Recipe("pocket-3m", 192, 6, 6, 384, seed=11, steps=2200, cooldown=1000, half=True),
+        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=2400, cooldown=1400),
+        Recipe("pocket-3m", 192, 6, 6, 384, seed=11, steps=2200, cooldown=1700, half=True),
         Recipe(
             "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=600, cooldown=400, rate=0.01, half=True,
             grown_from="pocket-3m", chat=True,
         ),
-        Recipe("pocket-8m", 256, 8, 8, 704, seed=13, steps=1500, cooldown=800, half=True, grown_from="pocket-3m"),
+        Recipe(
+            "pocket-8m", 256, 8, 8, 704, seed=13, steps=1300, cooldown=1000, half=True,
+            grown_from="pocket-3m", early=True,
+        ),
     )
 }  # fmt: skip
 

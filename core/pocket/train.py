@@ -47,6 +47,9 @@ CHECK_QUESTIONS = 200
 
 CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 500}
 
+LETTERED = "lettered"
+"""The folder in the work folder that keeps the model as it was before the last stage."""
+
 RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300}
 """Steps over which the learning rate rises in each stage; words of the last one would swamp what stands at once."""
 
@@ -89,7 +92,10 @@ class Trainer:
         """Train to the end, with a checkpoint at every check, and publish."""
         recipe, progress = self.recipe, self.progress
         self._until("matching", recipe.matching_steps, recipe.matching_goal, then="letters")
-        self._until("letters", recipe.letters_steps, recipe.letters_goal, then="everything")
+        if progress.stage == "letters":
+            self._until("letters", recipe.letters_steps, recipe.letters_goal, then="everything")
+            self.model.save_pretrained(self.folder / LETTERED)
+            self.tokenizer.save_pretrained(self.folder / LETTERED)
         while progress.step < recipe.steps:
             self._steps(min(CHECK_EVERY["everything"], recipe.steps - progress.step))
             self._check()

@@ -15,7 +15,8 @@ from core.pocket.batches import weighted_loss
 from core.pocket.publish import publish
 from core.pocket.reader import read
 from core.pocket.recipes import RECIPES, recipe
-from core.pocket.train import Trainer, rate_share
+from core.pocket.tokens import published_tokenizer
+from core.pocket.train import LETTERED, Trainer, rate_share
 
 TINY = replace(
     RECIPES["pocket-1m"],
@@ -114,6 +115,14 @@ def test_a_goal_ends_a_stage(tmp_path: Path) -> None:
         ("everything", 2),
         ("everything", 4),
     ]
+
+
+def test_the_model_before_its_last_stage_is_kept(tmp_path: Path) -> None:
+    made = trainer(tmp_path)
+    made.run()
+    early = LlamaForCausalLM.from_pretrained(made.folder / LETTERED)
+    assert not torch.equal(early.model.embed_tokens.weight, made.model.model.embed_tokens.weight)
+    assert published_tokenizer(made.folder / LETTERED).get_vocab() == made.tokenizer.get_vocab()
 
 
 def test_every_weight_has_one_optimizer(tmp_path: Path) -> None:
