@@ -10,6 +10,7 @@ import pytest
 import torch
 from transformers import LlamaForCausalLM
 
+from core.pocket import bank
 from core.pocket.evaluate import Share, accuracy, letter_probabilities
 from core.pocket.tokens import published_tokenizer
 from core.settings import ASSETS
@@ -37,12 +38,15 @@ def test_all_models_together_are_small() -> None:
     assert sum(path.stat().st_size for folder in SHIPPED for path in folder.iterdir()) <= 40 * 2**20
 
 
-def test_accuracy_on_a_fixed_sample(model, tokenizer, made) -> None:
-    questions = random.Random(300).sample([entry.question for entry in made], 300)
-    probabilities = letter_probabilities(model, tokenizer, questions)
-    share = accuracy(probabilities, questions)
-    assert 0.35 <= share.value <= 0.95, share
-    assert probabilities.sum(axis=1).mean() > 0.95
+def test_accuracy_on_a_fixed_sample(model, tokenizer) -> None:
+    """Of the tasks that can be worked out from their text; chance is 25 %, and 1.96 √(0.25 · 0.75 / 200) is 6 %."""
+    for task in ("rc", "drs", "ds"):
+        asked = [question for question in bank.questions() if question.task == task]
+        questions = random.Random(300).sample(asked, 200)
+        probabilities = letter_probabilities(model, tokenizer, questions)
+        share = accuracy(probabilities, questions)
+        assert 0.31 <= share.value <= 0.9, (task, share)
+        assert probabilities.sum(axis=1).mean() > 0.95
 
 
 def test_padding_changes_nothing(model, tokenizer, made) -> None:
