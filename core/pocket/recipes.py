@@ -51,8 +51,8 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=2400, cooldown=1400),
-        Recipe("pocket-3m", 192, 6, 6, 384, seed=11, steps=2200, cooldown=1700, half=True),
+        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=4200, cooldown=1800),
+        Recipe("pocket-3m", 192, 6, 6, 384, seed=11, steps=7000, cooldown=3500, half=True),
         Recipe(
             "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=600, cooldown=400, rate=0.01, half=True,
             grown_from="pocket-3m", chat=True,
