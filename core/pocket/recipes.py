@@ -38,7 +38,7 @@ class Recipe:
     token_rate: float = 1e-3
     matching_steps: int = 3000
     matching_goal: float = 0.95
-    letters_steps: int = 1000
+    letters_steps: int = 3000
     letters_goal: float = 0.8
     grown_from: str = ""
     early: bool = False
@@ -54,11 +54,11 @@ RECIPES = {
         Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=4200, cooldown=1800),
         Recipe("pocket-3m", 192, 6, 6, 384, seed=11, steps=7000, cooldown=3500, half=True),
         Recipe(
-            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=600, cooldown=400, rate=0.01, half=True,
+            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1500, cooldown=1000, rate=0.01, half=True,
             grown_from="pocket-3m", chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 704, seed=13, steps=1300, cooldown=1000, half=True,
+            "pocket-8m", 256, 8, 8, 704, seed=13, steps=4000, cooldown=2000, half=True,
             grown_from="pocket-3m", early=True,
         ),
     )
