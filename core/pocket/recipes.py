@@ -52,14 +52,17 @@ RECIPES = {
     recipe.name: recipe
     for recipe in (
         Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=4200, cooldown=1800),
-        Recipe("pocket-3m", 192, 6, 6, 384, seed=11, steps=7000, cooldown=3500, half=True),
+        Recipe(
+            "pocket-3m", 192, 6, 6, 384, seed=14, steps=4500, cooldown=3000, rate=0.01, half=True,
+            grown_from="pocket-1m",
+        ),
         Recipe(
             "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1500, cooldown=1000, rate=0.01, half=True,
             grown_from="pocket-3m", chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 704, seed=13, steps=4000, cooldown=2000, half=True,
-            grown_from="pocket-3m", early=True,
+            "pocket-8m", 256, 8, 8, 704, seed=15, steps=3000, cooldown=2000, rate=0.01, half=True,
+            grown_from="pocket-1m",
         ),
     )
 }  # fmt: skip
