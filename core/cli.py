@@ -19,6 +19,7 @@ from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.conformal.threshold import THRESHOLDS
 from core.errors import HedgeError, InputError
+from core.exchange.table import VALUES
 from core.prompting.strategies import STRATEGIES
 from core.reports.report import DEFAULT_SCORES
 from core.runs.spec import DTYPES, FORMATS, FORMS, MODES
@@ -103,6 +104,13 @@ def _import_verb(verbs: Any) -> None:
     made.add_argument("format", choices=tuple(commands.IMPORTERS))
     made.add_argument("path", nargs="+", type=Path)
     made.add_argument("--labels", type=Path, help="a folder with the answers (llm-uncertainty-bench)")
+    of_table = made.add_argument_group("of a table (CSV, Parquet, JSON lines), where its columns' names do not say it")
+    of_table.add_argument("--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order")
+    of_table.add_argument("--label", metavar="COLUMN", help="the column with the right option")
+    of_table.add_argument("--values", choices=VALUES, help="what the options' cells are; recognised where not given")
+    of_table.add_argument("--mapping", type=Path, help="all of it as a JSON file, as the Data page saves it")
+    of_table.add_argument("--model", help="the model's name; the file's where not given")
+    of_table.add_argument("--task", help="the task's name; the file's where not given")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

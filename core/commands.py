@@ -6,13 +6,14 @@ import itertools
 import sys
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from core.conformal.alpha import thousandths
 from core.errors import HedgeError, InputError
-from core.exchange import bluq, llm_uncertainty_bench
+from core.exchange import bluq, inspect_log, llm_uncertainty_bench, lm_eval, table
 from core.exchange.imported import ImportedRun, save
+from core.exchange.sheet import open_sheet
 from core.reports import report as reports
 from core.reports.evaluation import load
 from core.reports.view import View, look
@@ -255,9 +256,24 @@ def _read_bench(arguments: Namespace) -> list[ImportedRun]:
     return llm_uncertainty_bench.read(arguments.path, labels=arguments.labels)
 
 
+def _read_table(arguments: Namespace) -> list[ImportedRun]:
+    columns = table.read_mapping(arguments.mapping) if arguments.mapping else None
+    if columns is None and arguments.options:
+        if not arguments.label:
+            raise InputError("--options needs --label, the column with the right option")
+        columns = table.Columns(tuple(arguments.options), arguments.label, values=arguments.values or "")
+    elif columns is None and (arguments.values or arguments.label):
+        found = table.recognise(open_sheet(arguments.path[0]), label=arguments.label or "")
+        columns = replace(found, values=arguments.values or found.values)
+    return table.read(arguments.path, columns=columns, model=arguments.model or "", task=arguments.task or "")
+
+
 IMPORTERS: dict[str, Callable[[Namespace], list[ImportedRun]]] = {
     "llm-uncertainty-bench": _read_bench,
     "bluq": lambda arguments: bluq.read(arguments.path),
+    "lm-eval": lambda arguments: lm_eval.read(arguments.path),
+    "inspect": lambda arguments: inspect_log.read(arguments.path),
+    "table": _read_table,
 }
 """Every format that can be brought in, by name."""
 

@@ -75,7 +75,8 @@ def summarise(run: Evaluation) -> RunSummary:
     for name in DEFAULT_SCORES:
         scores = score(name, run.probabilities, seed=run.spec.seed)
         true = true_scores(scores[run.calibration], run.labels[run.calibration])
-        curves[name] = alpha_curve(true, scores[run.test], run.labels[run.test])
+        asked = np.where(run.real[run.test], scores[run.test], np.nan)  # not a number is in no set
+        curves[name] = alpha_curve(true, asked, run.labels[run.test])
     return RunSummary(report(run, THOUSAND // 10, scores=()), curves)
 
 
@@ -138,7 +139,7 @@ def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
             "group": picked["group"],
             "context": [shortened(text) for text in picked["context"].to_pylist()],
             "question": picked["question"],
-            **{f"o{j}": [row[j] for row in options] for j in range(run.k)},
+            **{f"o{j}": [row[j] if j < len(row) else "" for row in options] for j in range(run.k)},
         }
     )
 
@@ -169,12 +170,13 @@ def question(run: Evaluation, row: int) -> Question:
 
 def question_frame(run: Evaluation, row: int) -> pd.DataFrame:
     """One question's options: letter, text, probability and whether it is the truth."""
+    k = int(run.counts[row])
     return pd.DataFrame(
         {
-            "letter": list(run.letters),
+            "letter": list(run.letters)[:k],
             "option": question(run, row).options,
-            "probability": run.probabilities[row],
-            "truth": np.arange(run.k) == run.labels[row],
+            "probability": run.probabilities[row, :k],
+            "truth": np.arange(k) == run.labels[row],
         }
     )
 
@@ -201,7 +203,8 @@ def question_sets(run: Evaluation, row: int, alpha: int, *, empty: str = "allow"
         scores = score(name, run.probabilities, seed=run.spec.seed)
         q = threshold(true_scores(scores[run.calibration], run.labels[run.calibration]), alpha)
         sets = prediction_sets(scores[[row]], q, empty=empty, probabilities=run.probabilities[[row]])
-        parts.append(options.assign(score=name, value=scores[row], threshold=q, member=sets.members[0]))
+        k = len(options)
+        parts.append(options.assign(score=name, value=scores[row, :k], threshold=q, member=sets.members[0, :k]))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -30,6 +30,7 @@ CLOZE_NOTE = (
     "Probabilities are a softmax over the summed log-likelihoods of the options' texts, not divided by their lengths; "
     "options that are no answers are not asked for."
 )
+RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc takes the most."
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
             *_strata_notes(made, calibrated, by),
             *([tuning_note(name, made.tuned)] if SCORES[name].tuned else []),
             *([CLOZE_NOTE] if run.spec.form == "cloze" else []),
+            *([RAGGED_NOTE.format(least=int(run.counts.min()), most=k)] if (run.counts < k).any() else []),
         ),
     )
 

@@ -51,7 +51,7 @@ def look(run: Evaluation, view: View) -> Evaluation:
 def extra_options(run: Evaluation) -> tuple[int, ...]:
     """Which option places hold E and F in every question of the run; empty where they are not all alike."""
     rows = store.read_questions(run.run_id)["options"].to_pylist()
-    places = [j for j in range(run.k) if all(row[j] in (DONT_KNOW, NONE_OF_ABOVE) for row in rows)]
+    places = [j for j in range(run.k) if all(j < len(row) and row[j] in (DONT_KNOW, NONE_OF_ABOVE) for row in rows)]
     return tuple(places)
 
 
@@ -80,6 +80,7 @@ def _without_extra(run: Evaluation) -> Evaluation:
         probabilities=renormalise(run.probabilities, places),
         labels=run.labels - shift[run.labels],
         letters="".join(letter for j, letter in enumerate(run.letters) if j not in places),
+        counts=run.counts - len(places),
     )
 
 
