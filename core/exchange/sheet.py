@@ -54,9 +54,10 @@ class Sheet:
         counts = [pc.sum(pc.count_substring(column, "\n")).as_py() or 0 for column in before.columns]
         return int(sum(counts))
 
-    def texts(self, name: str) -> list[str]:
-        """A column as text, stripped; missing cells are empty."""
-        return [("" if value is None else str(value)).strip() for value in self.table[name].to_pylist()]
+    def texts(self, name: str, *, as_is: bool = False) -> list[str]:
+        """A column as text, stripped unless ``as_is``; missing cells are empty."""
+        cells = ["" if value is None else str(value) for value in self.table[name].to_pylist()]
+        return cells if as_is else [cell.strip() for cell in cells]
 
     def numbers(self, name: str) -> FloatArray:
         """A column as float64, NaN where a cell is missing.

@@ -181,12 +181,15 @@ def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> li
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, key in enumerate(zip(*(sheet.texts(name) for name in named), strict=True)):
         groups.setdefault(key, []).append(i)
-    texts = _Texts.of(sheet, columns, ours and sheet.kind == "csv")
+    texts = _Texts.of(sheet, columns, ours)
     finger = fingerprint_of(path)
     told = {name: value for name, value in (("model", model), ("task", task)) if value}
     runs = []
     for key, rows in (groups or {(): list(range(len(labels)))}).items():
-        about = {name: meant(value) if ours else value for name, value in zip(named, key, strict=True)}
+        about = {
+            name: meant(value) if ours and sheet.kind == "csv" else value
+            for name, value in zip(named, key, strict=True)
+        }
         spec = _spec(about | told, sheet, path, finger, rows[0])
         runs.append(_run(sheet, columns, spec, np.array(rows), logits, counts, labels, texts))
     return runs
@@ -336,11 +339,11 @@ class _Texts:
 
     @classmethod
     def of(cls, sheet: Sheet, columns: Columns, ours: bool) -> _Texts:
-        """``ours``: the table is an export of Hedge as CSV, whose texts were made harmless for spreadsheets."""
+        """``ours``: the table is an export of Hedge, whose texts are kept (in CSV they were made harmless)."""
 
         def column(name: str) -> list[str]:
-            cells = sheet.texts(name) if name else []
-            return [meant(cell) for cell in cells] if ours else cells
+            cells = sheet.texts(name, as_is=ours) if name else []
+            return [meant(cell) for cell in cells] if ours and sheet.kind == "csv" else cells
 
         ids = column(columns.id) or [str(i + 1) for i in range(sheet.table.num_rows)]
         empty = next((i for i, name in enumerate(ids) if not name), None)
