@@ -45,7 +45,9 @@ def parser() -> argparse.ArgumentParser:
     ):
         _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
     _report_verb(verbs)
+    _compare_verb(verbs)
     _import_verb(verbs)
+    _export_verb(verbs)
     _verb(verbs, "agent", commands.agent, "the workers of this host, until it is stopped")
     return top
 
@@ -97,6 +99,26 @@ def _report_verb(verbs: Any) -> None:
     )
     made.add_argument("--split-seed", type=int, metavar="S", help="draw another split into calibration and test")
     made.add_argument("--drop-extra", action="store_true", help="leave E and F out and renormalise the rest")
+
+
+def _sets_arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
+    made.add_argument("--alpha", type=float, default=0.1)
+    made.add_argument("--score", nargs="+", default=list(DEFAULT_SCORES), choices=SCORE_NAMES)
+    made.add_argument("--threshold", default="exact", choices=tuple(THRESHOLDS))
+    made.add_argument("--empty", default="allow", choices=EMPTY_POLICIES)
+
+
+def _compare_verb(verbs: Any) -> None:
+    says = "runs side by side: figures, paired tests, the published claims; sets by the first score"
+    _sets_arguments(_verb(verbs, "compare", commands.compare, says))
+
+
+def _export_verb(verbs: Any) -> None:
+    made = _verb(verbs, "export", commands.export, "take runs out: tables, figures, a report that needs no network")
+    _sets_arguments(made)
+    made.add_argument("--format", required=True, choices=tuple(commands.EXPORTS))
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder, made where it is missing")
 
 
 def _import_verb(verbs: Any) -> None:

@@ -142,7 +142,8 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
     if not share and measure != "mean_set_size":
         x["scale"] = {"zero": True}
     y: dict[str, Any] = {"field": "place", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 260}}
-    offset = {"yOffset": {"field": "method", "type": "nominal"}} if by_score else {}
+    order = list(theme.SCORE_MEANINGS.values())
+    offset = {"yOffset": {"field": "method", "type": "nominal", "sort": order}} if by_score else {}
     color = {
         "field": "method",
         "type": "nominal",

@@ -103,15 +103,16 @@ class Report:
         """The report as JSON values: the scores stand beside the other keys; the endless or undefined is ``null``."""
         values = asdict(self)
         for name, figures in values.pop("scores").items():
-            values[name] = _finite(figures)
+            values[name] = finite(figures)
         return values
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """JSON values with ``null`` for what is endless or no number."""
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: finite(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
+        return [finite(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
