@@ -41,7 +41,9 @@ RADAR = {
 
 def short_names(rows: pd.DataFrame) -> pd.Series:
     """A name for each row's run: its model, and what else tells it from the others."""
-    more = [name for name in ("strategy", "shots", "dtype", "form") if name in rows and rows[name].nunique() > 1]
+    settings = [name for name in ("strategy", "shots", "dtype", "form") if name in rows]
+    of_one = rows.groupby(["model", "task"])
+    more = [name for name in settings if of_one[name].nunique().max() > 1]
 
     def name(row: pd.Series) -> str:
         said = [f"{row[key]} shots" if key == "shots" else str(row[key]) for key in more]

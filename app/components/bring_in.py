@@ -163,7 +163,7 @@ def _notes(run: ImportedRun) -> list[str]:
         notes.append(f"{run.spec.task}: " + ", ".join(f"{n} {name}" for name, n in counts.items()) + ".")
     if about.get("bounded_questions"):
         notes.append(
-            f"{about['bounded_questions']} questions lack a letter's log-probability; it stands at its upper bound there."
+            f"{about['bounded_questions']} questions lack a letter's log-probability; it is at its upper bound there."
         )
     if about.get("repeated_lines"):
         notes.append(f"{about['repeated_lines']} lines stood there again and count once.")
@@ -261,5 +261,5 @@ def _names(path: Path) -> tuple[str, str]:
     model = left.text_input(
         "Model", placeholder=path.stem, help="The file's name, or its column “model”, if left empty."
     )
-    task = right.text_input("Task", placeholder=path.stem, help="The file's name, or its column “task”, if left empty.")
+    task = right.text_input("Task", placeholder=path.stem, help="Empty: its column “task”, or the file’s name.")
     return model.strip(), task.strip()

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from core.conformal.coverage import share_interval
 from core.reports.evaluation import Evaluation
+from core.reports.intervals import ece_interval, size_interval
 from core.reports.report import DEFAULT_SCORES, Report, report
 from core.runs import store
 
@@ -35,14 +35,15 @@ def reports(runs: Sequence[Evaluation], asked: Asked) -> list[Report]:
 
 
 def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame:
-    """A row a run and score: its names, accuracy, coverage and mean set size with 95 % intervals, UAcc, ECE.
+    """A row a run and score: its names, accuracy, coverage, mean set size and ECE with 95 % intervals, UAcc.
 
     The interval of accuracy is Clopper and Pearson's, that of coverage its Beta-Binomial band where the guarantee
-    holds, that of set size Student's.
+    holds, that of set size Student's, that of ECE a bootstrap's.
     """
     rows = []
     for run, of in zip(runs, made, strict=True):
         low, high = share_interval(round(of.accuracy * of.n_test), of.n_test)
+        ece = ece_interval(run.probabilities[run.test], run.labels[run.test])
         for name, figures in of.scores.items():
             rows.append(
                 {
@@ -65,10 +66,13 @@ def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame
                     "coverage_low": figures.coverage_band[0],
                     "coverage_high": figures.coverage_band[1],
                     "mean_set_size": figures.mean_set_size,
-                    **_size_interval(figures.sizes),
+                    "set_size_low": size_interval(figures.sizes)[0],
+                    "set_size_high": size_interval(figures.sizes)[1],
                     "uacc": figures.uacc,
                     "empty_rate": figures.empty_rate,
                     "ece": of.ece,
+                    "ece_low": ece[0],
+                    "ece_high": ece[1],
                     "nll": of.nll,
                     "brier": of.brier,
                     "threshold": figures.threshold,
@@ -76,17 +80,6 @@ def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame
                 }
             )
     return pd.DataFrame(rows)
-
-
-def _size_interval(sizes: Sequence[int]) -> dict[str, float]:
-    """The 95 % interval of a mean set size: mean ± t · s/√m over the questions."""
-    counts = np.array(sizes)
-    m = int(counts.sum())
-    values = np.arange(len(counts))
-    mean = float((counts * values).sum() / m)
-    spread = float(np.sqrt((counts * (values - mean) ** 2).sum() / max(m - 1, 1) / m))
-    reach = float(stats.t.ppf(0.975, max(m - 1, 1))) * spread
-    return {"set_size_low": max(mean - reach, 0.0), "set_size_high": min(mean + reach, len(counts) - 1)}
 
 
 def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dict[str, Any]]:

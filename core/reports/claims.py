@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtri, stdtr, stdtrit
 
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
 FEWEST_MODELS = 4
@@ -70,6 +70,8 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> Correlation:
     nan = math.nan
     if n < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return Correlation(n, nan, nan, nan, nan, nan, nan, nan, nan)
+    from scipy import stats  # heavy, and no page may load it before it is needed
+
     pearson, kendall = stats.pearsonr(a, b), stats.kendalltau(a, b)
     rho = float(stats.spearmanr(a, b).statistic)
     low, high = _spearman_interval(rho, n)
@@ -90,12 +92,14 @@ def _spearman_interval(rho: float, n: int) -> tuple[float, float]:
     if n < FEWEST_MODELS:
         return -1.0, 1.0
     bounded = min(max(rho, -1 + 1e-9), 1 - 1e-9)
-    reach = stats.norm.ppf((1 + CONFIDENCE) / 2) * math.sqrt((1 + bounded**2 / 2) / (n - 3))
+    reach = float(ndtri((1 + CONFIDENCE) / 2)) * math.sqrt((1 + bounded**2 / 2) / (n - 3))
     return math.tanh(math.atanh(bounded) - reach), math.tanh(math.atanh(bounded) + reach)
 
 
 def _spearman_p(a: np.ndarray, b: np.ndarray, rho: float) -> float:
     """Two-sided; over all orders of up to 8 pairs, by Student's t beyond."""
+    from scipy import stats
+
     if len(a) > EXACT_UP_TO:
         return float(stats.spearmanr(a, b).pvalue)
     ranks_a, ranks_b = stats.rankdata(a), stats.rankdata(b)
@@ -215,9 +219,9 @@ def _of_tuning(runs: pd.DataFrame) -> Claim:
         mean = float(changes.mean())
     if n > 1:
         spread = float(changes.std(ddof=1)) / math.sqrt(n)
-        reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)) * spread
+        reach = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * spread
         low, high = mean - reach, mean + reach
-        p = float(2 * stats.t.sf(abs(mean) / spread, n - 1)) if spread else float(mean == 0)
+        p = 2 * float(stdtr(n - 1, -abs(mean) / spread)) if spread else float(mean == 0)
     return Claim(
         "tuning",
         "Instruction-finetuning tends to increase the uncertainty of LLMs.",

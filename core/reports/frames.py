@@ -20,6 +20,7 @@ from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.records import IntArray, Question
 from core.reports.evaluation import Evaluation
+from core.reports.intervals import ece_interval, size_interval
 from core.reports.report import DEFAULT_SCORES, Report, report
 from core.reports.view import clustered, extra_options
 from core.runs import store
@@ -58,7 +59,16 @@ def overview_row(run: Report) -> dict[str, Any]:
 
 def overview(runs: Iterable[Evaluation], alpha: int) -> pd.DataFrame:
     """A row for each finished run at ``alpha`` thousandths, by LAC and APS; empty for no runs."""
-    return pd.DataFrame([overview_row(report(run, alpha, scores=DEFAULT_SCORES)) for run in runs])
+    rows = []
+    for run in runs:
+        made = report(run, alpha, scores=DEFAULT_SCORES)
+        low, high = ece_interval(run.probabilities[run.test], run.labels[run.test])
+        row = overview_row(made) | {"ece_low": low, "ece_high": high}
+        for name, figures in made.scores.items():
+            ends = size_interval(figures.sizes)
+            row |= {f"{name}_set_size_low": ends[0], f"{name}_set_size_high": ends[1]}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,7 @@ class RunSummary:
 
     report: Report
     curves: dict[str, AlphaCurve]
+    ece_interval: tuple[float, float]
 
 
 def summarise(run: Evaluation) -> RunSummary:
@@ -77,7 +88,8 @@ def summarise(run: Evaluation) -> RunSummary:
         true = true_scores(scores[run.calibration], run.labels[run.calibration])
         asked = np.where(run.real[run.test], scores[run.test], np.nan)  # not a number is in no set
         curves[name] = alpha_curve(true, asked, run.labels[run.test])
-    return RunSummary(report(run, THOUSAND // 10, scores=()), curves)
+    interval = ece_interval(run.probabilities[run.test], run.labels[run.test])
+    return RunSummary(report(run, THOUSAND // 10, scores=()), curves, interval)
 
 
 def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
@@ -85,7 +97,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
     rows = []
     for run in runs:
         of = run.report
-        row = overview_row(of)
+        row = overview_row(of) | {"ece_low": run.ece_interval[0], "ece_high": run.ece_interval[1]}
         low, high = beta_binomial_band(of.n_calibration, of.n_test, alpha)
         for name, curve in run.curves.items():
             size = float(curve.mean_set_size[alpha - 1])
@@ -96,6 +108,8 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
                 f"{name}_set_size": size,
                 f"{name}_uacc": of.accuracy * math.sqrt(of.k) / size if size else math.nan,
             }
+            ends = size_interval(curve.histogram[alpha - 1].tolist())
+            row |= {f"{name}_set_size_low": ends[0], f"{name}_set_size_high": ends[1]}
         rows.append(row)
     return pd.DataFrame(rows)
 

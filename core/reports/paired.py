@@ -1,7 +1,7 @@
 """Two runs question by question, and what can be said of their difference.
 
-Both runs are paired on the test questions that they share, told by id and right answer. A difference is the second
-run's figure less the first's.
+Both runs are paired on the test questions that they share, told by id, text and right answer. A difference is the
+second run's figure less the first's.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import bdtr, stdtr
 
 from core.calibration.metrics import correct
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.formed import form
+from core.runs import store
 
 FEWEST = 10
 """Questions that two runs must share."""
@@ -125,12 +126,8 @@ def questions(a: Evaluation, b: Evaluation, alpha: int, *, score: str = "lac") -
 
 
 def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
-    places = {(str(b.ids[row]), int(b.labels[row])): i for i, row in enumerate(b.test.tolist())}
-    shared = [
-        (i, places[key])
-        for i, row in enumerate(a.test.tolist())
-        if (key := (str(a.ids[row]), int(a.labels[row]))) in places
-    ]
+    places = {key: i for i, key in enumerate(_keys(b))}
+    shared = [(i, places[key]) for i, key in enumerate(_keys(a)) if key in places]
     if len(shared) < FEWEST:
         raise InputError(
             f"runs {a.run_id} and {b.run_id} share {len(shared)} test questions; comparing them needs at least "
@@ -144,6 +141,14 @@ def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
         right.append(correct(run.probabilities[test], run.labels[test]))
         sizes.append(form(run, score, alpha).members.sum(axis=1)[places_of])
     return _Sides((rows[0], rows[1]), (right[0], right[1]), (sizes[0], sizes[1]))
+
+
+def _keys(run: Evaluation) -> list[tuple[str, str, int]]:
+    """What tells each test question from others."""
+    asked = store.read_questions(run.run_id)
+    texts = dict(zip(asked["id"].to_pylist(), asked["question"].to_pylist(), strict=True))
+    ids = run.ids[run.test].tolist()
+    return [(name, texts[name], int(label)) for name, label in zip(ids, run.labels[run.test], strict=True)]
 
 
 def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str) -> Pair:
@@ -192,11 +197,13 @@ def mcnemar(only_first: int, only_second: int) -> float:
     0.21875
     """
     n = only_first + only_second
-    return float(stats.binomtest(only_first, n, 0.5).pvalue) if n else 1.0
+    return min(1.0, 2 * float(bdtr(min(only_first, only_second), n, 0.5))) if n else 1.0
 
 
 def wilcoxon(change: FloatArray) -> float:
     """Wilcoxon's signed-rank p-value of paired differences; zeros are left out; 1 where nothing differs."""
+    from scipy import stats  # heavy, and no page may load it before it is needed
+
     moved = change[change != 0]
     if len(moved) == 0:
         return 1.0
@@ -210,4 +217,4 @@ def paired_t(change: FloatArray) -> float:
     if spread == 0:
         return 1.0 if not change.any() else 0.0
     t = float(change.mean()) / (spread / math.sqrt(len(change)))
-    return float(2 * stats.t.sf(abs(t), len(change) - 1))
+    return 2 * float(stdtr(len(change) - 1, -abs(t)))
