@@ -97,6 +97,18 @@ def lab_tables(run_id: str) -> dict[str, Any]:
     return _lab_tables(run_key(run_id))
 
 
+def lab_sample(run_id: str) -> str:
+    """A sentence where the lab shows a part of a very large run; else nothing."""
+    run = evaluation(run_id)
+    n = len(run.calibration) + len(run.test)
+    if n <= frames.MOST_IN_LAB:
+        return ""
+    return (
+        f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging stays "
+        "fluid; the figures below are of all of them."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Sets:
     """How sets are made of a run's probabilities: what the alpha lab's link says, as :mod:`core.reports` takes it."""

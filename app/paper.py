@@ -14,6 +14,7 @@ import base64
 import html
 import json
 import math
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
@@ -239,9 +240,8 @@ def report_html(runs: Sequence[Evaluation], asked: Asked, *, title: str = "Predi
         "LABS": _script_json(labs),
         "SCRIPT": script.replace("</script", "<\\/script"),
     }
-    for key, value in parts.items():
-        template = template.replace(f"%%{key}%%", value)
-    return template.encode()
+    # In one pass, so that nothing within the data is taken for a place.
+    return re.sub(r"%%([A-Z_]+)%%", lambda found: parts[found[1]], template).encode()
 
 
 def _script_json(value: Any) -> str:

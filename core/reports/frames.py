@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from core.reports.report import DEFAULT_SCORES, Report, report
 from core.reports.view import clustered, extra_options
 from core.runs import store
 
+MOST_IN_LAB = 100_000
 CONTEXT_SHOWN = 400
 """Characters of a context that the alpha lab shows."""
 
@@ -63,9 +64,12 @@ def overview(runs: Iterable[Evaluation], alpha: int) -> pd.DataFrame:
     for run in runs:
         made = report(run, alpha, scores=DEFAULT_SCORES)
         low, high = ece_interval(run.probabilities[run.test], run.labels[run.test])
-        row = overview_row(made) | {"ece_low": low, "ece_high": high}
+        whole = overview_row(made)
+        row = {key: value for key, value in whole.items() if not key.startswith(tuple(f"{s}_" for s in made.scores))}
+        row |= {"ece_low": low, "ece_high": high}
         for name, figures in made.scores.items():
             ends = size_interval(figures.sizes)
+            row |= {key: value for key, value in whole.items() if key.startswith(f"{name}_")}
             row |= {f"{name}_set_size_low": ends[0], f"{name}_set_size_high": ends[1]}
         rows.append(row)
     return pd.DataFrame(rows)
@@ -121,8 +125,9 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
     same for questions alike), ``own`` (1 where the run itself calibrates) and ``place`` (the row of the run's arrays,
     to which random numbers belong). ``questions`` has their texts, with an option a column ``o0 … o(k−1)`` and only
     the beginning of each context (whole ones would be tens of MB). ``extra`` are the places of E and F, ``seed`` is
-    the run's.
+    the run's. Of a very large run it is a seeded sample (:func:`sample_for_lab`).
     """
+    run = sample_for_lab(run)
     rows, clusters = clustered(run)
     names, codes = np.unique(run.groups[rows], return_inverse=True)
     columns: dict[str, Any] = {f"p{j}": np.ascontiguousarray(run.probabilities[rows, j]) for j in range(run.k)}
@@ -140,6 +145,22 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
         "extra": list(extra_options(run)),
         "seed": run.spec.seed % WORD,
     }
+
+
+def sample_for_lab(run: Evaluation) -> Evaluation:
+    """The run, or where it has more than 100,000 questions a seeded sample of so many, split in the same proportion.
+
+    A pointer's move then still recomputes every set within a frame; the figures computed in Python are of all.
+    """
+    n, m = len(run.calibration), len(run.test)
+    if n + m <= MOST_IN_LAB:
+        return run
+    rng = np.random.default_rng([run.spec.seed, 0x1AB])
+    few = max(1, round(MOST_IN_LAB * n / (n + m)))
+    calibration = np.sort(rng.choice(run.calibration, min(few, MOST_IN_LAB - 1), replace=False))
+    return replace(
+        run, calibration=calibration, test=np.sort(rng.choice(run.test, MOST_IN_LAB - len(calibration), replace=False))
+    )
 
 
 def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
