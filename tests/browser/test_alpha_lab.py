@@ -470,3 +470,17 @@ def test_every_control_and_figure_has_a_name(visit: Visitor, address: str, runs:
             .map(element => element.outerHTML)"""
     )
     assert unnamed == []
+
+
+def test_another_run_keeps_the_view(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=100")
+    lab = Lab(page).ready()
+    lab.number.fill("0.25")
+    lab.number.press("Enter")
+    expect(page).to_have_url(re.compile("alpha=250"))
+    page.get_by_role("combobox", name="Run").click()
+    page.get_by_role("option", name=re.compile("^two ")).click()
+    expect(page).to_have_url(re.compile(f"run={runs['two']}&alpha=250"))
+    expect(page.locator("[data-side=left] [data-figure=of]")).to_have_text("of 2 options")
+    lab.expect_alpha(250)
+    lab.expect_report(runs["two"])

@@ -246,6 +246,7 @@ class Lab {
     const { slots, look, prepared, policy } = this, { k } = look;
     this.width = this.find(".lab").clientWidth;
     const marginal = policy.by === "all";
+    this.find(".on-band").hidden = !marginal;
     this.bands = Object.fromEntries(slots.map(({ side }) => [side, marginal ? bands(prepared[side].n, this.m) : null]));
     const made = Object.fromEntries(slots.map(({ side }) => [side, curves(prepared[side], policy)]));
     const of = (figure) => Object.fromEntries(slots.map(({ side }) => [side, made[side][figure]]));
