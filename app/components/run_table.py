@@ -43,7 +43,11 @@ SHOWN = {
     "ece": st.column_config.NumberColumn(
         "ECE", format="%.3f", width=65, help="How far confidence is from accuracy, in 15 bins; 0 is best."
     ),
-    "ece_interval": st.column_config.TextColumn("ECE, 95 %", width=115, help="Bootstrap over questions."),
+    "ece_interval": st.column_config.TextColumn(
+        "ECE, 95 %",
+        width=115,
+        help="ECE is too large where questions are few; the interval is corrected for that and may end below it.",
+    ),
     "k": st.column_config.NumberColumn("Options", width=70),
     "n_test": st.column_config.NumberColumn("Test questions", format="localized", width=110),
     "strategy": st.column_config.TextColumn("Strategy", width=75, help="How the question is put to the model."),
