@@ -25,8 +25,8 @@ class Evaluation:
 
     ``probabilities`` (n, k) float64; ``labels`` (n,) 0-based; ``ids`` and ``groups`` (n,) text;
     ``calibration`` and ``test`` are row numbers. Demonstrations are in neither. ``letters`` are those of the k options.
-    Questions may have fewer options than k: ``counts`` (n,) says how many (None: all k); the places behind have probability
-    0.
+    Questions may have fewer options than k: ``counts`` (n,) says how many (None: all k); the places behind have
+    probability 0.
     """
 
     run_id: str
