@@ -146,6 +146,7 @@ def _training(recipe: Recipe, progress: Progress) -> list[tuple[str, str]]:
             f"{recipe.grown_from}, enlarged without a change of what it computes" if recipe.grown_from else "random",
         ),
         ("learning rate", _rates(recipe)),
+        ("weights stored as", "float16" if recipe.half else "float32"),
         ("seed", str(recipe.seed)),
         ("time", f"{progress.seconds / 60:.0f} minutes"),
         ("machine", machine()),

@@ -19,7 +19,7 @@ class Recipe:
     A recipe that is ``grown_from`` another model begins as that model, enlarged (:mod:`core.pocket.grow`), and has the
     last stage alone; it keeps the other's tokenizer where that has ``vocabulary`` tokens, else it moves to one made of
     the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder; one for ``chat`` is
-    tuned on conversations, and its tokenizer has a chat template.
+    tuned on conversations, and its tokenizer has a chat template. ``half`` stores the weights as float16.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Recipe:
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     shipped: bool = True
     chat: bool = False
+    half: bool = False
 
 
 RECIPES = {
@@ -75,8 +76,8 @@ RECIPES = {
         binding_steps=0,
         binding_goal=0.8,
         binding_rate=2e-3,
-        steps=3500,
-        cooldown=1500,
+        steps=6500,
+        cooldown=2000,
         rate=1.5e-3,
         grown_from="pocket-1m-facts",
     ),
@@ -96,6 +97,7 @@ RECIPES = {
         cooldown=3000,
         rate=1e-3,
         grown_from="pocket-1m",
+        half=True,
     ),
     "pocket-3m-instruct": Recipe(
         name="pocket-3m-instruct",
@@ -114,6 +116,7 @@ RECIPES = {
         rate=5e-4,
         grown_from="pocket-3m",
         chat=True,
+        half=True,
     ),
     "pocket-8m": Recipe(
         name="pocket-8m",
@@ -131,6 +134,7 @@ RECIPES = {
         cooldown=3000,
         rate=7e-4,
         grown_from="pocket-3m",
+        half=True,
     ),
 }
 

@@ -105,7 +105,7 @@ class Trainer:
         """Put the model as it is now, its tokenizer and its card into the target folder, all at once."""
         self.model.eval()
         text = card(self.model, self.tokenizer, self.recipe, self.progress, self.bank)
-        publish(self.model, self.tokenizer, self.target, text)
+        publish(self.model, self.tokenizer, self.target, text, half=self.recipe.half)
 
     def _tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
         """The one that this training began with, else the smaller model's, else a new one; kept in the work folder."""
@@ -227,7 +227,7 @@ class Trainer:
         differing = [
             name
             for name, value in asdict(self.recipe).items()
-            if name not in ("pairs_goal", "pairs_steps", "binding_goal", "steps", "cooldown")
+            if name not in ("pairs_goal", "pairs_steps", "binding_goal", "steps", "cooldown", "half")
             and state["recipe"].get(name) != value
         ]
         if differing:

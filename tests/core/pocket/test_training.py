@@ -85,8 +85,20 @@ def test_publishing_swaps_the_whole_folder(tmp_path: Path, monkeypatch: pytest.M
     assert loaded.config.vocab_size == len(AutoTokenizer.from_pretrained(tmp_path / "model"))
 
 
+def test_half_precision_halves_the_file(tmp_path: Path) -> None:
+    made = trainer(tmp_path)
+    for name, half in (("whole", False), ("half", True)):
+        publish(made.model, made.tokenizer, tmp_path / name, "card", half=half)
+    sizes = [(tmp_path / name / "model.safetensors").stat().st_size for name in ("whole", "half")]
+    assert 0.45 < sizes[1] / sizes[0] < 0.6
+    loaded = LlamaForCausalLM.from_pretrained(tmp_path / "half", dtype=torch.float32)
+    for name, weights in made.model.state_dict().items():
+        torch.testing.assert_close(loaded.state_dict()[name], weights, rtol=1e-3, atol=1e-6)
+    assert made.model.dtype == torch.float32
+
+
 def test_learning_rate() -> None:
-    one = recipe("pocket-1m")
+    one = recipe("pocket-1m-facts")
     assert learning_rate(one, "facts", 0) == pytest.approx(one.rate / 100)
     assert learning_rate(one, "facts", one.steps - one.cooldown) == one.rate
     assert learning_rate(one, "facts", one.steps - one.cooldown // 2) == pytest.approx(one.rate / 2)
