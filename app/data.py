@@ -14,13 +14,15 @@ import streamlit as st
 from app.state import View
 from core.errors import HedgeError, InputError
 from core.records import FloatArray, Question
+from core.reports import benchmark, frames, one_question, paired
 from core.reports import evaluation as evaluations
-from core.reports import frames, one_question
 from core.reports import lesson as lessons
 from core.reports import shifted as shifts
 from core.reports import view as views
+from core.reports.benchmark import Asked
 from core.reports.evaluation import Evaluation
 from core.reports.one_question import Bench, Standing
+from core.reports.paired import Pair
 from core.reports.report import Report, report
 from core.reports.shifted import Shifted
 from core.reports.view import View as Look
@@ -94,6 +96,18 @@ def version(run_id: str) -> str:
 def lab_tables(run_id: str) -> dict[str, Any]:
     """What the alpha lab's component computes from."""
     return _lab_tables(run_key(run_id))
+
+
+def lab_sample(run_id: str) -> str:
+    """A sentence where the lab shows a part of a very large run; else nothing."""
+    run = evaluation(run_id)
+    n = len(run.calibration) + len(run.test)
+    if n <= frames.MOST_IN_LAB:
+        return ""
+    return (
+        f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging stays "
+        "fluid; the figures below are of all of them."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +247,39 @@ def overview(found: Runs, alpha: int) -> tuple[pd.DataFrame, tuple[str, ...]]:
         except HedgeError as error:
             problems.append(str(error))
     return frames.overview_at(summaries, alpha), tuple(problems)
+
+
+def compared(run_ids: tuple[str, ...], asked: Asked) -> pd.DataFrame:
+    """A row a run and score (:func:`core.reports.benchmark.run_rows`)."""
+    return _compared(tuple(run_key(run_id) for run_id in run_ids), asked)
+
+
+def pair(first: str, second: str, alpha: int, score: str) -> tuple[Pair, pd.DataFrame]:
+    """Two runs question by question: their figures and tests, and the questions."""
+    return _pair(run_key(first), run_key(second), alpha, score)
+
+
+@st.cache_resource(max_entries=128, show_spinner="Comparing the runs …")
+def _compared(keys: tuple[RunKey, ...], asked: Asked) -> pd.DataFrame:
+    runs = [_small(key) for key in keys]
+    return benchmark.run_rows(runs, benchmark.reports(runs, asked))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing the two runs …")
+def _pair(first: RunKey, second: RunKey, alpha: int, score: str) -> tuple[Pair, pd.DataFrame]:
+    a, b = _small(first), _small(second)
+    return paired.compare([(a, b)], alpha, score=score)[0], paired.questions(a, b, alpha, score=score)
+
+
+def compared_evaluation(run_id: str) -> Evaluation:
+    """A run among those that are compared; :class:`InputError` for one that has not ended well."""
+    return _small(run_key(run_id))
+
+
+@st.cache_resource(max_entries=24, show_spinner="Reading the runs …")
+def _small(key: RunKey) -> Evaluation:
+    # Apart from _evaluation, so that a comparison does not push out the run that is being looked at.
+    return evaluations.load(key.run_id)
 
 
 @st.cache_resource(max_entries=2048, show_spinner=False)

@@ -31,9 +31,11 @@ OVERVIEW = Entry("overview", "Overview", "Every finished run: accuracy, coverage
 NEW_RUN = Entry("new_run", "New run", "Launch a run of a model on a task, and watch, cancel or resume runs.")
 ALPHA_LAB = Entry("alpha_lab", "Alpha lab", "Drag alpha and watch sets, coverage and set size of one run move.")
 ONE_QUESTION = Entry("one_question", "One question", "One question's options, probabilities and prediction sets.")
+COMPARE = Entry("compare", "Compare", "Runs side by side: figures, paired tests, the published claims.")
+DATA = Entry("data", "Data", "Results of other tools in, Hedge's own out.")
 LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
-PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, LEARN)
+PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE, DATA, LEARN)
 """The menu; the first page is the one that opens."""
 
 

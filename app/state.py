@@ -37,7 +37,7 @@ class View:
     run's own). Of its list of test questions: ``show`` which sets, ``on`` by the score of which side, ``subject`` and
     ``search`` ("": any), ``list`` as cards or rows, ``row`` the number (from 1) of the first one shown. Of its shift:
     ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most. Of a
-    lesson: ``step``, from 1.
+    lesson: ``step``, from 1. Of comparisons: ``runs``, their ids with commas between, "" for the latest ones.
     Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a run's or one's own, ``answer``
     the id of the answer to one's own.
     """
@@ -65,17 +65,19 @@ class View:
     bars: str = "lac"
     ask: str = "run"
     answer: str = ""
+    runs: str = ""
 
 
 ALWAYS_SHOWN = ("run", "alpha")
 """Names that stand in the address even at their defaults."""
 
-NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question")
+NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs")
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
 
 SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
 LONGEST_TEXT = 200
+MOST_COMPARED = 24
 
 
 def _alpha(text: str) -> int:
@@ -106,6 +108,13 @@ def _text(text: str) -> str:
     if len(text) > LONGEST_TEXT:
         raise InputError(f"it may have {LONGEST_TEXT} characters, not {len(text)}")
     return text
+
+
+def _runs(text: str) -> str:
+    names = [name for name in text.split(",") if name]
+    if len(names) > MOST_COMPARED or len(text) > MOST_COMPARED * LONGEST_TEXT:
+        raise InputError(f"at most {MOST_COMPARED} runs are compared")
+    return ",".join(dict.fromkeys(names))
 
 
 def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
@@ -141,6 +150,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "bars": _one_of(SCORE_NAMES),
     "ask": _one_of(("run", "own")),
     "answer": str,
+    "runs": _runs,
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 

@@ -19,6 +19,7 @@ from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.conformal.threshold import THRESHOLDS
 from core.errors import HedgeError, InputError
+from core.exchange.table import VALUES
 from core.prompting.strategies import STRATEGIES
 from core.reports.report import DEFAULT_SCORES
 from core.runs.spec import DTYPES, FORMATS, FORMS, MODES
@@ -44,7 +45,9 @@ def parser() -> argparse.ArgumentParser:
     ):
         _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
     _report_verb(verbs)
+    _compare_verb(verbs)
     _import_verb(verbs)
+    _export_verb(verbs)
     _verb(verbs, "agent", commands.agent, "the workers of this host, until it is stopped")
     return top
 
@@ -98,11 +101,38 @@ def _report_verb(verbs: Any) -> None:
     made.add_argument("--drop-extra", action="store_true", help="leave E and F out and renormalise the rest")
 
 
+def _sets_arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
+    made.add_argument("--alpha", type=float, default=0.1)
+    made.add_argument("--score", nargs="+", default=list(DEFAULT_SCORES), choices=SCORE_NAMES)
+    made.add_argument("--threshold", default="exact", choices=tuple(THRESHOLDS))
+    made.add_argument("--empty", default="allow", choices=EMPTY_POLICIES)
+
+
+def _compare_verb(verbs: Any) -> None:
+    says = "runs side by side: figures, paired tests, the published claims; sets by the first score"
+    _sets_arguments(_verb(verbs, "compare", commands.compare, says))
+
+
+def _export_verb(verbs: Any) -> None:
+    made = _verb(verbs, "export", commands.export, "take runs out: tables, figures, a report that needs no network")
+    _sets_arguments(made)
+    made.add_argument("--format", required=True, choices=tuple(commands.EXPORTS))
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder, made where it is missing")
+
+
 def _import_verb(verbs: Any) -> None:
     made = _verb(verbs, "import", commands.import_results, "bring in results of other tools")
     made.add_argument("format", choices=tuple(commands.IMPORTERS))
     made.add_argument("path", nargs="+", type=Path)
     made.add_argument("--labels", type=Path, help="a folder with the answers (llm-uncertainty-bench)")
+    of_table = made.add_argument_group("of a table (CSV, Parquet, JSON lines), where its columns' names do not say it")
+    of_table.add_argument("--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order")
+    of_table.add_argument("--label", metavar="COLUMN", help="the column with the right option")
+    of_table.add_argument("--values", choices=VALUES, help="what the options' cells are; recognised where not given")
+    of_table.add_argument("--mapping", type=Path, help="all of it as a JSON file, as the Data page saves it")
+    of_table.add_argument("--model", help="the model's name; the file's where not given")
+    of_table.add_argument("--task", help="the task's name; the file's where not given")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

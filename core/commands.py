@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import os
+import subprocess
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from core.conformal.alpha import thousandths
 from core.errors import HedgeError, InputError
-from core.exchange import bluq, llm_uncertainty_bench
+from core.exchange import bluq, inspect_log, llm_uncertainty_bench, lm_eval, table, writing
 from core.exchange.imported import ImportedRun, save
+from core.exchange.run_table import run_table, runs_table
+from core.exchange.sheet import open_sheet
+from core.reports import benchmark, claims, paired
 from core.reports import report as reports
+from core.reports.benchmark import Asked
 from core.reports.evaluation import load
+from core.reports.report import finite
 from core.reports.view import View, look
 from core.runs import store
 from core.runs.spec import MODES, RunSpec
 from core.runs.store import Progress, RunRecord
+from core.settings import ROOT, settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +260,24 @@ def _read_bench(arguments: Namespace) -> list[ImportedRun]:
     return llm_uncertainty_bench.read(arguments.path, labels=arguments.labels)
 
 
+def _read_table(arguments: Namespace) -> list[ImportedRun]:
+    columns = table.read_mapping(arguments.mapping) if arguments.mapping else None
+    if columns is None and arguments.options:
+        if not arguments.label:
+            raise InputError("--options needs --label, the column with the right option")
+        columns = table.Columns(tuple(arguments.options), arguments.label, values=arguments.values or "")
+    elif columns is None and (arguments.values or arguments.label):
+        found = table.recognise(open_sheet(arguments.path[0]), label=arguments.label or "")
+        columns = replace(found, values=arguments.values or found.values)
+    return table.read(arguments.path, columns=columns, model=arguments.model or "", task=arguments.task or "")
+
+
 IMPORTERS: dict[str, Callable[[Namespace], list[ImportedRun]]] = {
     "llm-uncertainty-bench": _read_bench,
     "bluq": lambda arguments: bluq.read(arguments.path),
+    "lm-eval": lambda arguments: lm_eval.read(arguments.path),
+    "inspect": lambda arguments: inspect_log.read(arguments.path),
+    "table": _read_table,
 }
 """Every format that can be brought in, by name."""
 
@@ -257,6 +286,155 @@ def import_results(arguments: Namespace) -> Answer:
     """Read every file, then write the runs: all of an import or nothing."""
     ids = save(IMPORTERS[arguments.format](arguments))
     return Answer({"runs": ids}, "\n".join(ids))
+
+
+# ---------------------------------------------------------------- export and compare
+
+
+def _asked(arguments: Namespace) -> Asked:
+    return Asked(thousandths(arguments.alpha), tuple(arguments.score), arguments.threshold, arguments.empty)
+
+
+def export(arguments: Namespace) -> Answer:
+    """Write runs, or the figures of runs, into a folder."""
+    names = [store.folder_of(name).name for name in arguments.run]
+    asked = _asked(arguments)
+    made = EXPORTS[arguments.format](names, asked, arguments.out)
+    paths = [str(path) for path in made]
+    return Answer({"files": paths}, "\n".join(paths))
+
+
+def _export_table(kind: str) -> Callable[[list[str], Asked, Path], list[Path]]:
+    """The questions of all runs as one table, which can be brought in again."""
+
+    def made(names: list[str], asked: Asked, out: Path) -> list[Path]:
+        for name in names:
+            load(name)  # a run that has not ended well goes nowhere
+        return [writing.write(out, f"runs.{kind}", writing.ONE_TABLE[kind](runs_table(names)))]
+
+    return made
+
+
+def _figures_table(names: list[str], asked: Asked) -> pa.Table:
+    runs = [load(name) for name in names]
+    return pa.Table.from_pandas(benchmark.run_rows(runs, benchmark.reports(runs, asked)), preserve_index=False)
+
+
+def _export_xlsx(names: list[str], asked: Asked, out: Path) -> list[Path]:
+    """A sheet with every run's figures, and one a run with its questions."""
+    tables = {"figures": _figures_table(names, asked)}
+    tables |= {f"{i} {name}": run_table(name) for i, name in enumerate(names, start=1)}
+    return [writing.write(out, "runs.xlsx", writing.to_xlsx(tables))]
+
+
+def _export_markdown(names: list[str], asked: Asked, out: Path) -> list[Path]:
+    """The figures as a document."""
+    notes = (
+        f"Alpha {asked.alpha / 1000:.3f}, {asked.method} threshold, empty sets: {asked.empty}.",
+        "Intervals are 95 %; that of coverage is its band where the guarantee holds.",
+    )
+    content = writing.to_markdown({"Figures": _figures_table(names, asked)}, title="Results", notes=notes)
+    return [writing.write(out, "results_summary.md", content)]
+
+
+def _export_json(names: list[str], asked: Asked, out: Path) -> list[Path]:
+    """Results, summary and configuration of a benchmark, as BLUQ lays them out."""
+    runs = [load(name) for name in names]
+    results = benchmark.results_json(runs, benchmark.reports(runs, asked))
+    stamp = time.strftime("%Y%m%d_%H%M%S")
+    parts: dict[str, Any] = {
+        "results": results,
+        "summary": benchmark.summary_json(results),
+        "config": benchmark.config_json(runs, asked),
+    }
+    return [
+        writing.write(out, f"{name}_{stamp}.json", json.dumps(value, indent=1, allow_nan=False).encode())
+        for name, value in parts.items()
+    ]
+
+
+def _drawn(what: str) -> Callable[[list[str], Asked, Path], list[Path]]:
+    """Figures and the static report are drawn by the app's charts, in a process of their own."""
+
+    def made(names: list[str], asked: Asked, out: Path) -> list[Path]:
+        command = [sys.executable, "-m", "app.paper", what, *names, "--out", str(out.resolve())]
+        command += ["--alpha", str(asked.alpha / 1000), "--score", asked.scores[0]]
+        command += ["--threshold", asked.method, "--empty", asked.empty]
+        environment = {**os.environ, "HEDGE_HOME": str(settings().home)}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = done.stderr.strip().splitlines()[-1:] or ["no word of why"]
+            raise InputError(f"{what} could not be drawn: {said[0].removeprefix('hedge: ')}")
+        return [Path(line) for line in done.stdout.splitlines()]
+
+    return made
+
+
+EXPORTS: dict[str, Callable[[list[str], Asked, Path], list[Path]]] = {
+    **{kind: _export_table(kind) for kind in writing.ONE_TABLE},
+    "xlsx": _export_xlsx,
+    "md": _export_markdown,
+    "json": _export_json,
+    "figures": _drawn("figures"),
+    "html": _drawn("html"),
+}
+"""Every format that runs go out in, by name."""
+
+
+def compare(arguments: Namespace) -> Answer:
+    """Figures beside each other, every pair of runs on one task question by question, and the published claims."""
+    names = [store.folder_of(name).name for name in arguments.run]
+    asked = _asked(arguments)
+    runs = [load(name) for name in names]
+    score = asked.scores[0]
+    rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
+    alike = [(a, b) for a, b in itertools.combinations(runs, 2) if a.spec.task_name == b.spec.task_name]
+    pairs = paired.compare(alike, asked.alpha, score=score)
+    made = claims.claims(rows[rows["score"] == score])
+    values = {
+        "runs": finite(rows.to_dict("records")),
+        "pairs": [finite(asdict(pair)) for pair in pairs],
+        "claims": [
+            finite(
+                {
+                    **{k: v for k, v in vars_of(claim).items() if k != "points"},
+                    "points": claim.points.to_dict("records"),
+                }
+            )
+            for claim in made
+        ],
+    }
+    return Answer(values, _comparison_text(rows[rows["score"] == score], pairs, made))
+
+
+def vars_of(record: Any) -> dict[str, Any]:
+    """A frozen record's fields without going into them."""
+    return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
+def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.Claim]) -> str:
+    lines = [
+        f"{row['run']}\n  accuracy {row['accuracy']:.3f}, coverage {row['coverage']:.3f}, mean set size "
+        f"{row['mean_set_size']:.2f}"
+        for row in rows.to_dict("records")
+    ]
+    lines += [_pair_text(pair) for pair in pairs]
+    lines += [f"“{claim.statement}” {claim.verdict} ({claim.measure}: {claim.figure:.2f})" for claim in made]
+    return "\n".join(lines)
+
+
+def _pair_text(pair: paired.Pair) -> str:
+    corrected = ", ".join(f"{name} {p:.3g}" for name, p in pair.holm.items())
+    return (
+        f"{pair.first} and {pair.second}, {pair.n} questions\n  right: both {pair.both_right}, only the first "
+        f"{pair.only_first}, only the second {pair.only_second}, neither {pair.both_wrong}; sets grew {pair.grew}, "
+        f"shrank {pair.shrank}\n  accuracy {_span(pair.accuracy)}, set size {_span(pair.set_size)}\n"
+        f"  p after Holm: {corrected}"
+    )
+
+
+def _span(of: paired.Difference) -> str:
+    return f"{of.mean:+.3f} ({of.low:+.3f} to {of.high:+.3f})"
 
 
 # ---------------------------------------------------------------- doctor

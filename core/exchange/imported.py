@@ -64,6 +64,15 @@ def fingerprint(*contents: bytes) -> str:
     return digest.hexdigest()[:16]
 
 
+def fingerprint_of(*paths: Path) -> str:
+    """Sixteen hexadecimal digits of the content of files, read piece by piece."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
 def match_name(path: Path, pattern: re.Pattern[str], *, expected: str) -> re.Match[str]:
     """The parts of a file's name; :class:`InputError` that shows what was expected."""
     found = pattern.match(path.name)

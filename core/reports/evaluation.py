@@ -7,10 +7,12 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.conformal.probabilities import check_labels, check_probabilities, softmax
 from core.errors import InputError
-from core.records import LETTERS, FloatArray, IntArray
+from core.records import LETTERS, BoolArray, FloatArray, IntArray
 from core.runs import store
 from core.runs.spec import RunSpec
 
@@ -23,6 +25,7 @@ class Evaluation:
 
     ``probabilities`` (n, k) float64; ``labels`` (n,) 0-based; ``ids`` and ``groups`` (n,) text;
     ``calibration`` and ``test`` are row numbers. Demonstrations are in neither. ``letters`` are those of the k options.
+    Questions may have fewer options than k: ``counts`` (n,) says how many; the places behind have probability 0.
     """
 
     run_id: str
@@ -34,10 +37,16 @@ class Evaluation:
     calibration: IntArray
     test: IntArray
     letters: str
+    counts: IntArray
+
+    @property
+    def real(self) -> BoolArray:
+        """Which of the k options a question has, (n, k): the first ``counts`` of them; no other is in any set."""
+        return np.arange(self.k) < self.counts[:, None]
 
     @property
     def k(self) -> int:
-        """Options a question."""
+        """Options a question, at most."""
         return int(self.probabilities.shape[1])
 
 
@@ -70,7 +79,17 @@ def load(run_id: str) -> Evaluation:
         calibration=_frozen(np.flatnonzero(roles == "calibration")),
         test=_frozen(np.flatnonzero(roles == "test")),
         letters=LETTERS[:k],
+        counts=_frozen(_counts(picked, scored.logits, record.run_id)),
     )
+
+
+def _counts(questions: pa.Table, logits: npt.NDArray[np.float32], run_id: str) -> IntArray:
+    """How many options each question has; the logits behind them must be those of no option."""
+    counts = np.asarray(pc.list_value_length(questions["options"]).to_numpy(), dtype=np.int64)
+    behind = np.arange(logits.shape[1]) >= counts[:, None]
+    if (counts > logits.shape[1]).any() or np.isfinite(logits[behind]).any():
+        raise InputError(f"run {run_id} has logits that do not fit its questions' options; repeat the run")
+    return counts
 
 
 def _frozen(array: npt.NDArray[AnyType]) -> npt.NDArray[AnyType]:

@@ -69,5 +69,6 @@ def form(
     else:
         members, limits = class_members(own, run.labels[tuned.calibration], asked, alpha)
         thresholds = dict(zip(run.letters, limits.tolist(), strict=True))
+    members = members & run.real[run.test]
     lonely = members.sum(axis=1) == 0
     return FormedSets(tuned, own, asked, q, thresholds, filled(members, empty, run.probabilities[run.test]), lonely)

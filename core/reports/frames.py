@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,12 @@ from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.records import IntArray, Question
 from core.reports.evaluation import Evaluation
+from core.reports.intervals import ece_interval, size_interval
 from core.reports.report import DEFAULT_SCORES, Report, report
 from core.reports.view import clustered, extra_options
 from core.runs import store
 
+MOST_IN_LAB = 100_000
 CONTEXT_SHOWN = 400
 """Characters of a context that the alpha lab shows."""
 
@@ -58,7 +60,19 @@ def overview_row(run: Report) -> dict[str, Any]:
 
 def overview(runs: Iterable[Evaluation], alpha: int) -> pd.DataFrame:
     """A row for each finished run at ``alpha`` thousandths, by LAC and APS; empty for no runs."""
-    return pd.DataFrame([overview_row(report(run, alpha, scores=DEFAULT_SCORES)) for run in runs])
+    rows = []
+    for run in runs:
+        made = report(run, alpha, scores=DEFAULT_SCORES)
+        low, high = ece_interval(run.probabilities[run.test], run.labels[run.test])
+        whole = overview_row(made)
+        row = {key: value for key, value in whole.items() if not key.startswith(tuple(f"{s}_" for s in made.scores))}
+        row |= {"ece_low": low, "ece_high": high}
+        for name, figures in made.scores.items():
+            ends = size_interval(figures.sizes)
+            row |= {key: value for key, value in whole.items() if key.startswith(f"{name}_")}
+            row |= {f"{name}_set_size_low": ends[0], f"{name}_set_size_high": ends[1]}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +81,7 @@ class RunSummary:
 
     report: Report
     curves: dict[str, AlphaCurve]
+    ece_interval: tuple[float, float]
 
 
 def summarise(run: Evaluation) -> RunSummary:
@@ -75,8 +90,10 @@ def summarise(run: Evaluation) -> RunSummary:
     for name in DEFAULT_SCORES:
         scores = score(name, run.probabilities, seed=run.spec.seed)
         true = true_scores(scores[run.calibration], run.labels[run.calibration])
-        curves[name] = alpha_curve(true, scores[run.test], run.labels[run.test])
-    return RunSummary(report(run, THOUSAND // 10, scores=()), curves)
+        asked = np.where(run.real[run.test], scores[run.test], np.nan)  # not a number is in no set
+        curves[name] = alpha_curve(true, asked, run.labels[run.test])
+    interval = ece_interval(run.probabilities[run.test], run.labels[run.test])
+    return RunSummary(report(run, THOUSAND // 10, scores=()), curves, interval)
 
 
 def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
@@ -84,7 +101,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
     rows = []
     for run in runs:
         of = run.report
-        row = overview_row(of)
+        row = overview_row(of) | {"ece_low": run.ece_interval[0], "ece_high": run.ece_interval[1]}
         low, high = beta_binomial_band(of.n_calibration, of.n_test, alpha)
         for name, curve in run.curves.items():
             size = float(curve.mean_set_size[alpha - 1])
@@ -95,6 +112,8 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
                 f"{name}_set_size": size,
                 f"{name}_uacc": of.accuracy * math.sqrt(of.k) / size if size else math.nan,
             }
+            ends = size_interval(curve.histogram[alpha - 1].tolist())
+            row |= {f"{name}_set_size_low": ends[0], f"{name}_set_size_high": ends[1]}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -106,8 +125,9 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
     same for questions alike), ``own`` (1 where the run itself calibrates) and ``place`` (the row of the run's arrays,
     to which random numbers belong). ``questions`` has their texts, with an option a column ``o0 … o(k−1)`` and only
     the beginning of each context (whole ones would be tens of MB). ``extra`` are the places of E and F, ``seed`` is
-    the run's.
+    the run's. Of a very large run it is a seeded sample (:func:`sample_for_lab`).
     """
+    run = sample_for_lab(run)
     rows, clusters = clustered(run)
     names, codes = np.unique(run.groups[rows], return_inverse=True)
     columns: dict[str, Any] = {f"p{j}": np.ascontiguousarray(run.probabilities[rows, j]) for j in range(run.k)}
@@ -127,6 +147,22 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
     }
 
 
+def sample_for_lab(run: Evaluation) -> Evaluation:
+    """The run, or where it has more than 100,000 questions a seeded sample of so many, split in the same proportion.
+
+    A pointer's move then still recomputes every set within a frame; the figures computed in Python are of all.
+    """
+    n, m = len(run.calibration), len(run.test)
+    if n + m <= MOST_IN_LAB:
+        return run
+    rng = np.random.default_rng([run.spec.seed, 0x1AB])
+    few = max(1, round(MOST_IN_LAB * n / (n + m)))
+    calibration = np.sort(rng.choice(run.calibration, min(few, MOST_IN_LAB - 1), replace=False))
+    return replace(
+        run, calibration=calibration, test=np.sort(rng.choice(run.test, MOST_IN_LAB - len(calibration), replace=False))
+    )
+
+
 def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
@@ -138,7 +174,7 @@ def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
             "group": picked["group"],
             "context": [shortened(text) for text in picked["context"].to_pylist()],
             "question": picked["question"],
-            **{f"o{j}": [row[j] for row in options] for j in range(run.k)},
+            **{f"o{j}": [row[j] if j < len(row) else "" for row in options] for j in range(run.k)},
         }
     )
 
@@ -169,12 +205,13 @@ def question(run: Evaluation, row: int) -> Question:
 
 def question_frame(run: Evaluation, row: int) -> pd.DataFrame:
     """One question's options: letter, text, probability and whether it is the truth."""
+    k = int(run.counts[row])
     return pd.DataFrame(
         {
-            "letter": list(run.letters),
+            "letter": list(run.letters)[:k],
             "option": question(run, row).options,
-            "probability": run.probabilities[row],
-            "truth": np.arange(run.k) == run.labels[row],
+            "probability": run.probabilities[row, :k],
+            "truth": np.arange(k) == run.labels[row],
         }
     )
 
@@ -201,7 +238,8 @@ def question_sets(run: Evaluation, row: int, alpha: int, *, empty: str = "allow"
         scores = score(name, run.probabilities, seed=run.spec.seed)
         q = threshold(true_scores(scores[run.calibration], run.labels[run.calibration]), alpha)
         sets = prediction_sets(scores[[row]], q, empty=empty, probabilities=run.probabilities[[row]])
-        parts.append(options.assign(score=name, value=scores[row], threshold=q, member=sets.members[0]))
+        k = len(options)
+        parts.append(options.assign(score=name, value=scores[row, :k], threshold=q, member=sets.members[0, :k]))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -30,6 +30,7 @@ CLOZE_NOTE = (
     "Probabilities are a softmax over the summed log-likelihoods of the options' texts, not divided by their lengths; "
     "options that are no answers are not asked for."
 )
+RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc takes the most."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +103,16 @@ class Report:
         """The report as JSON values: the scores stand beside the other keys; the endless or undefined is ``null``."""
         values = asdict(self)
         for name, figures in values.pop("scores").items():
-            values[name] = _finite(figures)
+            values[name] = finite(figures)
         return values
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """JSON values with ``null`` for what is endless or no number."""
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: finite(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
+        return [finite(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -187,6 +189,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
             *_strata_notes(made, calibrated, by),
             *([tuning_note(name, made.tuned)] if SCORES[name].tuned else []),
             *([CLOZE_NOTE] if run.spec.form == "cloze" else []),
+            *([RAGGED_NOTE.format(least=int(run.counts.min()), most=k)] if (run.counts < k).any() else []),
         ),
     )
 

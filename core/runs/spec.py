@@ -22,6 +22,8 @@ MODES = {"short": 100, "long": 10_000}
 """Questions a run uses at most, by mode."""
 
 MAX_SHOTS = 16
+MAX_FOREIGN_SHOTS = 1000
+"""Demonstrations that another tool's run may say it had."""
 
 LATER: dict[str, Any] = {"prompt_format": "plain", "rotations": False}
 """Keys that came after the first runs, with what they were before; such a value leaves a run's id as it was."""
@@ -71,8 +73,9 @@ class RunSpec:
             raise InputError(
                 f"a batch size must be at least 1, got {self.batch_size}; leave it out to let memory decide"
             )
-        if not 0 <= self.shots <= MAX_SHOTS:
-            raise InputError(f"shots must lie from 0 to {MAX_SHOTS}, got {self.shots}")
+        most = MAX_SHOTS if self.origin == "hedge" else MAX_FOREIGN_SHOTS
+        if not 0 <= self.shots <= most:
+            raise InputError(f"shots must lie from 0 to {most}, got {self.shots}")
         if self.samples is not None and self.samples < 2:
             raise InputError(f"samples must be at least 2, one to calibrate and one to test, got {self.samples}")
         if not 0 < self.calibration_share < 1:

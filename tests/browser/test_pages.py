@@ -23,6 +23,8 @@ FIGURES = {
     "alpha_lab": ".lab svg.chart",
     "one_question": ".question svg.lines",
     "learn": "[data-plot=sizes] svg.chart",
+    "compare": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
+    "data": "[data-testid=stFileUploader]",
 }
 
 
