@@ -13,6 +13,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -96,6 +97,13 @@ def prepare() -> None:
     ask(lambda client: None)
 
 
+def forget() -> None:
+    """Close every connection of this process; the next question opens another."""
+    while _CONNECTED:
+        with suppress(KeyError):  # another thread was faster
+            _CONNECTED.popitem()[1].close()
+
+
 def ask(question: Callable[[DBOSClient], T], *, within_s: float = ANSWER_WITHIN_S) -> T:
     """Put a question to DBOS and wait for the answer, at most ``within_s`` seconds.
 
@@ -132,7 +140,7 @@ def _in_time(question: Callable[[_Connected], T], *, within_s: float) -> T:
     except HedgeError:
         raise
     except TimeoutError:
-        _CONNECTED.clear()  # a stuck connection would stay stuck
+        threading.Thread(target=forget, daemon=True).start()  # a stuck connection would stay stuck
         raise RunError(f"the run database {_shown(address)} did not answer within {within_s:g} s; {WAY_OUT}") from None
     except _refusals() as error:
         raise RunError(f"the run database {_shown(address)} can't be used ({_cause(error)}); {WAY_OUT}") from error

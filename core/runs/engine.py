@@ -17,9 +17,10 @@ from dataclasses import replace
 from core.errors import InputError, RunError
 from core.runs import claims, database, ledger, liveness, needs, store
 from core.runs import status as states
+from core.runs.claims import Place
 from core.runs.lock import take
 from core.runs.process import environment, open_log
-from core.runs.slots import UNKNOWN_GIB, Slot, published, slots
+from core.runs.slots import Slot, published, slots
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
@@ -55,21 +56,30 @@ def submit(spec: RunSpec) -> str:
 
 def check_fits(spec: RunSpec) -> None:
     """Raise :class:`~core.errors.InputError` where no device of this host, nor of a live one, can hold the run."""
-    needed = needs.memory_gib(spec)
-    known = _devices()
-    if needed <= max((slot.memory_gib for slot in known), default=UNKNOWN_GIB):
-        return
-    largest = max(known, key=lambda slot: slot.memory_gib)
-    raise InputError(
-        f"model {spec.model_name} in {spec.dtype} needs about {needed:.1f} GiB, and the largest device here, "
-        f"{largest.label}, has {largest.memory_gib:.1f}; choose a smaller model or dtype, or add a host with more"
-    )
-
-
-def _devices() -> list[Slot]:
     said = published()
+    here = said.get(liveness.host()) or slots()
     others = [slot for host in liveness.live_hosts() - {liveness.host()} for slot in said.get(host, ())]
-    return [*others, *said.get(liveness.host(), slots())]
+    if reason := _too_large(needs.memory_gib(spec), [*here, *others]):
+        raise InputError(
+            f"model {spec.model_name} in {spec.dtype} {reason}; choose a smaller one, or add a host with more"
+        )
+
+
+def _too_large(needed_gib: float, devices: Sequence[Slot]) -> str:
+    """Why none of the devices will do; empty where one does."""
+    largest = max(devices, key=lambda slot: slot.memory_gib, default=None)
+    if largest is None or needed_gib <= largest.memory_gib:
+        return ""
+    return f"needs about {needed_gib:.1f} GiB, and the largest device, {largest.label}, has {largest.memory_gib:.1f}"
+
+
+def _with_reason(now: RunStatus, place: Place | None) -> RunStatus:
+    """Say of a run that waits in vain what it waits for."""
+    if now.state != "queued" or now.message or place is None:
+        return now
+    said, live = published(), liveness.live_hosts()
+    reason = _too_large(place.needs_gib, [slot for host in live for slot in said.get(host, ())])
+    return replace(now, message=f"It waits for a host with more memory: it {reason}.") if reason else now
 
 
 def cancel(run_id: str) -> None:
@@ -123,7 +133,8 @@ def status(run_id: str) -> RunStatus:
     """
     record = store.read_record(run_id)
     entry = None if record.state == "done" else ledger.entries([record.run_id]).get(record.run_id)
-    return states.of(record, entry, agent=liveness.any_agent_alive())
+    now = states.of(record, entry, agent=liveness.any_agent_alive())
+    return _with_reason(now, claims.places().get(record.run_id)) if now.state == "queued" else now
 
 
 def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
@@ -133,16 +144,17 @@ def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
     """
     agent = liveness.any_agent_alive()
     entries = ledger.unfinished() | ledger.ended_since(time.time() - recent_s)
-    turns = list(claims.places())
+    places = claims.places()
     # A run of `python -m core run` is in no queue; its progress file gives it away.
     here = {path.parent.name for path in settings().runs.glob("*/progress.json")} - set(entries)
     found = []
     for run_id in [*entries, *sorted(here)]:
         try:
-            found.append(states.of(store.read_record(run_id), entries.get(run_id), agent=agent))
+            now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
+            found.append(_with_reason(now, places.get(run_id)))
         except InputError:  # deleted or damaged, of which the database knows nothing
             continue
-    turn = {run_id: i for i, run_id in enumerate(turns)}
+    turn = {run_id: i for i, run_id in enumerate(places)}
     kinds = {"running": 0, "queued": 1}
     return sorted(
         found,
