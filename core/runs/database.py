@@ -81,6 +81,11 @@ def _whole(given: str) -> str:
     return parsed.render_as_string(hide_password=False)
 
 
+def shown() -> str:
+    """Where the database is, as a person may see it: a file's path, or a URL without its password."""
+    return _shown(url())
+
+
 def exists() -> bool:
     """Whether there is a database to read from; asking one that is not there would create it."""
     path = _file_of(url())

@@ -59,7 +59,7 @@ def test_a_group_is_launched_cancelled_resumed_and_repeated_as_one(engine_home):
     specs = [spec(seed=seed) for seed in range(3)]
     group, outcome = actions.launch([*specs, specs[0], spec(task="nothing")], name="three seeds")
     assert group.run_ids == outcome.done == tuple(s.run_id for s in specs)
-    assert list(outcome.refused.values())[0].startswith("unknown task 'nothing'")
+    assert next(iter(outcome.refused.values())).startswith("unknown task 'nothing'")
     assert groups.known() == [groups.read(group.id)] == [group]
     until(begun(group.run_ids[0]), "the first run")
     cancelled = actions.cancel(group.run_ids)
