@@ -13,13 +13,14 @@ import streamlit as st
 
 from app.state import View
 from core.errors import HedgeError, InputError
-from core.records import Question
+from core.records import FloatArray, Question
 from core.reports import evaluation as evaluations
-from core.reports import frames
+from core.reports import frames, one_question
 from core.reports import lesson as lessons
 from core.reports import shifted as shifts
 from core.reports import view as views
 from core.reports.evaluation import Evaluation
+from core.reports.one_question import Bench, Standing
 from core.reports.report import Report, report
 from core.reports.shifted import Shifted
 from core.reports.view import View as Look
@@ -168,15 +169,59 @@ def question_list(run_id: str) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class ShownQuestion:
-    """A test question and its options under each score (:func:`core.reports.frames.question_sets`)."""
+    """A test question of a run, its probabilities and its options under every score."""
 
     question: Question
-    options: pd.DataFrame
+    probabilities: FloatArray
+    standings: tuple[Standing, ...]
 
 
-def question_sets(run_id: str, row: int, alpha: int, empty: str) -> ShownQuestion:
-    """A test question of a finished run at ``alpha`` thousandths; ``row`` counts in the run's arrays."""
-    return _question_sets(run_key(run_id), row, alpha, empty)
+def bench(run_id: str) -> Bench:
+    """A finished run as what questions are measured by."""
+    return _bench(run_key(run_id))
+
+
+def shown_question(run_id: str, question_id: str) -> ShownQuestion:
+    """A test question of a finished run under every score."""
+    return _shown_question(run_key(run_id), question_id)
+
+
+def closing_options(run_id: str) -> int:
+    """How many of a run's options are the closing ones that are no answers: E and F, or none."""
+    return len(_extra_options(run_key(run_id)))
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Where else a question was asked: the runs that tested it with its standings there, the first of them the one
+    that was asked about, how many others used it to calibrate or to demonstrate, and how many were not looked at."""
+
+    tested: tuple[tuple[RunRecord, tuple[Standing, ...]], ...]
+    untested: int
+    left_out: int
+
+
+def elsewhere(run_id: str, question_id: str, most: int) -> Elsewhere:
+    """The same question (id, text and options) in every finished run, in at most ``most`` of them."""
+    same = _index(run_key(run_id))[question_id][1]
+    tested: list[tuple[RunRecord, tuple[Standing, ...]]] = []
+    untested = left_out = 0
+    found = runs().finished
+    for record in sorted(found, key=lambda record: record.run_id != run_id):
+        try:
+            key = run_key(record.run_id)
+            role, digest = _index(key).get(question_id, ("", ""))
+            if digest != same:
+                continue
+            if role != "test":
+                untested += 1
+            elif len(tested) == most:
+                left_out += 1
+            else:
+                tested.append((record, _standings(key, question_id)))
+        except HedgeError:
+            continue  # a run that can't be read is named where it is opened
+    return Elsewhere(tuple(tested), untested, left_out)
 
 
 def overview(found: Runs, alpha: int) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -211,9 +256,33 @@ def _question_list(key: RunKey) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _question_sets(key: RunKey, row: int, alpha: int, empty: str) -> ShownQuestion:
-    run = _evaluation(key)
-    return ShownQuestion(frames.question(run, row), frames.question_sets(run, row, alpha, empty=empty))
+def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
+    run, by = _evaluation(key), _bench(key)
+    row = by.rows[question_id]
+    return ShownQuestion(frames.question(run, row), by.probabilities[row], _standings(key, question_id))
+
+
+@st.cache_resource(max_entries=32, show_spinner="Reading the run …")
+def _bench(key: RunKey) -> Bench:
+    # Not through _evaluation: a question of many runs would push out the one that is being looked at.
+    return one_question.bench(evaluations.load(key.run_id))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _extra_options(key: RunKey) -> tuple[int, ...]:
+    return views.extra_options(_evaluation(key))
+
+
+@st.cache_resource(max_entries=4096, show_spinner=False)
+def _standings(key: RunKey, question_id: str) -> tuple[Standing, ...]:
+    by = _bench(key)
+    row = by.rows[question_id]
+    return one_question.standings(by, by.probabilities[row], place=row)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Looking for the question in other runs …")
+def _index(key: RunKey) -> dict[str, tuple[str, str]]:
+    return one_question.question_index(key.run_id)
 
 
 @st.cache_resource(max_entries=512, show_spinner="Reading the runs …")

@@ -38,6 +38,8 @@ class View:
     ``search`` ("": any), ``list`` as cards or rows, ``row`` the number (from 1) of the first one shown. Of its shift:
     ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most. Of a
     lesson: ``step``, from 1.
+    Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a run's or one's own, ``answer``
+    the id of the answer to one's own.
     """
 
     run: str = ""
@@ -60,6 +62,9 @@ class View:
     target: str = ""
     step: int = 1
     question: str = ""
+    bars: str = "lac"
+    ask: str = "run"
+    answer: str = ""
 
 
 ALWAYS_SHOWN = ("run", "alpha")
@@ -133,6 +138,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     "target": _text,
     "step": _row,
     "question": str,
+    "bars": _one_of(SCORE_NAMES),
+    "ask": _one_of(("run", "own")),
+    "answer": str,
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 
@@ -176,7 +184,11 @@ def address(*names: str) -> dict[str, str]:
 
 def view(*names: str) -> View:
     """The view of a page whose address holds ``names``; says what was nonsense in it and tidies the address."""
-    found, problems = parse(st.query_params.to_dict(), _remembered())
+    address, start = st.query_params.to_dict(), _remembered()
+    if any(name in READERS for name in address):  # what stands at its default is left out of an address
+        absent = set(names) - set(ALWAYS_SHOWN) - set(address)
+        start = replace(start, **{name: getattr(View(), name) for name in absent})
+    found, problems = parse(address, start)
     for problem in problems:
         st.warning(plain(problem))
     st.session_state[NAMES_KEY] = names

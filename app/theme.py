@@ -28,3 +28,11 @@ COLOR_SCALE: dict[str, Any] = {"domain": list(MEANINGS)}
 def color(meaning: str) -> dict[str, Any]:
     """The Vega-Lite encoding of one meaning's colour, without a legend."""
     return {"datum": meaning, "type": "nominal", "scale": COLOR_SCALE, "legend": None}
+
+
+CHOSEN = """<style>
+[data-tag] { background: transparent !important; color: inherit !important; border: 1px solid currentColor; }
+[data-tag] button { color: inherit !important; }
+</style>"""
+"""What is chosen in a box for several choices, in the text's colour on the page's. Streamlit writes it in white on the
+primary colour, which in the dark theme is too light for that."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from argparse import Namespace
 from collections.abc import Callable
@@ -63,32 +62,22 @@ def run(arguments: Namespace) -> Answer:
 
 
 def _specs(arguments: Namespace) -> list[RunSpec]:
-    from core.inference.models import canonical
-    from core.runs.asked import pinned
-    from core.tasks.catalogue import canonical as canonical_task
+    from core.runs.asked import Combination
 
-    samples = MODES[arguments.mode] if arguments.mode else arguments.samples
-    product = itertools.product(
-        arguments.model, arguments.task, arguments.strategy, arguments.dtype, arguments.form, arguments.format
-    )
-    specs = [
-        RunSpec(
-            model=canonical(model),
-            task=canonical_task(task),
-            strategy=strategy,
-            dtype=dtype,
-            form=form,
-            prompt_format=prompt_format,
-            rotations=arguments.rotations,
-            batch_size=arguments.batch_size,
-            shots=arguments.shots,
-            samples=samples,
-            seed=arguments.seed,
-            calibration_share=arguments.calibration_share,
-        )
-        for model, task, strategy, dtype, form, prompt_format in product
-    ]
-    return [pinned(spec) for spec in specs]
+    return Combination(
+        models=tuple(arguments.model),
+        tasks=tuple(arguments.task),
+        strategies=tuple(arguments.strategy),
+        dtypes=tuple(arguments.dtype),
+        forms=tuple(arguments.form),
+        formats=tuple(arguments.format),
+        shots=arguments.shots,
+        samples=MODES[arguments.mode] if arguments.mode else arguments.samples,
+        rotations=arguments.rotations,
+        batch_size=arguments.batch_size,
+        seed=arguments.seed,
+        calibration_share=arguments.calibration_share,
+    ).specs()
 
 
 def _previews(specs: list[RunSpec]) -> Answer:
@@ -105,9 +94,9 @@ def _previews(specs: list[RunSpec]) -> Answer:
         counts = asdict(shown) | {"run": spec.run_id, "questions": len(asked)}
         values.append(counts)
         lines.append(
-            f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, all have "
-            f"{shown.shortest} to {shown.longest}, {shown.shared} of them shared; then one of "
-            f"{', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
+            f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
+            f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
+            f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
         )
     return Answer({"previews": values}, "\n\n".join(lines))
 
@@ -115,7 +104,7 @@ def _previews(specs: list[RunSpec]) -> Answer:
 def _execute_here(spec: RunSpec) -> str:
     from tqdm import tqdm
 
-    from core.runs.execute import execute
+    from core.runs.execute import cut_short, execute
 
     with tqdm(desc=f"{spec.model_name} {spec.task_name}", unit="question", file=sys.stderr) as bar:
 
@@ -129,6 +118,8 @@ def _execute_here(spec: RunSpec) -> str:
     wanted, used = spec.samples, roles.count("calibration") + roles.count("test")
     if wanted is None or used < wanted:
         print(f"hedge: run {name} uses all {used} questions there are", file=sys.stderr)
+    if shortened := cut_short(store.read_record(name).provenance["engine"]):
+        print(f"hedge: run {name}: {shortened}", file=sys.stderr)
     return name
 
 

@@ -1,17 +1,18 @@
-"""Launch a run, and watch runs at work."""
+"""Launch runs, see what they will ask, and watch runs at work."""
 
 import streamlit as st
 
-from app.components import launch, run_list
+from app.components import launch, prompt_preview, run_list
 from app.errors import spoken
 
 st.title("What shall be measured next?", anchor=False)
 left, right = st.columns([4, 5], gap="medium")
 with left:
     asked = launch.form()
-    if asked:
+    if launch.launch_button(asked) and asked:
         with spoken():
             launch.launch(asked)
+    prompt_preview.prompt_preview(asked)
 with right:
     run_list.agent_notice()
     with spoken():

@@ -24,7 +24,9 @@ def title(record: RunRecord) -> str:
 
 def details(spec: RunSpec) -> str:
     """What a run's title adds to model and task."""
-    asked = [counted(spec.samples, "question")] if spec.samples else []
+    asked = ["by text"] * (spec.form == "cloze") + ["chat"] * (spec.prompt_format == "chat")
+    asked += ["options rotated"] * spec.rotations
+    asked += [counted(spec.samples, "question")] if spec.samples else []
     return " · ".join([spec.strategy, counted(spec.shots, "shot"), spec.dtype, *asked])
 
 

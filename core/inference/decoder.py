@@ -19,7 +19,10 @@ import torch
 from transformers import DynamicCache
 
 VOCABULARY_BYTES = {"cpu": 64 << 20, "mps": 256 << 20, "cuda": 1 << 30}
-"""Memory that the logits of one piece of positions may take."""
+"""Memory that the logits of one piece of positions may take, the numbers that are computed of them included."""
+
+CACHE_BYTES = {"cpu": 512 << 10}
+"""Of a piece's logits as much as stays in a processor's cache; elsewhere a piece is summed up at once."""
 
 PROBE = (1, 2, 3)
 EXACT = 1e-3
@@ -95,7 +98,7 @@ class Decoder:
         for start in range(0, len(hidden), step):
             logits = self._head(hidden[start : start + step]).float()
             wanted = tokens[start : start + step].to(logits.device)
-            pieces.append(logits.gather(1, wanted) - logits.logsumexp(dim=-1, keepdim=True))
+            pieces.append(logits.gather(1, wanted) - self._log_sums(logits))
         return torch.cat(pieces)
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
@@ -103,6 +106,12 @@ class Decoder:
         """The naive way, for comparison: logits (width, vocabulary) of one row by the model's own call."""
         row = torch.tensor([list(tokens)], dtype=torch.long, device=self.device)
         return self.model(input_ids=row, use_cache=False).logits[0].float()
+
+    def _log_sums(self, logits: torch.Tensor) -> torch.Tensor:
+        """log Σ exp of each row, (m, 1), a few rows at a time: the exponentials of all would go through memory."""
+        room = CACHE_BYTES.get(self.device.type)
+        few = max(1, room // (4 * logits.shape[1])) if room else len(logits)
+        return torch.cat([part.logsumexp(dim=-1, keepdim=True) for part in logits.split(few)])
 
     def _head(self, hidden: torch.Tensor) -> torch.Tensor:
         if not self.splits:

@@ -33,7 +33,10 @@ def letter_tokens(encode: Encode, *, k: int, context: str) -> list[int] | None:
     """
     prompt, *wholes = encode([context, *(context + said for said in letter_continuations(k))])
     if len(set(wholes)) != k:
-        raise InputError("the tokenizer writes two answer letters with the same token; choose another model")
+        raise InputError(
+            "the tokenizer writes two answer letters with the same token; score the options' texts (--form cloze), or "
+            "choose another model"
+        )
     if any(len(whole) != len(prompt) + 1 or whole[:-1] != prompt for whole in wholes):
         return None
     return [whole[-1] for whole in wholes]

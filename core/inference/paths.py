@@ -145,9 +145,21 @@ def _sum_by_row(
 def _sum_by_owner(
     decoder: Decoder, flat: torch.Tensor, places: Sequence[tuple[int, int, int]], owners: int
 ) -> list[float]:
-    """``places`` are (owner, index into ``flat``, next token); the sums of log p an owner."""
-    states = flat[torch.tensor([at for _, at, _ in places], device=flat.device)]
-    log_p = decoder.log_probabilities(states, torch.tensor([[token] for _, _, token in places]))[:, 0]
+    """``places`` are (owner, index into ``flat``, next token); the sums of log p an owner.
+
+    A state that several owners read (all options begin after the same context) passes the head once.
+    """
+    slots: dict[int, list[int]] = {}
+    where = []
+    for _, at, token in places:
+        tokens = slots.setdefault(at, [])
+        where.append(len(tokens))
+        tokens.append(token)
+    number = {at: i for i, at in enumerate(slots)}
+    most = max(len(tokens) for tokens in slots.values())
+    wanted = torch.tensor([tokens + [0] * (most - len(tokens)) for tokens in slots.values()])
+    log_p = decoder.log_probabilities(flat[torch.tensor(list(slots), device=flat.device)], wanted).cpu().double()
     sums = torch.zeros(owners, dtype=torch.float64)
-    sums.index_add_(0, torch.tensor([owner for owner, _, _ in places]), log_p.cpu().double())
+    read = log_p[torch.tensor([number[at] for _, at, _ in places]), torch.tensor(where)]
+    sums.index_add_(0, torch.tensor([owner for owner, _, _ in places]), read)
     return [float(value) for value in sums]

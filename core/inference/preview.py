@@ -24,14 +24,15 @@ SAMPLE = 200
 class Preview:
     """``text`` is one prompt exactly as the model reads it, of ``tokens`` tokens; ``continuations`` what may follow it.
 
-    ``shortest``, ``median`` and ``longest`` are of up to 200 of the run's prompts, ``shared`` the tokens that all of
-    these begin with. ``context`` is the most that the model reads (0: no limit), ``truncated`` how many of them did not
-    fit, ``dropped`` how many demonstrations were left out for that.
+    ``shortest``, ``median`` and ``longest`` are of ``sampled``, up to 200, of the run's prompts, ``shared`` the tokens
+    that all of these begin with. ``context`` is the most that the model reads (0: no limit), ``truncated`` how many of
+    them did not fit, ``dropped`` how many demonstrations were left out for that.
     """
 
     text: str
     tokens: int
     continuations: tuple[str, ...]
+    sampled: int
     shortest: int
     median: float
     longest: int
@@ -53,13 +54,14 @@ def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
     encoder = Encoder(load_tokenizer(source, base), context=_context(base), vocabulary=None)
     text, tokens = encoder.shown(prompts[0])
     encoder.truncated = encoder.dropped = 0
-    step = max(1, len(prompts) // SAMPLE)
+    step = -(-len(prompts) // SAMPLE)
     rows = encoder.rows(prompts[::step])
     lengths = [len(row.context) for row in rows]
     return Preview(
         text=text,
         tokens=tokens,
         continuations=encoder.said(prompts[0]),
+        sampled=len(rows),
         shortest=min(lengths),
         median=statistics.median(lengths),
         longest=max(lengths),

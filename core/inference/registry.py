@@ -1,7 +1,12 @@
 """Models worth comparing: those of the benchmarks that Hedge repeats, and what came after them.
 
 Nothing here limits what can be run: any folder or hub id will do. The table says what a person wants to know before
-choosing, without asking the hub. Parameters are in millions, as counted from the weights.
+choosing, without asking the hub; what the hub says when it is asked is what counts.
+
+Parameters are in millions: those of the model that transformers builds of the published shape, tied matrices counted
+once (``tests/core/inference/test_registry.py`` builds them again). OpenELM's, which transformers can't build, are its
+makers'. Licences and gates are those of the model cards: OpenELM's since its change of March 2025, Mistral's gate since
+May 2024, StableLM 2 Zephyr's non-commercial one.
 """
 
 from __future__ import annotations
@@ -43,20 +48,20 @@ MODELS: tuple[Listed, ...] = (
     Listed("HuggingFaceTB/SmolLM-135M", 135, "base", "Apache-2.0"),
     Listed("HuggingFaceTB/SmolLM-360M", 362, "base", "Apache-2.0"),
     Listed("HuggingFaceTB/SmolLM-1.7B", 1711, "base", "Apache-2.0"),
-    Listed("apple/OpenELM-270M", 272, "base", "Apple Sample Code", instead="HuggingFaceTB/SmolLM2-360M"),
-    Listed("apple/OpenELM-450M", 457, "base", "Apple Sample Code", instead="HuggingFaceTB/SmolLM2-360M"),
-    Listed("apple/OpenELM-1_1B", 1080, "base", "Apple Sample Code", instead="allenai/OLMo-2-0425-1B"),
+    Listed("apple/OpenELM-270M", 272, "base", "Apple AMLR", instead="HuggingFaceTB/SmolLM2-360M"),
+    Listed("apple/OpenELM-450M", 457, "base", "Apple AMLR", instead="HuggingFaceTB/SmolLM2-360M"),
+    Listed("apple/OpenELM-1_1B", 1080, "base", "Apple AMLR", instead="allenai/OLMo-2-0425-1B"),
     Listed("stabilityai/stablelm-2-1_6b", 1645, "base", "Stability AI Community"),
     Listed(
         "stabilityai/stablelm-2-zephyr-1_6b",
         1645,
         "instruct",
-        "Stability AI Community",
+        "Stability AI Non-Commercial",
         base="stabilityai/stablelm-2-1_6b",
     ),
     Listed("h2oai/h2o-danube-1.8b-base", 1831, "base", "Apache-2.0"),
     Listed("h2oai/h2o-danube-1.8b-chat", 1831, "instruct", "Apache-2.0", base="h2oai/h2o-danube-1.8b-base"),
-    Listed("mistralai/Mistral-7B-v0.1", 7242, "base", "Apache-2.0"),
+    Listed("mistralai/Mistral-7B-v0.1", 7242, "base", "Apache-2.0", gated=True),
     Listed("Qwen/Qwen2-0.5B-Instruct", 494, "instruct", "Apache-2.0", base="Qwen/Qwen2-0.5B"),
     Listed("Qwen/Qwen2-1.5B-Instruct", 1544, "instruct", "Apache-2.0", base="Qwen/Qwen2-1.5B"),
     # What came after them.

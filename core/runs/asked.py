@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 
 from core.errors import InputError
+from core.inference.models import canonical
 from core.prompting.cloze import cloze_prompt
 from core.prompting.strategies import prompt
 from core.records import Prompt, Question, Role
@@ -14,6 +16,80 @@ from core.tasks import bank, catalogue
 from core.tasks.catalogue import TaskData
 from core.tasks.rotation import answers_only, rotations
 from core.tasks.split import Draw, draw
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """What a person asks for at once: one run for each combination of the choices in tuples."""
+
+    models: tuple[str, ...]
+    tasks: tuple[str, ...]
+    strategies: tuple[str, ...] = ("base",)
+    dtypes: tuple[str, ...] = ("float32",)
+    forms: tuple[str, ...] = ("letters",)
+    formats: tuple[str, ...] = ("plain",)
+    shots: int = 0
+    samples: int | None = None
+    rotations: bool = False
+    batch_size: int | None = None
+    seed: int = 0
+    calibration_share: float = 0.5
+
+    def specs(self) -> list[RunSpec]:
+        """The runs, the models outermost; the questions of a person's file are pinned.
+
+        Raises :class:`InputError` for a model or a file that is not there, and for values that no run can have.
+        """
+        chosen = itertools.product(self.models, self.tasks, self.strategies, self.dtypes, self.forms, self.formats)
+        made = [
+            RunSpec(
+                model=canonical(model),
+                task=catalogue.canonical(task),
+                strategy=strategy,
+                dtype=dtype,
+                form=form,
+                prompt_format=prompt_format,
+                rotations=self.rotations,
+                batch_size=self.batch_size,
+                shots=self.shots,
+                samples=self.samples,
+                seed=self.seed,
+                calibration_share=self.calibration_share,
+            )
+            for model, task, strategy, dtype, form, prompt_format in chosen
+        ]
+        return [pinned(spec) for spec in made]
+
+    def words(self) -> tuple[str, ...]:
+        """The same for the command line, after ``python -m core run``; what is left to its default is not said.
+
+        >>> Combination(models=("m",), tasks=("qa", "rc"), shots=2, rotations=True).words()
+        ('--model', 'm', '--task', 'qa', 'rc', '--shots', '2', '--rotations')
+        """
+        said: list[str] = ["--model", *self.models, "--task", *self.tasks]
+        for name, flag in FLAGS.items():
+            value = getattr(self, name)
+            if value == NOTHING_SAID[name]:
+                continue
+            said += [flag, *(value if isinstance(value, tuple) else () if value is True else (str(value),))]
+        return tuple(said)
+
+
+FLAGS = {
+    "strategies": "--strategy",
+    "dtypes": "--dtype",
+    "forms": "--form",
+    "formats": "--format",
+    "shots": "--shots",
+    "samples": "--samples",
+    "rotations": "--rotations",
+    "batch_size": "--batch-size",
+    "seed": "--seed",
+    "calibration_share": "--calibration-share",
+}
+"""A choice → what says it on the command line."""
+
+NOTHING_SAID = {f.name: f.default for f in fields(Combination)}
 
 
 def pinned(spec: RunSpec) -> RunSpec:
@@ -73,4 +149,4 @@ def _with_rotations(drawn: Draw) -> Draw:
     asked = zip(drawn.questions, drawn.roles, strict=True)
     turned = [other for question, role in asked if role == "test" for other in rotations(question)]
     added: list[Role] = ["rotation"] * len(turned)
-    return Draw((*drawn.questions, *turned), (*drawn.roles, *added))
+    return Draw((*drawn.questions, *turned), (*drawn.roles, *added), drawn.alike)

@@ -48,8 +48,16 @@ def execute(
     around loading.
 
     Returns the run id. Raises :class:`~core.errors.RunCancelled` where a person stopped it, another
-    :class:`~core.errors.HedgeError` where it failed; ``run.json`` says so either way.
+    :class:`~core.errors.HedgeError` where it failed; ``run.json`` says so either way, unless the disk is so full that
+    it can't be written.
     """
+    try:
+        return _execute(spec, cancelled, on_progress, worker)
+    except OSError as error:  # out of writing down how the run ended
+        raise RunError(_in_words(error)) from error
+
+
+def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) -> str:
     folder = settings().runs / spec.run_id
     if not (folder / "run.json").exists():
         preflight(spec)
@@ -66,8 +74,9 @@ def execute(
             _end(spec, folder, "failed", str(error))
             raise
         except Exception as error:
-            store.log(folder, traceback.format_exc())
             sentence = _in_words(error)
+            if not isinstance(error, OSError):
+                store.log(folder, traceback.format_exc())
             _end(spec, folder, "failed", sentence)
             raise RunError(sentence) from error
     return spec.run_id
@@ -81,6 +90,17 @@ def preflight(spec: RunSpec) -> None:
     """
     draw_questions(spec)
     resolve(spec.model)
+
+
+def cut_short(engine: dict[str, Any]) -> str:
+    """What an engine's description says about prompts that were too long for its model; empty where none was."""
+    cut, dropped = engine.get("truncated_prompts", 0), engine.get("dropped_demonstrations", 0)
+    if not cut:
+        return ""
+    return (
+        f"prompts longer than the {engine['context']:,} tokens that the model reads: {cut:,}, which lost {dropped:,} "
+        "demonstrations and the beginnings of their contexts; ask with fewer shots, or choose a model that reads more"
+    )
 
 
 class _Execution:
@@ -105,6 +125,8 @@ class _Execution:
         self._stop_if_cancelled()
         asked = prompts(self.spec, self.drawn)
         engine.prepare(asked)
+        if shortened := cut_short(engine.description):
+            store.log(self.folder, shortened)
         self._tell("checking itself")
         check = self._checked(engine, asked)
         seconds = self._score(engine, asked, self._chunk(engine))
@@ -125,7 +147,14 @@ class _Execution:
             ended=None,
             message="",
             provenance=before
-            | {"data_fingerprint": data, "data": {"source": self.data.source, "left_out": self.data.left_out}},
+            | {
+                "data_fingerprint": data,
+                "data": {
+                    "source": self.data.source,
+                    "left_out": self.data.left_out,
+                    "alike": self.drawn.alike,
+                },
+            },
         )
         store.log(self.folder, f"{self.worker} begins: {self.total} questions")
         store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
@@ -226,6 +255,7 @@ def _provenance(
 
 
 def _end(spec: RunSpec, folder: Path, state: store.State, message: str, **provenance: Any) -> None:
+    store.clear_progress(folder)  # first, for on a full disk its few bytes make room for how the run ended
     record = store.read_record(spec.run_id)
     store.write_record(
         folder,
@@ -237,13 +267,14 @@ def _end(spec: RunSpec, folder: Path, state: store.State, message: str, **proven
             provenance=record.provenance | provenance,
         ),
     )
-    store.clear_progress(folder)
     store.log(folder, f"{state}{': ' + message if message else ''}")
 
 
 def _in_words(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return "the disk is full; free some space, then resume the run"
+    if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+        return f"{error.filename} can't be written; make it writable, or set HEDGE_HOME to another folder"
     if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
         return "memory ran out; choose a smaller model, or float16 or bfloat16"
     return f"the run stopped with {type(error).__name__}: {str(error)[:300]}; its log has the details"

@@ -13,6 +13,9 @@ from core.errors import InputError
 from core.prompting.strategies import STRATEGIES
 
 DTYPES = ("float32", "float16", "bfloat16", "int8", "int4")
+QUANTIZED = ("int8", "int4")
+"""Those that need an NVIDIA GPU and bitsandbytes."""
+
 FORMS = ("letters", "cloze")
 FORMATS = ("plain", "chat")
 MODES = {"short": 100, "long": 10_000}

@@ -18,10 +18,12 @@ from core.tasks.likeness import clusters
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A run's questions and their roles, one each; demonstrations come first."""
+    """A run's questions and their roles, one each; demonstrations come first. ``alike`` counts those of the whole task
+    that say the same, or nearly the same, as an earlier one."""
 
     questions: tuple[Question, ...]
     roles: tuple[Role, ...]
+    alike: int = 0
 
     @property
     def demonstrations(self) -> tuple[Question, ...]:
@@ -67,7 +69,9 @@ def draw(
         ("test", test),
     )
     return Draw(
-        questions=tuple(q for _, side in sides for q in side), roles=tuple(role for role, side in sides for _ in side)
+        questions=tuple(q for _, side in sides for q in side),
+        roles=tuple(role for role, side in sides for _ in side),
+        alike=len(cluster) - len(set(cluster.values())),
     )
 
 

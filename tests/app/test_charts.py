@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from app.charts.overview import accuracy_against_size
-from app.charts.question import option_scores
-from app.theme import MEANINGS
 from core.reports import evaluation, frames
 from core.reports.evaluation import Evaluation
 from tests.conftest import synthetic_run
@@ -54,20 +52,8 @@ def test_labels_that_would_cover_each_other_are_left_to_the_hover(home: Path):
     assert labels == ["one", ""]
 
 
-def test_a_question_has_a_bar_for_each_option_and_score(runs: list[Evaluation]):
-    figure = option_scores(frames.question_sets(runs[0], int(runs[0].test[0]), 100))
-    assert len(figure.frame) == 2 * 6
-    assert fields(figure.spec) <= set(figure.frame.columns)
-    kept = figure.frame[figure.frame["member"]]
-    assert (kept["value"] <= kept["threshold"]).all()
-    assert set(figure.frame["belongs"]) <= set(MEANINGS)
-    assert set(figure.frame["method"]) <= set(MEANINGS)
-    assert "The truth is" in figure.alt
-
-
 def test_no_chart_names_a_colour(runs: list[Evaluation]):
     specs = [
         accuracy_against_size(frames.overview(runs, 100), "lac").spec,
-        option_scores(frames.question_sets(runs[0], int(runs[0].test[0]), 100)).spec,
     ]
     assert "#" not in json.dumps(specs)

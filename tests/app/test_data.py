@@ -14,8 +14,9 @@ import streamlit as st
 
 from app import data
 from app.state import View
+from core.conformal.scores import SCORES
 from core.errors import InputError
-from core.reports import evaluation, frames
+from core.reports import evaluation, frames, one_question
 from core.reports import view as views
 from core.reports.report import report
 from core.reports.view import View as Look
@@ -110,6 +111,25 @@ def test_question_lists_hold_the_test_questions(home: Path):
     run_id = synthetic_run(n=50)
     run, questions = data.evaluation(run_id), data.question_list(run_id)
     np.testing.assert_array_equal(questions["row"], run.test)
-    shown = data.question_sets(run_id, int(questions["row"].iloc[3]), 100, "allow")
+    shown = data.shown_question(run_id, str(questions["id"].iloc[3]))
     assert shown.question.id == questions["id"].iloc[3]
-    assert shown.options["member"].dtype == bool
+    assert [one.name for one in shown.standings] == list(SCORES)
+    assert shown.probabilities.tolist() == run.probabilities[questions["row"].iloc[3]].tolist()
+
+
+def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
+    first, second = synthetic_run(40, model="a"), synthetic_run(40, model="b", seed=0, signal=3)
+    synthetic_run(40, model="other options", k=4)
+    calibrates = synthetic_run(60, model="c")  # its first thirty calibrate, q25 among them
+    found = data.elsewhere(first, "q25", 10)
+    assert [record.run_id for record, _ in found.tested] == [first, second]
+    assert (found.untested, found.left_out) == (1, 0)
+    by = one_question.bench(evaluation.load(second))
+    expected = one_question.standings(by, by.probabilities[by.rows["q25"]], place=by.rows["q25"])
+    assert [one.counts.tolist() for one in found.tested[1][1]] == [one.counts.tolist() for one in expected]
+    assert data.elsewhere(first, "q25", 1).left_out == 1
+    assert {record.run_id for record, _ in data.elsewhere(first, "q35", 10).tested} == {first, second, calibrates}
+
+
+def test_how_many_closing_options_are_no_answers(home: Path):
+    assert data.closing_options(synthetic_run(20)) == 2

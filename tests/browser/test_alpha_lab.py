@@ -216,6 +216,21 @@ def test_nothing_is_wider_than_the_window(visit: Visitor, address: str, runs: di
     assert wide[0] <= wide[1] <= width
 
 
+# What the focus is on, by the name a screen reader says, through the component's shadow root.
+FOCUSED = """() => {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return element?.getAttribute("aria-label") || element?.labels?.[0]?.textContent.trim() || element?.textContent.trim();
+}"""
+PRESSED = {
+    "score on the left": "ArrowDown",
+    "score on the right": "End",
+    "one for all": "ArrowDown",
+    "Draw another": "Enter",
+    "Redraw the calibration questionscoverage is a matter of luck, and luck has a law": "Enter",
+    "Draw 1,000 splits": "Enter",
+}
+
 VIEWS = {
     "raps against saps": ({"left": "raps", "right": "saps"}, Look(), {}),
     "margin and top-k, filled": ({"left": "margin", "right": "top-k", "empty": "top1"}, Look(), {"empty": "top1"}),
@@ -416,3 +431,56 @@ def test_markup_in_a_question_is_text(visit: Visitor, address: str, runs: dict[s
     Lab(page).ready()
     expect(page.locator(".cards > li").first).to_contain_text("<img src=x onerror=alert(1)>")
     assert page.locator(".cards img").count() == 0
+
+
+def test_the_keyboard_alone_reaches_and_moves_every_control(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=300")
+    lab = Lab(page).ready()
+    lab.number.focus()
+    names = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(FOCUSED)
+        names.append(focused)
+        if focused in PRESSED:
+            page.keyboard.press(PRESSED[focused])
+        if focused == "search the questions":
+            break
+    for name in PRESSED:
+        assert name in names, name
+    expect(page.locator("[data-side=left]")).to_have_attribute("data-score", "aps")  # down from LAC: they change places
+    expect(page.locator("[data-side=right]")).to_have_attribute("data-score", "top-k")
+    expect(page).to_have_url(re.compile("by=group"))
+    expect(page).to_have_url(re.compile("split=1"))
+    expect(page.get_by_text("1,000 splits of")).to_be_visible()
+    page.keyboard.type("sums")
+    expect(page.locator(".pager .range")).to_contain_text(", out of 200")
+
+
+def test_every_control_and_figure_has_a_name(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=300")
+    Lab(page).ready()
+    for summary in page.locator("details.section > summary").all():
+        summary.click()
+    page.get_by_role("button", name="Draw 1,000 splits").first.click()
+    expect(page.locator("[data-plot=bugs] svg")).to_be_visible()
+    unnamed = page.get_by_role("region", name="Alpha lab").evaluate(
+        """lab => [...lab.querySelectorAll('input, select, button, svg[role=img]')].filter(element =>
+            !(element.getAttribute('aria-label') || element.labels?.length || element.textContent.trim()))
+            .map(element => element.outerHTML)"""
+    )
+    assert unnamed == []
+
+
+def test_another_run_keeps_the_view(visit: Visitor, address: str, runs: dict[str, str]):
+    page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=100")
+    lab = Lab(page).ready()
+    lab.number.fill("0.25")
+    lab.number.press("Enter")
+    expect(page).to_have_url(re.compile("alpha=250"))
+    page.get_by_role("combobox", name="Run").click()
+    page.get_by_role("option", name=re.compile("^two ")).click()
+    expect(page).to_have_url(re.compile(f"run={runs['two']}&alpha=250"))
+    expect(page.locator("[data-side=left] [data-figure=of]")).to_have_text("of 2 options")
+    lab.expect_alpha(250)
+    lab.expect_report(runs["two"])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import expect
 
@@ -79,6 +82,44 @@ def test_a_pocket_run_from_the_button_to_the_lab(pocket: str, visit: Visitor):
         lab.expect_alpha(dragged)
         lab.expect_report(run_id[1])
     expect(page).to_have_url(re.compile(rf"alpha={dragged}"))
+
+
+def serves(process: psutil.Process, port: int, home: Path) -> bool:
+    with suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # a zombie has neither
+        return str(port) in process.cmdline() and process.environ().get("HEDGE_HOME") == str(home)
+    return False
+
+
+def test_the_exact_prompt_is_read_beside_the_page(pocket: str, home: Path, visit: Visitor, tmp_path: Path):
+    """A file of one's own, typed in; its prompt comes from a process of its own, and the page's never loads torch."""
+    path = tmp_path / "mine.jsonl"
+    rows = [
+        {"question": f"How many legs have {i} cats?", "options": [str(i), str(4 * i)], "label": 1} for i in range(1, 9)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    page = visit(pocket, width=900, theme="dark").open("/new_run")
+    chosen = page.locator("[data-tag]").first
+    colors = chosen.evaluate("e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]")
+    assert colors == ["rgb(232, 236, 241)", "rgba(0, 0, 0, 0)"]  # the dark theme's text on its surface
+    tasks = page.get_by_role("combobox", name="Tasks")
+    tasks.click()
+    tasks.press("Backspace")
+    tasks.fill(str(path))
+    tasks.press("Enter")
+    tasks.press("Escape")
+    page.get_by_text("How it is asked").click()
+    page.get_by_role("spinbutton", name="Shots").fill("2")
+    page.get_by_role("spinbutton", name="Shots").press("Enter")
+    page.get_by_role("button", name="Show the exact prompt").click()
+    expect(page.get_by_text("Reading the prompt with the model's tokenizer")).to_be_visible()
+    three = re.compile(r"(Question: How many legs have \d cats\?\s+A\. \d\s+B\. \d+\s+Answer:\s*B?\s*){3}")
+    expect(page.get_by_test_id("stCode").first).to_have_text(three, timeout=ENDS_WITHIN_MS)
+    expect(page.get_by_text(f"python -m core run --model pocket-1m --task {path} --shots 2")).to_be_visible()
+    port = int(pocket.rsplit(":", 1)[1])
+    (server_process,) = (process for process in psutil.process_iter() if serves(process, port, home))
+    loaded = {Path(mapped.path).name for mapped in server_process.memory_maps()}
+    assert "libtorch_cpu.so" not in loaded
+    assert any("pyarrow" in name or "arrow" in name for name in loaded)
 
 
 def test_a_run_is_cancelled_resumed_and_its_log_read(fake: str, visit: Visitor):

@@ -21,7 +21,8 @@ FIGURES = {
     "overview": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
     "new_run": "button:has-text('Launch')",
     "alpha_lab": ".lab svg.chart",
-    "one_question": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
+    "one_question": ".question svg.lines",
+    "learn": "[data-plot=sizes] svg.chart",
 }
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 
+from app import preview
+from core.cli import parser
+from core.commands import _specs
 from core.errors import RunError
 from core.runs import store
+from core.runs.asked import draw_questions, pinned, prompts
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import Progress
@@ -56,6 +64,169 @@ def test_the_form_becomes_a_spec(open_page: Open, asked: list[Any]):
     assert not app.exception
     assert asked == [RunSpec(model="fake", task="qa", samples=300, strategy="shared", shots=2)]
     assert "Asked for fake on Question answering, 300 questions at most" in said(app)
+
+
+def test_every_choice_of_the_command_line_becomes_part_of_the_spec(open_page: Open, asked: list[Any], tmp_path: Path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(json.dumps({"question": f"{i}?", "options": ["x", "y"], "label": 0}) for i in range(9)))
+    app = open_page("new_run")
+    app.selectbox(key="launch_model").set_value("fake")
+    # As if the path had been typed and Enter pressed, which AppTest can't.
+    app.session_state["launch_tasks"] = ["qa", str(path)]
+    app.segmented_control(key="launch_mode").set_value("all")
+    app.segmented_control(key="launch_form").set_value("cloze")
+    app.segmented_control(key="launch_format").set_value("chat")
+    app.checkbox(key="launch_rotations").check()
+    app.selectbox(key="launch_dtype").set_value("bfloat16")
+    app.number_input(key="launch_batch").set_value(4)
+    app.number_input(key="launch_seed").set_value(3)
+    app.slider(key="launch_share").set_value(0.25)
+    press(app, "Launch")
+    assert not app.exception
+    assert [error.value for error in app.error] == []
+    rest = {"form": "cloze", "prompt_format": "chat", "rotations": True, "dtype": "bfloat16", "seed": 3}
+    first, second = asked
+    assert first == RunSpec(model="fake", task="qa", calibration_share=0.25, **rest)
+    assert second == pinned(RunSpec(model="fake", task=str(path), calibration_share=0.25, **rest))
+    assert {spec.batch_size for spec in asked} == {4}
+    assert "Asked for fake on Question answering, all questions" in said(app)
+
+
+def test_one_bad_task_and_nothing_is_launched(open_page: Open, asked: list[Any], tmp_path: Path):
+    app = open_page("new_run")
+    app.selectbox(key="launch_model").set_value("fake")
+    app.session_state["launch_tasks"] = ["qa", str(tmp_path / "none.csv")]
+    press(app, "Launch")
+    assert f"There is no file {tmp_path / 'none.csv'}" in said(app)
+    assert asked == []
+
+
+def test_without_a_task_there_is_nothing_to_launch(open_page: Open, asked: list[Any]):
+    app = open_page("new_run")
+    app.multiselect(key="launch_tasks").set_value([]).run()
+    assert {button.label: button.disabled for button in app.button} == {"Launch": True, "Show the exact prompt": True}
+
+
+def test_a_model_of_the_table_comes_with_its_size_and_terms(open_page: Open, asked: list[Any]):
+    app = open_page("new_run")
+    app.selectbox(key="launch_model").set_value("google/gemma-2-2b").run()
+    assert "2,614 million parameters · base · Gemma licence · gated: accept its terms on the hub" in said(app)
+    # What needs code of its makers can't be run, and is not offered.
+    assert "apple/OpenELM-270M" not in app.selectbox(key="launch_model").options
+
+
+def test_weights_of_few_bits_are_offered_where_they_can_be_used(open_page: Open, asked: list[Any], monkeypatch: Any):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert "int8" not in open_page("new_run").selectbox(key="launch_dtype").options
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    st.cache_resource.clear()
+    assert {"int8", "int4"} <= set(open_page("new_run").selectbox(key="launch_dtype").options)
+
+
+# ---------------------------------------------------------------- the exact prompt
+
+
+def previewed(app: Any) -> Any:
+    """The page once the process that reads the prompt has ended."""
+    app = press(app, "Show the exact prompt")
+    _, reading = app.session_state["previewed"]
+    assert reading.ended.wait(120)
+    return app.run()
+
+
+@pytest.fixture
+def tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bank as it ships."""
+    monkeypatch.setattr("core.runs.engine.submit", lambda spec: spec.run_id)
+
+
+def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
+    app = open_page("new_run")
+    app.number_input(key="launch_shots").set_value(1)
+    app.segmented_control(key="launch_strategy").set_value("shared")
+    app.segmented_control(key="launch_form").set_value("cloze")
+    app = previewed(app)
+    assert not app.exception
+    spec = RunSpec(model="pocket-1m", task="qa", samples=100, shots=1, strategy="shared", form="cloze")
+    _, reading = app.session_state["previewed"]
+    (found,) = reading.found
+    assert (found.run, found.questions) == (spec.run_id, 100)
+    drawn = draw_questions(spec)
+    asked = {prompt.text: prompt for prompt in prompts(spec, drawn)}
+    shown = asked[app.code[0].value]
+    assert shown.continuations == found.preview.continuations
+    assert app.metric[0].value == str(found.preview.tokens)
+    assert "␣" + shown.continuations[0].strip() in said(app)
+    command = app.code[1].value.split()
+    assert command[:4] == ["python", "-m", "core", "run"]
+    assert _specs(parser().parse_args(command[3:])) == [spec]
+
+
+def test_a_form_that_changed_hides_the_prompt(open_page: Open, tasks: None):
+    app = previewed(open_page("new_run"))
+    assert len(app.code) == 2
+    app.number_input(key="launch_seed").set_value(1).run()
+    assert len(app.code) == 0
+    assert "The form has changed since the prompt was shown" in said(app)
+    app.number_input(key="launch_seed").set_value(0).run()
+    assert len(app.code) == 2
+
+
+def test_a_prompt_on_its_way_is_seen_and_asked_for_once(open_page: Open, tasks: None, monkeypatch: Any):
+    begun, go = [], threading.Event()
+
+    def slow(command: Any) -> Any:
+        begun.append(command)
+        assert go.wait(60)
+        return output(command)
+
+    output = preview._output
+    monkeypatch.setattr(preview, "_output", slow)
+    app = press(open_page("new_run"), "Show the exact prompt")
+    assert "Reading the prompt with the model's tokenizer" in said(app)
+    press(app, "Show the exact prompt")
+    go.set()
+    _, reading = app.session_state["previewed"]
+    assert reading.ended.wait(120)
+    app.run()
+    assert len(app.code) == 2
+    assert len(begun) == 1
+
+
+def test_what_the_preview_says_goes_wrong_is_one_sentence(open_page: Open, asked: list[Any]):
+    app = open_page("new_run")
+    app.selectbox(key="launch_model").set_value("fake")
+    app = previewed(app)
+    assert [error.value.replace("\\", "") for error in app.error] == [
+        "The fake model has no tokenizer, so there is nothing to preview; choose another model."
+    ]
+
+
+def test_a_preview_that_takes_too_long_is_stopped_and_tried_again(open_page: Open, tasks: None, monkeypatch: Any):
+    with monkeypatch.context() as patch:
+        patch.setattr(preview, "TIME_LIMIT_S", 0.1)
+        app = previewed(open_page("new_run"))
+        assert "The preview took more than 0.1 seconds and was stopped" in said(app)
+    app = previewed(app)
+    assert len(app.error) == 0
+    assert len(app.code) == 2
+
+
+def test_a_preview_that_dies_is_one_sentence(open_page: Open, tasks: None, monkeypatch: Any):
+    monkeypatch.setattr(preview, "command", lambda asked: (sys.executable, "-c", "raise SystemExit(7)"))
+    assert "The preview ended with status 7; the server's log says why" in said(previewed(open_page("new_run")))
+
+
+def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None):
+    app = open_page("new_run")
+    app.number_input(key="launch_shots").set_value(16)
+    app.segmented_control(key="launch_strategy").set_value("shared")
+    app = previewed(app)
+    _, reading = app.session_state["previewed"]
+    look = reading.found[0].preview
+    assert look.longest <= look.context
+    assert look.truncated > 0
+    assert f"{look.truncated} of 100 prompts looked at do not fit the {look.context:,} tokens" in said(app)
 
 
 def test_short_and_long_are_the_modes_of_the_command_line(open_page: Open, asked: list[Any]):

@@ -1,12 +1,37 @@
-"""One question: its options, its sets, and the way from one to the next."""
+"""One question of a run: its options, its sets, and the way from one to the next."""
 
 from __future__ import annotations
 
-from core.records import DONT_KNOW
-from core.reports import evaluation, frames
+import json
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from streamlit.testing.v1 import AppTest
+
+from core.conformal.scores import SCORES
+from core.records import DONT_KNOW, Question
+from core.reports import evaluation
+from core.reports.one_question import bench, standings
 from core.runs import store
 from tests.conftest import synthetic_questions, synthetic_run
 from tests.pages.conftest import Open, said
+
+
+def sent(app: AppTest, kind: str) -> dict[str, Any]:
+    """What a mounted component got: its plain values, and its tables as columns."""
+    for one in app.get("bidi_component"):
+        values = one.proto.mixed
+        plain: dict[str, Any] = json.loads(values.json or one.proto.json)
+        if plain.get("kind") != kind:
+            continue
+        for name, blob in values.arrow_blobs.items():
+            table = pa.ipc.open_stream(blob.data).read_all().to_pydict()
+            plain |= {
+                key: table if value == {"__streamlit_arrow_ref__": name} else value for key, value in plain.items()
+            }
+        return plain
+    raise AssertionError(f"no component of kind {kind} was mounted")
 
 
 def test_without_runs_it_offers_the_first_one(open_page: Open):
@@ -15,20 +40,55 @@ def test_without_runs_it_offers_the_first_one(open_page: Open):
     assert "once a run has ended" in said(app)
 
 
-def test_a_question_of_a_link_with_its_sets(open_page: Open):
+def test_a_question_of_a_link_with_its_p_values(open_page: Open):
     run = evaluation.load(synthetic_run(n=40))
     row = int(run.test[7])
-    app = open_page("one_question", run=run.run_id, question=str(run.ids[row]), alpha="200")
+    app = open_page("one_question", run=run.run_id, question=str(run.ids[row]), alpha="200", bars="aps")
     assert not app.exception
     assert not app.warning
     assert app.number_input(key="question_number").value == 8
     assert "Which option of question 27 is right?" in app.subheader[0].value.replace("\\", "")
-    options = frames.question_sets(run, row, 200)
-    for metric, score in zip(app.metric, ("lac", "aps"), strict=True):
-        of = options[options["score"] == score]
-        assert metric.value == "{" + ", ".join(of.loc[of["member"], "letter"]) + "}"
-    assert app.dataframe[0].value["Option"].tolist()[4] == DONT_KNOW
-    assert "it says nothing of this one alone" in said(app)
+    data = sent(app, "question")
+    assert (data["alpha"], data["bars"], data["empty"]) == (200, "aps", "allow")
+    assert data["truth"] == run.labels[row]
+    assert data["options"][4] == DONT_KNOW
+    by = bench(run)
+    found = standings(by, run.probabilities[row], place=row)
+    for one, expected in zip(data["scores"], found, strict=True):
+        assert one["name"] == expected.name
+        assert one["counts"] == expected.counts.tolist()
+        assert one["n"] == expected.n
+        assert data["thresholds"][one["name"]] == by.scores[one["name"]].thresholds().tolist()
+    assert [one["badge"] for one in data["scores"]] == ["", "", "", "not tuned", "not tuned", "", ""]
+
+
+def test_the_options_in_full_at_the_alpha_of_the_link(open_page: Open):
+    run = evaluation.load(synthetic_run(n=40))
+    row = int(run.test[0])
+    app = open_page("one_question", run=run.run_id, question=str(run.ids[row]), alpha="300", bars="margin")
+    shown = app.dataframe[0].value
+    margin = standings(bench(run), run.probabilities[row], place=row)[list(SCORES).index("margin")]
+    assert shown["p_value"].tolist() == margin.p_values.tolist()
+    assert shown["member"].tolist() == ["in" if inside else "out" for inside in margin.members(300)]
+    assert shown["truth"].tolist().index("truth") == run.labels[row]
+    assert "By Margin, whose score is best other p − p" in said(app)
+
+
+def test_the_same_question_in_other_runs(open_page: Open):
+    first, second = synthetic_run(40, model="one"), synthetic_run(40, model="two", signal=3)
+    synthetic_run(60, model="calibrates q25")
+    app = open_page("one_question", run=first, question="q25")
+    assert not app.exception
+    rows = sent(app, "runs")["runs"]
+    assert [row["run"] for row in rows] == [first, second]
+    assert [row["here"] for row in rows] == [True, False]
+    assert f"run={second}" in rows[1]["href"]
+    assert "question=q25" in rows[1]["href"]
+    run = evaluation.load(second)
+    row = int((run.ids == "q25").argmax())
+    lac = standings(bench(run), run.probabilities[row], place=row)[0]
+    assert rows[1]["counts"]["lac"] == lac.counts.tolist()
+    assert "In 1 other run the question calibrates" in said(app)
 
 
 def test_forth_and_back(open_page: Open):
@@ -64,13 +124,27 @@ def test_a_calibration_question_is_not_shown(open_page: Open):
     assert app.number_input(key="question_number").value == 1
 
 
+def test_nonsense_in_a_link_is_said(open_page: Open):
+    app = open_page("one_question", run=synthetic_run(n=40), alpha="0", bars="best", ask="maybe")
+    assert not app.exception
+    assert len(app.warning) == 3
+    assert sent(app, "question")["bars"] == "lac"
+
+
+def test_two_and_twenty_six_options(open_page: Open):
+    for k in (2, 26):
+        app = open_page("one_question", run=synthetic_run(n=40, k=k, model=f"k{k}"))
+        assert not app.exception
+        assert len(sent(app, "question")["options"]) == k
+
+
 def test_markup_in_data_is_shown_as_text(open_page: Open):
     run_id = synthetic_run(n=20)
     folder = store.folder_of(run_id)
-    from dataclasses import replace
-
     nasty = "<script>alert(1)</script> ![x](http://e.vil/x.png) :red[x] $y$ https://e.vil"
-    questions = [replace(q, question=nasty, context=nasty, group="*g*") for q in synthetic_questions(20)]
+    questions: list[Question] = [
+        replace(q, question=nasty, context=nasty, group="*g*") for q in synthetic_questions(20)
+    ]
     store.write_questions(folder, questions, ["calibration"] * 10 + ["test"] * 10)
     app = open_page("one_question", run=run_id)
     assert not app.exception

@@ -9,15 +9,15 @@ way back.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app import state
+from app.components.scripts import bundle
 from app.state import LAB_NAMES, View
 from core.conformal.scores import SCORES
 
@@ -40,7 +40,6 @@ SCRIPTS = (
     "questions.js",
     "alpha_lab.js",
 )
-LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "\./[^"]+";$', re.MULTILINE)
 GLOSSES = {
     "lac": "keeps each option that is probable enough",
     "aps": "keeps the likeliest options until they sum high enough",
@@ -51,11 +50,6 @@ GLOSSES = {
     "top-k": "keeps the same number of options everywhere",
 }
 """Each score in a few words, beside its name."""
-
-
-def bundle(scripts: Iterable[Path]) -> str:
-    """Scripts as the one module that streamlit takes; their imports of each other fall away."""
-    return "\n".join(LOCAL_IMPORT.sub("", path.read_text(encoding="utf-8")) for path in scripts)
 
 
 _mount = st.components.v2.component(
@@ -73,8 +67,9 @@ _SCORES = [
 
 @dataclass(frozen=True, slots=True)
 class _Seed:
-    """What the browser starts from, how often that changed, and what the browser was last known to show."""
+    """What the browser starts from with which data, how often that changed, and what it was last known to show."""
 
+    version: str
     view: dict[str, Any]
     revision: int
     shown: dict[str, Any]
@@ -99,7 +94,7 @@ def alpha_lab(
     ``version`` names the data and ``name`` the run in words. What a person chooses goes into the view when they let
     go; ``on_open`` is called with the id of a question that a person wants to see on its own page.
     """
-    seed = _seed(key, view)
+    seed = _seed(key, view, version)
     _mount(
         key=key,
         data={
@@ -136,14 +131,14 @@ def lab_figure(
     )
 
 
-def _seed(key: str, view: View) -> _Seed:
+def _seed(key: str, view: View, version: str) -> _Seed:
     """The last seed, or the next one where the browser shows something else than the view."""
     name = f"{key}_seed"
     seed: _Seed | None = st.session_state.get(name)
     mounted = key in st.session_state  # its state is dropped with the page, and a new one starts from the seed
-    if seed is None or not mounted or seed.shown != lab_view(view):
+    if seed is None or not mounted or (seed.version, seed.shown) != (version, lab_view(view)):
         revision = seed.revision + 1 if seed else 0
-        seed = _Seed(lab_view(view), revision, lab_view(view))
+        seed = _Seed(version, lab_view(view), revision, lab_view(view))
         st.session_state[name] = seed
     return seed
 
@@ -151,7 +146,7 @@ def _seed(key: str, view: View) -> _Seed:
 def _take_view(key: str) -> None:
     view = _read(st.session_state[key].get("view") or {})
     seed: _Seed = st.session_state[f"{key}_seed"]
-    st.session_state[f"{key}_seed"] = _Seed(seed.view, seed.revision, lab_view(view))
+    st.session_state[f"{key}_seed"] = replace(seed, shown=lab_view(view))
 
 
 def _open(key: str, on_open: Callable[[str], None]) -> None:

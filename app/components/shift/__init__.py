@@ -8,7 +8,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app.components.alpha_lab import HERE as LAB
-from app.components.alpha_lab import bundle
+from app.components.scripts import bundle
 from core.reports.shifted import Shifted
 
 HERE = Path(__file__).parent

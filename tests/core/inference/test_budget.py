@@ -1,4 +1,7 @@
 import gc
+import json
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -8,6 +11,7 @@ from core.errors import RunError
 from core.inference import budget as module
 from core.inference.budget import Budget, work_through
 from core.inference.memory import Geometry, free_bytes, geometry, is_out_of_memory
+from core.settings import ROOT
 from tests.core.inference.architectures import tiny
 
 CPU = torch.device("cpu")
@@ -148,3 +152,61 @@ def test_half_the_memory_is_half_the_batch(monkeypatch):
         sizes.append(len(made.batches([10] * 400, prefix=190)[0]))
     # A quarter of 4 MB by 3 × 100 × 200 + 10 × 50 bytes a row.
     assert sizes == [16, 8]
+
+
+REALLY_OUT = """
+import json, resource, sys
+import numpy as np, psutil, torch
+from core.inference.transformers_engine import TransformersEngine
+from core.records import Prompt
+from tests.core.inference.architectures import tiny
+
+class Bytes:
+    model_max_length = 10**30
+
+    def __call__(self, texts, *, add_special_tokens, verbose):
+        return {"input_ids": [[3 + ord(c) % 90 for c in text] for text in texts]}
+
+def scored(engine):
+    found = {name: row for batch in engine.score(asked) for name, row in zip(batch.ids, batch.logits)}
+    return np.array([found[p.question_id] for p in asked])
+
+device, room = sys.argv[1], int(sys.argv[2]) * 2**20
+torch.set_num_threads(1)
+words = ["".join(chr(97 + (i * 7 + j) % 26) for j in range(300)) for i in range(256)]
+asked = [Prompt(f"p{i}", word + " x" * (i % 3) + " Answer:", 4) for i, word in enumerate(words)]
+engine = TransformersEngine(tiny("llama").to(device), Bytes(), name="tiny", dtype="float32")
+engine.prepare(asked)
+assert engine.self_check(asked).rung != "one by one"
+before = scored(engine)
+engine.budget.tokens = engine.budget.bytes = 10**12
+if device == "cpu":
+    taken = psutil.Process().memory_info().vms
+    resource.setrlimit(resource.RLIMIT_AS, (taken + room, taken + room))
+else:
+    torch.cuda.empty_cache()
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + room) / total)
+after = scored(engine)
+print(json.dumps([engine.budget.halvings, float(np.abs(after - before).max())]))
+"""
+
+
+@pytest.mark.parametrize(
+    "device",
+    ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"))],
+)
+def test_memory_that_really_runs_out(device):
+    """256 prompts at once, with 40 MiB to compute them in: the allocator itself refuses, and no score moves."""
+    said = subprocess.run(
+        [sys.executable, "-c", REALLY_OUT, device, "40"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert said.returncode == 0, said.stderr
+    halvings, difference = json.loads(said.stdout)
+    assert halvings > 0
+    assert difference < 1e-4

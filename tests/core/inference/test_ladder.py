@@ -55,6 +55,16 @@ def climbed(model_type, prefix, rows, *, shared=True):
     return climb_down(rungs, rows, prefix=cache, dtype="float32"), cache
 
 
+def test_every_architecture_that_has_to_be_right_is_tried():
+    wanted = (
+        "gpt2 gpt_neox llama qwen2 qwen3 mistral gemma2 gemma3_text phi phi3 falcon mpt stablelm olmo2 smollm3 granite "
+        "bloom opt mamba falcon_mamba jamba falcon_h1 lfm2"
+    )
+    assert set(wanted.split()) <= set(SETTINGS)
+    # A prefix shorter than a window would hide a cache that forgets.
+    assert PREFIX > WINDOW
+
+
 @pytest.mark.parametrize("model_type", SETTINGS)
 def test_letters_on_their_rung(model_type):
     climb, _ = climbed(model_type, *letter_rows())
@@ -218,8 +228,23 @@ def test_the_vocabulary_is_never_held_for_a_whole_batch(monkeypatch):
     monkeypatch.setattr(module, "VOCABULARY_BYTES", {"cpu": 8 * VOCABULARY * 5})
     monkeypatch.setattr(made, "_head", lambda hidden: seen.append(len(hidden)) or head(hidden))
     hidden = made.hidden(made.tokens([tuple(range(3, 20))]))[0]
-    made.log_probabilities(hidden, torch.zeros(17, 1, dtype=torch.long))
+    with torch.inference_mode():
+        whole = torch.log_softmax(head(hidden), dim=-1)[:, :1]
+    monkeypatch.setattr(module, "CACHE_BYTES", {"cpu": 4 * VOCABULARY * 2})
+    got = made.log_probabilities(hidden, torch.zeros(17, 1, dtype=torch.long))
     assert seen == [5, 5, 5, 2]
+    assert torch.allclose(got, whole, atol=1e-6)
+
+
+def test_what_all_options_follow_passes_the_head_once(monkeypatch):
+    """Options of 1, 4, 7 and 30 tokens after one context: 1 + 0 + 3 + 6 + 29 states, not 42."""
+    made, seen = decoder("llama"), []
+    head = made._head
+    monkeypatch.setattr(made, "_head", lambda hidden: seen.append(len(hidden)) or head(hidden))
+    _, (row, *_) = option_rows()
+    got = paths.option_tree(made, [row])
+    assert seen == [39]
+    assert got[0] == pytest.approx(paths.one_by_one(made, [row])[0], abs=1e-4)
 
 
 def test_a_check_that_runs_out_of_memory_goes_on_with_less(monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from core.cli import main
 from core.errors import InputError
 from core.inference import paths
 from core.inference.encoding import Encoder, context_of
@@ -142,6 +143,15 @@ def test_the_oldest_demonstrations_go_and_are_counted(tiny_model):
     fuller = prompt(last, demonstrations=shown[dropped - 1 :])
     assert len(engine.encoder.ids([kept.text])[0]) <= 128 < len(engine.encoder.ids([fuller.text])[0])
     assert np.isfinite(scored(engine, [made])[0]).all()
+
+
+def test_a_run_says_what_did_not_fit(home, tiny_model, monkeypatch, capsys):
+    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(30))
+    assert main(["run", "--model", str(tiny_model), "--task", "qa", "--shots", "8"]) == 0
+    says = "prompts longer than the 128 tokens that the model reads: 22, which lost"
+    run_id = next(name for name in store.run_ids() if name.startswith("tiny-llama"))
+    assert any(says in line for line in store.read_log(run_id))
+    assert f"hedge: run {run_id}: {says}" in capsys.readouterr().err
 
 
 def test_what_is_too_long_even_so_loses_its_beginning(tiny_model):

@@ -1,13 +1,17 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.cli import main
+from core.cli import main, parser
+from core.commands import _specs
 from core.errors import InputError
+from core.prompting.strategies import STRATEGIES
 from core.runs import store
-from core.runs.asked import draw_questions, make_prompt, pinned, prompts
+from core.runs.asked import Combination, draw_questions, make_prompt, pinned, prompts
 from core.runs.execute import execute
-from core.runs.spec import RunSpec
+from core.runs.spec import DTYPES, FORMATS, FORMS, MAX_SHOTS, RunSpec
 from core.tasks import bank
 from tests.conftest import synthetic_questions
 
@@ -32,7 +36,7 @@ def test_a_changed_file_is_another_run(home, tmp_path, monkeypatch, capsys):
         names += json.loads(capsys.readouterr().out)["runs"]
     assert names[0] == names[1] != names[2]
     assert names[0].startswith("fake-mine-base")
-    assert store.read_record(names[0]).provenance["data"] == {"source": path, "left_out": {}}
+    assert store.read_record(names[0]).provenance["data"] == {"source": path, "left_out": {}, "alike": 0}
 
 
 def test_a_run_does_not_go_on_with_other_questions(home, tmp_path, monkeypatch):
@@ -70,3 +74,36 @@ def test_shots_up_to_sixteen(monkeypatch, shots):
     drawn = draw_questions(spec)
     assert len(drawn.demonstrations) == shots
     assert all(p.text.count("Answer:") == shots + 1 for p in prompts(spec, drawn))
+
+
+def some(choices):
+    return st.lists(st.sampled_from(choices), min_size=1, max_size=2, unique=True).map(tuple)
+
+
+@given(
+    st.builds(
+        Combination,
+        models=st.just(("pocket-1m",)),
+        tasks=some(("qa", "rc@hub", "qa@published")),
+        strategies=some(STRATEGIES),
+        dtypes=some(DTYPES),
+        forms=some(FORMS),
+        formats=some(FORMATS),
+        shots=st.integers(0, MAX_SHOTS),
+        samples=st.none() | st.integers(2, 20_000),
+        rotations=st.booleans(),
+        batch_size=st.none() | st.integers(1, 64),
+        seed=st.integers(0, 2**31 - 1),
+        calibration_share=st.floats(0.1, 0.9),
+    )
+)
+def test_the_page_and_the_command_line_ask_for_the_same(asked):
+    said = _specs(parser().parse_args(["run", *asked.words()]))
+    assert said == asked.specs()
+    assert {spec.batch_size for spec in said} == {asked.batch_size}
+    product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats)
+    assert len({spec.run_id for spec in said}) == len(said)
+    expected = 1
+    for choices in product:
+        expected *= len(choices)
+    assert len(said) == expected

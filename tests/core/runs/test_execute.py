@@ -103,6 +103,10 @@ def test_a_failed_self_check_stops_the_run_with_its_figure(fake):
 def test_what_goes_wrong_is_said_in_words(fake, monkeypatch):
     for error, says in (
         (OSError(28, "No space left on device"), "the disk is full"),
+        (
+            PermissionError(13, "Permission denied", "/home/runs"),
+            "/home/runs can't be written; make it writable, or set",
+        ),
         (MemoryError(), "memory ran out"),
         (ZeroDivisionError("division by zero"), "ZeroDivisionError"),
     ):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,7 +47,15 @@ def dying(function, at):
         return function(*arguments, **options)
     return wrapped
 
-if where == "scoring":
+if where == "loading":
+    module.load_engine = dying(module.load_engine, 1)
+elif where == "checking":
+    module._Execution._checked = dying(module._Execution._checked, 1)
+elif where == "asking":
+    store.write_questions = dying(store.write_questions, 1)
+elif where == "ending":
+    store.write_record = dying(store.write_record, 4)
+elif where == "scoring":
     module.Pace.add = dying(module.Pace.add, 2)
 elif where == "writing":
     store._sync = dying(store._sync, 8)
@@ -80,7 +91,7 @@ def kill(spec, where, home):
     assert died.returncode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("where", ["scoring", "writing", "joining"])
+@pytest.mark.parametrize("where", ["asking", "loading", "checking", "scoring", "writing", "joining", "ending"])
 def test_killed_and_resumed_equals_uninterrupted(spec, home, tmp_path, monkeypatch, where):
     kill(spec, where, home)
     assert store.read_record(spec.run_id).state == "running"
@@ -118,3 +129,36 @@ def test_a_full_disk_is_said_and_resumed(spec, monkeypatch):
     monkeypatch.setattr(store, "_sync", sync)
     execute(spec)
     assert len(store.read_logits(spec.run_id).ids) == N - 2
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own that holds next to nothing; the tests with it skip where none can be mounted."""
+    if shutil.which("mount") is None or os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", folder], check=False).returncode:
+        pytest.skip("no small disk can be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize("size", ["8k", "16k", "24k", "36k"])
+def test_a_disk_that_is_really_full(spec, small_disk, monkeypatch, tmp_path, size):
+    """From a disk that can't even take run.json's last word to one that lacks the last chunk."""
+    subprocess.run(["mount", "-o", f"remount,size={size}", small_disk], check=True)
+    monkeypatch.setenv("HEDGE_HOME", str(small_disk))
+    with pytest.raises(RunError, match="the disk is full; free some space, then resume the run"):
+        execute(spec)
+    assert not list(small_disk.rglob("logits.parquet"))
+    with pytest.raises(InputError, match=r"is (running|failed|queued)"):
+        load(spec.run_id)
+    subprocess.run(["mount", "-o", "remount,size=4m", small_disk], check=True)
+    execute(spec)
+    resumed = store.read_logits(spec.run_id)
+    monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "other"))
+    execute(spec)
+    whole = store.read_logits(spec.run_id)
+    assert resumed.ids == whole.ids
+    assert np.abs(resumed.logits - whole.logits).max() <= 1e-6

@@ -1,16 +1,19 @@
 import csv
 import json
+import os
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError
-from core.settings import settings
+from core.settings import ROOT, settings
 from core.tasks import bank, catalogue
 from core.tasks.split import draw
 from tests.conftest import synthetic_questions
-from tests.core.tasks.shapes import SHAPES, dialogue, mmlu
+from tests.core.tasks.shapes import SHAPES, dialogue, mmlu, summarization
 
 ROWS = [
     {"question": f"What is {i} + 1?", "options": [str(i), str(i + 1), "none"], "label": 1, "subject": "sums"}
@@ -134,10 +137,27 @@ def test_from_a_folder_laid_out_like_the_hub(tmp_path, datasets_home, task):
     assert catalogue.load(f"{task}@{path}").questions == data.questions
 
 
-def test_dialogues_built_twice_are_identical(tmp_path):
-    path = write(tmp_path / "rows.jsonl", dialogue(300))
-    for task in ("drs",):
-        assert catalogue.load(f"{task}@{path}") == catalogue.load(f"{task}@{path}")
+@pytest.mark.parametrize(("task", "shape"), [("drs", dialogue), ("ds", summarization)])
+def test_built_twice_and_elsewhere_are_identical(tmp_path, task, shape):
+    """Also in a process whose hashes, and so whose sets, come in another order."""
+    path = write(tmp_path / "rows.jsonl", shape(300))
+    first = catalogue.load(f"{task}@{path}")
+    assert catalogue.load(f"{task}@{path}") == first
+    code = (
+        "import sys; from core.tasks import bank, catalogue; "
+        "print(bank.fingerprint(catalogue.load(sys.argv[1]).questions))"
+    )
+    for seed in ("1", "2"):
+        said = subprocess.run(
+            [sys.executable, "-c", code, f"{task}@{path}"],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        assert said.stdout.strip() == bank.fingerprint(first.questions)
 
 
 def test_what_came_from_the_hub_is_kept(home, monkeypatch):

@@ -57,3 +57,10 @@ def test_questions_alike_stay_on_one_side_and_out_of_the_demonstrations():
 def test_a_side_of_nothing_is_refused(share, samples):
     with pytest.raises(InputError, match="calibration share"):
         draw(synthetic_questions(30), samples=samples, shots=0, calibration_share=share, seed=0)
+
+
+def test_questions_alike_are_counted():
+    questions = synthetic_questions(20)
+    doubled = [*questions, again(questions[3], "x"), again(questions[3], "y"), again(questions[5], "z")]
+    assert draw(doubled, samples=None, shots=0, calibration_share=0.5, seed=0).alike == 3
+    assert draw(questions, samples=None, shots=0, calibration_share=0.5, seed=0).alike == 0

@@ -1,0 +1,235 @@
+"""One question under every score: the alpha at which each of its options leaves the set.
+
+An option's conformal p-value is c / (n + 1), where c counts itself and the calibration scores that are no better
+(:mod:`core.conformal.pvalues`). It is in the exact threshold's set at alpha if and only if alpha is smaller. alpha
+counts in thousandths, so whole numbers decide: ``alpha · (n + 1) < 1000 · c``. The browser does the same
+(``app/components/option_bars/standing.js``).
+
+Calibration is that of a run. The question is one of its test questions, or one that somebody typed: that one stands
+behind the run's last row, which gives randomised scores a number of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
+from core.conformal.probabilities import softmax, top_options
+from core.conformal.pvalues import p_values
+from core.conformal.scores import SCORES, Parameters, ranks, score, true_scores
+from core.conformal.sets import check_empty
+from core.conformal.threshold import rank
+from core.conformal.tuning import tune
+from core.errors import InputError
+from core.records import LETTERS, BoolArray, FloatArray, IntArray
+from core.reports.evaluation import Evaluation
+from core.reports.report import tuning_note
+from core.runs import store
+from core.runs.spec import RunSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """One score's calibration by one run.
+
+    ``scores`` (n,) are those of the true options of the questions that calibrate, rising. ``note`` says how the
+    score's parameters were chosen (empty where it has none), ``tuned`` whether on questions of their own (None where
+    it has none).
+    """
+
+    name: str
+    scores: FloatArray
+    parameters: Parameters
+    note: str
+    tuned: bool | None
+
+    @property
+    def n(self) -> int:
+        """Questions that calibrate; a tuned score has set some aside."""
+        return len(self.scores)
+
+    def thresholds(self) -> FloatArray:
+        """The exact threshold at every alpha, (999,); infinite where every option stays."""
+        return np.asarray(np.append(self.scores, np.inf)[np.asarray(rank(self.n, ALPHAS)) - 1], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One question's k options under one score.
+
+    ``scores`` (k,); ``counts`` (k,) the numerators c of the p-values c / (n + 1); ``top`` the most probable option,
+    which a set that would be empty takes where the policy is ``top1``.
+    """
+
+    name: str
+    n: int
+    scores: FloatArray
+    counts: IntArray
+    top: int
+
+    @property
+    def p_values(self) -> FloatArray:
+        """(k,), in [1 / (n + 1), 1]."""
+        return np.asarray(self.counts / (self.n + 1), dtype=np.float64)
+
+    @property
+    def leaves(self) -> IntArray:
+        """The smallest alpha (thousandths) at which each option is out of the set, (k,); 1000 for one that stays."""
+        return -(-THOUSAND * self.counts // (self.n + 1))
+
+    def members(self, alpha: int, *, empty: str = "allow") -> BoolArray:
+        """Which options are in the set at ``alpha`` thousandths, (k,)."""
+        inside = np.asarray(check_thousandths(alpha) * (self.n + 1) < THOUSAND * self.counts)
+        if check_empty(empty) == "top1" and not inside.any():
+            inside[self.top] = True
+        return inside
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A finished run as what questions are measured by: its answers, and every score's calibration.
+
+    ``rows`` finds a test question's row by its id; ``places`` counts all rows.
+    """
+
+    run_id: str
+    spec: RunSpec
+    k: int
+    probabilities: FloatArray
+    labels: IntArray
+    rows: dict[str, int]
+    scores: dict[str, Calibrated]
+
+    @property
+    def places(self) -> int:
+        """Questions of the run; the place of one that is not among them."""
+        return len(self.labels)
+
+
+def bench(run: Evaluation) -> Bench:
+    """Calibrate every score on a run.
+
+    Raises :class:`InputError` where the run has no calibration questions.
+    """
+    if len(run.calibration) == 0:
+        raise InputError(f"run {run.run_id} has no calibration questions, so no set can be formed; choose another run")
+    return Bench(
+        run_id=run.run_id,
+        spec=run.spec,
+        k=run.k,
+        probabilities=run.probabilities,
+        labels=run.labels,
+        rows={str(run.ids[row]): int(row) for row in run.test},
+        scores={name: _calibrated(run, name) for name in SCORES},
+    )
+
+
+def _calibrated(run: Evaluation, name: str) -> Calibrated:
+    tuned = tune(name, run.probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    scores = score(name, run.probabilities, seed=run.spec.seed, parameters=tuned.parameters)
+    true = np.sort(true_scores(scores[tuned.calibration], run.labels[tuned.calibration]))
+    true.setflags(write=False)
+    has_parameters = SCORES[name].tuned
+    return Calibrated(
+        name=name,
+        scores=true,
+        parameters=tuned.parameters,
+        note=tuning_note(name, tuned) if has_parameters else "",
+        tuned=len(tuned.rows) > 0 if has_parameters else None,
+    )
+
+
+def standings(by: Bench, probabilities: FloatArray, *, place: int) -> tuple[Standing, ...]:
+    """A question of ``probabilities`` (k,) under every score, in the order of :data:`SCORES`.
+
+    ``place`` is its row in the run, or the number of the run's rows for a question that is none of them. k may be
+    another than the run's, of which the guarantee then says nothing.
+    """
+    top = int(top_options(probabilities[None])[0])
+    found = []
+    for name, calibrated in by.scores.items():
+        own = _scores_at(name, probabilities, place, seed=by.spec.seed, parameters=calibrated.parameters)
+        shares = p_values(calibrated.scores, own)
+        counts = np.rint(shares * (calibrated.n + 1)).astype(np.int64)
+        found.append(Standing(name, calibrated.n, own, counts, top))
+    return tuple(found)
+
+
+def asked(by: Bench, logits: FloatArray | Sequence[float]) -> tuple[FloatArray, tuple[Standing, ...]]:
+    """The probabilities (k,) of a typed question's option logits (k,), and its standings by the run's calibration."""
+    probabilities = softmax(np.asarray(logits, dtype=np.float64)[None])[0]
+    return probabilities, standings(by, probabilities, place=by.places)
+
+
+def _scores_at(name: str, probabilities: FloatArray, place: int, *, seed: int, parameters: Parameters) -> FloatArray:
+    """The scores (k,) of a question; a randomised one takes the number that belongs to its place."""
+    before = place if SCORES[name].randomised else 0
+    k = len(probabilities)
+    rows = np.concatenate([np.full((before, k), 1 / k), probabilities[None]])
+    scores: FloatArray = score(name, rows, seed=seed, parameters=parameters)[-1]
+    return scores
+
+
+def option_frame(
+    probabilities: FloatArray,
+    options: tuple[str, ...],
+    standing: Standing,
+    threshold: float,
+    members: BoolArray,
+    label: int | None,
+) -> pd.DataFrame:
+    """One score's options in full: probability, rank, score, threshold, p-value, where each leaves, in or out.
+
+    ``truth`` is missing (None) throughout where nobody knows it.
+    """
+    k = len(options)
+    return pd.DataFrame(
+        {
+            "letter": list(LETTERS[:k]),
+            "option": options,
+            "probability": probabilities,
+            "rank": ranks(probabilities[None])[0],
+            "score": standing.scores,
+            "threshold": threshold,
+            "p_value": standing.p_values,
+            "leaves_at": standing.leaves / THOUSAND,
+            "member": members,
+            "truth": [None] * k if label is None else np.arange(k) == label,
+        }
+    )
+
+
+def score_frame(found: tuple[Standing, ...], by: Bench, alpha: int, *, empty: str = "allow") -> pd.DataFrame:
+    """Every score at ``alpha`` thousandths: threshold, set in letters, n, note on parameters, p-values by letter."""
+    rows = []
+    for standing in found:
+        inside = standing.members(alpha, empty=empty)
+        rows.append(
+            {
+                "score": standing.name,
+                "set": "".join(LETTERS[j] for j in np.flatnonzero(inside)),
+                "threshold": float(by.scores[standing.name].thresholds()[alpha - 1]),
+                "n_calibration": standing.n,
+                "parameters": by.scores[standing.name].note,
+                **{f"p_{LETTERS[j]}": float(p) for j, p in enumerate(standing.p_values)},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def question_index(run_id: str) -> dict[str, tuple[str, str]]:
+    """From each question's id to its role in the run and a digest of its text, options and label."""
+    table = store.read_questions(run_id)
+    columns = [table[name].to_pylist() for name in ("id", "role", "context", "question", "options", "label")]
+    return {name: (role, _digest(*content)) for name, role, *content in zip(*columns, strict=True)}
+
+
+def _digest(context: str, question: str, options: list[str], label: int) -> str:
+    text = json.dumps([context, question, options, label])
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -1,0 +1,76 @@
+"""standing.js decides as core/reports/one_question.py does, at every alpha, ties and all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.components import option_bars
+from core.conformal.alpha import ALPHAS
+from core.conformal.sets import EMPTY_POLICIES
+from core.records import LETTERS
+from core.reports.one_question import Standing
+from core.settings import ROOT
+
+MODULE = ROOT / "app" / "components" / "option_bars" / "standing.js"
+SIZES = ((1, 2), (2, 6), (9, 6), (61, 3), (999, 6), (1000, 26), (1001, 6), (9999, 6))
+"""Calibration questions and options."""
+
+
+def golden(n: int, k: int) -> dict[str, Any]:
+    rng = np.random.default_rng([n, k])
+    counts = rng.integers(1, n + 2, k)
+    counts[0], counts[-1] = n + 1, 1  # the ends: one that never leaves and one that leaves first
+    one = Standing("lac", n, np.zeros(k), counts, int(rng.integers(k)))
+    return {
+        "name": f"{n} calibrated, {k} options",
+        "n": n,
+        "counts": counts.tolist(),
+        "top": one.top,
+        "leaves": one.leaves.tolist(),
+        "sets": {
+            empty: [
+                "".join(LETTERS[j] for j in np.flatnonzero(one.members(alpha, empty=empty)))
+                for alpha in ALPHAS.tolist()
+            ]
+            for empty in EMPTY_POLICIES
+        },
+    }
+
+
+def test_the_browser_decides_as_python_does(tmp_path: Path):
+    node = shutil.which("node")
+    if node is None:
+        if os.environ.get("HEDGE_REQUIRE_BROWSER") == "1":
+            pytest.fail("node is missing, and HEDGE_REQUIRE_BROWSER asks for it")
+        pytest.skip("node is missing; the browser's arithmetic needs it")
+    path = tmp_path / "golden.json"
+    path.write_text(json.dumps({"module": str(MODULE), "cases": [golden(n, k) for n, k in SIZES]}))
+    done = subprocess.run(
+        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("standing.test.mjs"))],
+        env={**os.environ, "HEDGE_GOLDEN": str(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    passed = re.search(r"^# pass (\d+)$", done.stdout, re.MULTILINE)
+    assert passed is not None
+    assert int(passed[1]) == 3 * len(SIZES)
+
+
+def test_the_joined_script_has_no_name_twice():
+    names = re.findall(
+        r"^(?:export )?(?:function|class|const|let) (\w+)",
+        "\n".join((option_bars.HERE / name).read_text() for name in option_bars.SCRIPTS),
+        re.MULTILINE,
+    )
+    assert len(names) == len(set(names)), sorted(names)

@@ -1,0 +1,87 @@
+"""How long a person waits for the answer to a question of their own, in a real browser.
+
+    .venv/bin/python -m tests.benchmarks.own_question_waits
+
+Twenty different questions to the bundled pocket model once it is warm: from the click on Ask until the page shows the
+question's set, and the part of it that the model took. Prints one JSON object of milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import statistics
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import expect, sync_playwright
+
+from core.runs.spec import RunSpec
+from tests.browser.conftest import FLAGS, SEEN_WITHIN_MS, server
+
+QUESTIONS = 20
+WATCH = """([asked, first]) => {
+  window.waited = new Promise(done => {
+    addEventListener("click", ({ timeStamp }) => {
+      const bars = () => [...document.querySelectorAll(".stBidiComponent *")].find(at => at.shadowRoot)?.shadowRoot;
+      const look = () => {
+        const heading = [...document.querySelectorAll("h3")].some(at => at.textContent.includes(asked));
+        const shown = bars()?.querySelector(".option .text")?.textContent === first;
+        if (heading && shown && bars().querySelector(".answer").textContent) done(performance.now() - timeStamp);
+        else requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+    }, { capture: true, once: true });
+  });
+}"""
+"""Told the question and its first option: the milliseconds from the next click to the frame that shows its set."""
+
+CITIES = ("Paris", "London", "Rome", "Berlin", "Madrid", "Vienna", "Oslo", "Athens")
+
+
+def main() -> None:
+    """Measure and print."""
+    expect.set_options(timeout=SEEN_WITHIN_MS)
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        server(Path(folder) / "home") as address,
+    ):
+        page = playwright.chromium.launch(executable_path=chromium, args=FLAGS).new_page()
+        page.set_default_timeout(120_000)
+        page.goto(f"{address}/one_question?ask=own&run={RunSpec(model='pocket-1m', task='qa').run_id}")
+        cold, _ = wait(page, 0)
+        waits = [wait(page, i) for i in range(1, QUESTIONS + 1)]
+    clicks, model = ([one[part] for one in waits] for part in (0, 1))
+    print(
+        json.dumps(
+            {
+                "cold": round(cold),
+                "click_median": round(statistics.median(clicks)),
+                "click_p95": round(sorted(clicks)[int(0.95 * QUESTIONS) - 1]),
+                "click_worst": round(max(clicks)),
+                "model_median": round(statistics.median(model)),
+                "questions": QUESTIONS,
+            }
+        )
+    )
+
+
+def wait(page, number: int) -> tuple[float, float]:
+    """Milliseconds from the click to the set, and those that the model took."""
+    asked = f"Which city is the capital of country number {number}?"
+    options = [CITIES[(number + i) % len(CITIES)] for i in range(4)]
+    page.get_by_role("textbox", name="Question", exact=True).fill(asked)
+    page.get_by_role("textbox", name=re.compile("^Options")).fill("\n".join(options))
+    button = page.get_by_role("button", name="Ask", exact=True)
+    page.evaluate(WATCH, [asked, options[0]])
+    button.click()
+    waited = float(page.evaluate("() => window.waited"))
+    took = re.search(r"answered in ([\d,]+) ms", page.get_by_text(re.compile("answered in")).inner_text())
+    return waited, float(took[1].replace(",", "")) if took else float("nan")
+
+
+if __name__ == "__main__":
+    main()
