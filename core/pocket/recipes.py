@@ -11,15 +11,16 @@ from core.errors import InputError
 class Recipe:
     """A model and its training.
 
-    Training has three stages: pairs until ``pairs_goal`` (accuracy, 0 to 1) or ``pairs_steps``, binding until
-    ``binding_goal`` or ``binding_steps``, then facts for ``steps`` steps. The learning rate rises over 100 steps,
-    stays, and in the last ``cooldown`` steps of the last stage falls to a twentieth, so that a longer training is the
-    shorter one carried on before its cooldown. ``tasks`` are what the last stage practises.
+    Training has four stages: pairs until ``pairs_goal`` (accuracy, 0 to 1) or ``pairs_steps``, binding until
+    ``binding_goal`` or ``binding_steps``, reading until ``reading_goal`` or ``reading_steps``, then facts for ``steps``
+    steps. The learning rate rises over 100 steps, stays, and in the last ``cooldown`` steps of the last stage falls to
+    a twentieth, so that a longer training is the shorter one carried on before its cooldown. ``tasks`` are what the
+    last stage practises.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged (:mod:`core.pocket.grow`), and has the
-    last stage alone; it keeps the other's tokenizer where that has ``vocabulary`` tokens, else it moves to one made of
-    the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder; one for ``chat`` is
-    tuned on conversations, and its tokenizer has a chat template. ``half`` stores the weights as float16.
+    last two stages alone; it keeps the other's tokenizer where that has ``vocabulary`` tokens, else it moves to one
+    made of the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder; one for
+    ``chat`` is tuned on conversations, and its tokenizer has a chat template. ``half`` stores the weights as float16.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Recipe:
     cooldown: int
     rate: float
     grown_from: str = ""
+    reading_steps: int = 0
+    reading_goal: float = 0.6
     vocabulary: int = 5120
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     shipped: bool = True
@@ -80,6 +83,7 @@ RECIPES = {
         cooldown=2000,
         rate=1.5e-3,
         grown_from="pocket-1m-facts",
+        reading_steps=12_000,
     ),
     "pocket-3m": Recipe(
         name="pocket-3m",

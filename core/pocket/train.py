@@ -41,7 +41,7 @@ TOKENIZER_DOCUMENTS = 60_000
 
 CHECK_QUESTIONS = 200
 
-CHECK_EVERY: dict[Stage, int] = {"pairs": 400, "binding": 200, "facts": 500}
+CHECK_EVERY: dict[Stage, int] = {"pairs": 400, "binding": 200, "reading": 500, "facts": 500}
 
 
 class Trainer:
@@ -77,7 +77,7 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(
             self.model.parameters(), lr=0.0, weight_decay=0.05, betas=(0.9, 0.95), fused=True
         )
-        self.progress = Progress(stage="facts" if recipe.grown_from else "pairs")
+        self.progress = Progress(stage="reading" if recipe.grown_from else "pairs")
         self._resume()
 
     def run(self) -> None:
@@ -93,6 +93,13 @@ class Trainer:
             self._steps(CHECK_EVERY["binding"])
             row = self._check()
             if row["binding"] >= recipe.binding_goal or progress.step >= recipe.binding_steps:
+                progress.stage, progress.step = "reading", 0
+            self._save()
+        while progress.stage == "reading":
+            if progress.step < recipe.reading_steps:
+                self._steps(min(CHECK_EVERY["reading"], recipe.reading_steps - progress.step))
+                found = self._check()["tasks"]["rc"]
+            if progress.step >= recipe.reading_steps or found >= recipe.reading_goal:
                 progress.stage, progress.step = "facts", 0
             self._save()
         while progress.step < recipe.steps:
@@ -227,7 +234,17 @@ class Trainer:
         differing = [
             name
             for name, value in asdict(self.recipe).items()
-            if name not in ("pairs_goal", "pairs_steps", "binding_goal", "steps", "cooldown", "half")
+            if name
+            not in (
+                "pairs_goal",
+                "pairs_steps",
+                "binding_goal",
+                "reading_steps",
+                "reading_goal",
+                "steps",
+                "cooldown",
+                "half",
+            )
             and state["recipe"].get(name) != value
         ]
         if differing:

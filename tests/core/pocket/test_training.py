@@ -26,6 +26,7 @@ TINY = replace(
     intermediate=16,
     pairs_steps=2,
     binding_steps=2,
+    reading_steps=2,
     steps=4,
     cooldown=2,
 )
@@ -37,7 +38,7 @@ def trainer(folder: Path, tiny=TINY) -> Trainer:
 
 @pytest.fixture(autouse=True)
 def _frequent_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(train, "CHECK_EVERY", {"pairs": 2, "binding": 2, "facts": 2})
+    monkeypatch.setattr(train, "CHECK_EVERY", {"pairs": 2, "binding": 2, "reading": 2, "facts": 2})
     monkeypatch.setattr(Trainer, "publish", lambda self: None)
 
 
@@ -123,7 +124,7 @@ def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path, monkeypatch: py
     monkeypatch.undo()
     publish(small.model, small.tokenizer, small.target, "card")
     begun = Trainer(grown, folder=tmp_path / "grown", target=tmp_path / "target")
-    assert begun.progress.stage == "facts"
+    assert begun.progress.stage == "reading"
     assert begun.tokenizer.get_vocab() == small.tokenizer.get_vocab()
     tokens = torch.tensor([begun.tokenizer.encode("Question: What is it?\nA. red")])
     torch.testing.assert_close(begun.model(tokens).logits, small.model(tokens).logits, rtol=1e-4, atol=1e-5)
