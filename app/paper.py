@@ -200,7 +200,8 @@ KINDS: dict[str, Callable[[Drawing], bytes]] = {"svg": svg, "png": png, "html": 
 
 def report_html(runs: Sequence[Evaluation], asked: Asked, *, title: str = "Prediction sets") -> bytes:
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
-    from app.components.alpha_lab import GLOSSES, SCRIPTS, bundle, lab_view
+    from app.components.alpha_lab import GLOSSES, SCRIPTS, lab_view
+    from app.components.scripts import bundle
     from app.state import View
 
     rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))

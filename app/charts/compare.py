@@ -56,7 +56,7 @@ def heat_map(rows: pd.DataFrame, measure: str) -> Figure:
     """Runs down, tasks across, the figure in the cell and as its shade."""
     title, form = MEASURES[measure]
     frame = rows.assign(name=short_names(rows))[["name", "task", measure, "run"]]
-    frame = frame.groupby(["name", "task"], as_index=False, sort=False)[measure].mean()
+    frame = frame.groupby(["name", "task"], sort=False)[measure].mean().reset_index()
     top = float(rows["k"].max()) if measure == "mean_set_size" else 1.0
     low = 0.0
     return _cells(
@@ -190,7 +190,8 @@ def radar(rows: pd.DataFrame) -> Figure:
     """Five figures of each run at once, a small star a run; the rim is the best there is, the centre 0."""
     names = list(RADAR)
     angles = [2 * math.pi * i / len(names) for i in range(len(names))]
-    points, grid = [], []
+    points: list[dict[str, Any]] = []
+    grid: list[dict[str, Any]] = []
     table = rows.assign(name=short_names(rows) + "  " + rows["task"]).to_dict("records")
     for row in table:
         values = [max(0.0, min(1.0, float(RADAR[axis](row)))) for axis in names]
@@ -435,7 +436,7 @@ def abstention_cost(frame: pd.DataFrame) -> Figure:
             "color": theme.color(theme.LAC),
         },
     }
-    best = frame.loc[frame["cost"].idxmin()]
+    best = frame.iloc[int(frame["cost"].argmin())]
     return Figure(
         lines, spec, f"Cost is least at alpha {best['alpha']:.3f}: {best['cost']:.3f} a question.", "abstention-cost"
     )

@@ -148,10 +148,10 @@ def two_runs(run_ids: Sequence[str], view: View) -> None:
     first = left.selectbox("First run", list(found), 0, format_func=found.__getitem__, key="pair_first")
     task = data.record(first).spec.task_name
     others = sorted((name for name in found if name != first), key=lambda n: data.record(n).spec.task_name != task)
-    second = right.selectbox("Second run", others, 0, format_func=found.__getitem__, key="pair_second")
-    if second is None:
+    if not others:
         st.caption("Choose a second run above.")
         return
+    second = right.selectbox("Second run", others, 0, format_func=found.__getitem__, key="pair_second")
     try:
         pair, questions = data.pair(first, second, view.alpha, view.score)
     except InputError as error:
@@ -276,7 +276,7 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: View) -> None:
             "cost": made.cost(price),
         }
     )
-    best = frame.loc[frame["cost"].idxmin()]
+    best = frame.iloc[int(frame["cost"].argmin())]
     here = frame.iloc[view.alpha - 1]
     figures.show(
         compare.abstention_cost(frame),

@@ -129,6 +129,7 @@ def _check(options: argparse.Namespace) -> int:
     steps: dict[Stage, int] = {
         "pairs": chosen.pairs_steps,
         "binding": chosen.binding_steps,
+        "reading": chosen.reading_steps,
         "facts": chosen.steps,
     }
     stream = Stream(Guard.of(questions), tasks=chosen.tasks, chat=chosen.chat)

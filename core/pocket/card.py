@@ -50,9 +50,9 @@ _LIMITS = """\
 """
 
 _CURVE = """\
-Loss is the weighted mean over the letters (pairs, binding) or letters, statements and short answers (facts) since the
-check before. *Binding*: finding a value among the options; then each task's first 200 bank questions. Nothing was
-chosen by the bank's figures.
+Loss is the weighted mean over the letters (pairs, binding; mostly so in reading) or letters, statements and short
+answers (facts) since the check before. *Binding*: finding a value among the options; then each task's first 200 bank
+questions. Nothing was chosen by the bank's figures.
 """
 
 _ACCURACY = """\
@@ -133,19 +133,23 @@ def _by_task(name: str) -> tuple[int, int]:
 
 
 def _training(recipe: Recipe, progress: Progress) -> list[tuple[str, str]]:
-    pairs, binding = (
+    pairs, binding, reading = (
         max((row["step"] for row in progress.curve if row["stage"] == stage), default=0)
-        for stage in ("pairs", "binding")
+        for stage in ("pairs", "binding", "reading")
     )
     facts = progress.step if progress.stage == "facts" else 0
     return [
         ("tokens read", f"{progress.tokens / 1e6:.1f} million"),
-        ("steps", f"{pairs:,} of pairs, {binding:,} of binding, then {facts:,} of facts and scenes"),
+        (
+            "steps",
+            f"{pairs:,} of pairs, {binding:,} of binding, {reading:,} of reading, then {facts:,} of facts and scenes",
+        ),
         (
             "begins as",
             f"{recipe.grown_from}, enlarged without a change of what it computes" if recipe.grown_from else "random",
         ),
         ("learning rate", _rates(recipe)),
+        ("weights stored as", "float16" if recipe.half else "float32"),
         ("seed", str(recipe.seed)),
         ("time", f"{progress.seconds / 60:.0f} minutes"),
         ("machine", machine()),

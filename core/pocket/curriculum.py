@@ -13,7 +13,7 @@ from core.pocket.binding import pair_document
 from core.pocket.documents import Document
 from core.pocket.stream import Form, Stream
 
-Stage = Literal["pairs", "binding", "facts"]
+Stage = Literal["pairs", "binding", "reading", "facts"]
 
 BATCHES: dict[Form, tuple[int, float]] = {
     "short": (64, 0.32),
@@ -32,6 +32,9 @@ FACTS_ALONE: dict[Form, tuple[int, float]] = {
     "demonstrated": (16, 0.14),
 }
 """The same for a stream that practises nothing but facts."""
+
+READING: dict[Form, tuple[int, float]] = {"rc": (32, 0.75), "binding": (48, 0.1), "short": (64, 0.15)}
+"""The same for the stage that learns to find an answer in a passage, which needs many passages in a row."""
 
 CHAT: dict[Form, tuple[int, float]] = {
     "conversation": (12, 0.45),
@@ -56,9 +59,16 @@ def step_documents(stream: Stream, *, seed: int, stage: Stage, step: int, values
         return [pair_document(values, rng) for _ in range(BINDING_ROWS)]
     if stage == "binding":
         return [stream.document("binding", rng) for _ in range(BINDING_ROWS)]
-    batches = CHAT if stream.chat else BATCHES if len(stream.tasks) > 1 else FACTS_ALONE
+    batches = READING if stage == "reading" else _last(stream)
     form = rng.choices(list(batches), weights=[share for _, share in batches.values()])[0]
     return [stream.document(form, rng) for _ in range(batches[form][0])]
+
+
+def _last(stream: Stream) -> dict[Form, tuple[int, float]]:
+    """The batches of the last stage."""
+    if stream.chat:
+        return CHAT
+    return BATCHES if len(stream.tasks) > 1 else FACTS_ALONE
 
 
 def all_documents(

@@ -11,15 +11,16 @@ from core.errors import InputError
 class Recipe:
     """A model and its training.
 
-    Training has three stages: pairs until ``pairs_goal`` (accuracy, 0 to 1) or ``pairs_steps``, binding until
-    ``binding_goal`` or ``binding_steps``, then facts for ``steps`` steps. The learning rate rises over 100 steps,
-    stays, and in the last ``cooldown`` steps of the last stage falls to a twentieth, so that a longer training is the
-    shorter one carried on before its cooldown. ``tasks`` are what the last stage practises.
+    Training has four stages: pairs until ``pairs_goal`` (accuracy, 0 to 1) or ``pairs_steps``, binding until
+    ``binding_goal`` or ``binding_steps``, reading until ``reading_goal`` or ``reading_steps``, then facts for ``steps``
+    steps. The learning rate rises over 100 steps, stays, and in the last ``cooldown`` steps of the last stage falls to
+    a twentieth, so that a longer training is the shorter one carried on before its cooldown. ``tasks`` are what the
+    last stage practises.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged (:mod:`core.pocket.grow`), and has the
-    last stage alone; it keeps the other's tokenizer where that has ``vocabulary`` tokens, else it moves to one made of
-    the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder; one for ``chat`` is
-    tuned on conversations, and its tokenizer has a chat template.
+    last two stages alone; it keeps the other's tokenizer where that has ``vocabulary`` tokens, else it moves to one
+    made of the new text. A model that is not ``shipped`` is a step on the way and stays in the work folder; one for
+    ``chat`` is tuned on conversations, and its tokenizer has a chat template. ``half`` stores the weights as float16.
     """
 
     name: str
@@ -37,10 +38,13 @@ class Recipe:
     cooldown: int
     rate: float
     grown_from: str = ""
+    reading_steps: int = 0
+    reading_goal: float = 0.6
     vocabulary: int = 5120
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     shipped: bool = True
     chat: bool = False
+    half: bool = False
 
 
 RECIPES = {
@@ -75,10 +79,11 @@ RECIPES = {
         binding_steps=0,
         binding_goal=0.8,
         binding_rate=2e-3,
-        steps=3500,
-        cooldown=1500,
+        steps=6500,
+        cooldown=2000,
         rate=1.5e-3,
         grown_from="pocket-1m-facts",
+        reading_steps=12_000,
     ),
     "pocket-3m": Recipe(
         name="pocket-3m",
@@ -96,6 +101,7 @@ RECIPES = {
         cooldown=3000,
         rate=1e-3,
         grown_from="pocket-1m",
+        half=True,
     ),
     "pocket-3m-instruct": Recipe(
         name="pocket-3m-instruct",
@@ -114,6 +120,7 @@ RECIPES = {
         rate=5e-4,
         grown_from="pocket-3m",
         chat=True,
+        half=True,
     ),
     "pocket-8m": Recipe(
         name="pocket-8m",
@@ -131,6 +138,7 @@ RECIPES = {
         cooldown=3000,
         rate=7e-4,
         grown_from="pocket-3m",
+        half=True,
     ),
 }
 

@@ -41,7 +41,7 @@ TOKENIZER_DOCUMENTS = 60_000
 
 CHECK_QUESTIONS = 200
 
-CHECK_EVERY: dict[Stage, int] = {"pairs": 400, "binding": 200, "facts": 500}
+CHECK_EVERY: dict[Stage, int] = {"pairs": 400, "binding": 200, "reading": 500, "facts": 500}
 
 
 class Trainer:
@@ -77,7 +77,7 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(
             self.model.parameters(), lr=0.0, weight_decay=0.05, betas=(0.9, 0.95), fused=True
         )
-        self.progress = Progress(stage="facts" if recipe.grown_from else "pairs")
+        self.progress = Progress(stage="reading" if recipe.grown_from else "pairs")
         self._resume()
 
     def run(self) -> None:
@@ -93,6 +93,13 @@ class Trainer:
             self._steps(CHECK_EVERY["binding"])
             row = self._check()
             if row["binding"] >= recipe.binding_goal or progress.step >= recipe.binding_steps:
+                progress.stage, progress.step = "reading", 0
+            self._save()
+        while progress.stage == "reading":
+            if progress.step < recipe.reading_steps:
+                self._steps(min(CHECK_EVERY["reading"], recipe.reading_steps - progress.step))
+                found = self._check()["tasks"]["rc"]
+            if progress.step >= recipe.reading_steps or found >= recipe.reading_goal:
                 progress.stage, progress.step = "facts", 0
             self._save()
         while progress.step < recipe.steps:
@@ -105,7 +112,7 @@ class Trainer:
         """Put the model as it is now, its tokenizer and its card into the target folder, all at once."""
         self.model.eval()
         text = card(self.model, self.tokenizer, self.recipe, self.progress, self.bank)
-        publish(self.model, self.tokenizer, self.target, text)
+        publish(self.model, self.tokenizer, self.target, text, half=self.recipe.half)
 
     def _tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
         """The one that this training began with, else the smaller model's, else a new one; kept in the work folder."""
@@ -227,7 +234,17 @@ class Trainer:
         differing = [
             name
             for name, value in asdict(self.recipe).items()
-            if name not in ("pairs_goal", "pairs_steps", "binding_goal", "steps", "cooldown")
+            if name
+            not in (
+                "pairs_goal",
+                "pairs_steps",
+                "binding_goal",
+                "reading_steps",
+                "reading_goal",
+                "steps",
+                "cooldown",
+                "half",
+            )
             and state["recipe"].get(name) != value
         ]
         if differing:

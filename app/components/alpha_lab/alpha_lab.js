@@ -77,6 +77,7 @@ class Lab {
     this.texts = data.questions ? questionTexts(data.questions) : null;
     this.switches.catalogue(data.scores);
     for (const panel of this.all("[data-panel]")) panel.classList.toggle("unseen", Boolean(data.show) && !data.show.includes(panel.dataset.panel));
+    this.find(".lab").classList.remove("fresh");
     this.find(".lab").classList.toggle("part", Boolean(data.show));
     this.look = null;
   }

@@ -24,7 +24,12 @@ Bank = tuple[BankQuestion, ...]
 
 def test_a_sample_of_the_real_training_text_is_clean(stream: Stream, tokenizer) -> None:
     recipe = RECIPES["pocket-1m"]
-    steps = {"pairs": recipe.pairs_steps, "binding": recipe.binding_steps, "facts": recipe.steps}
+    steps = {
+        "pairs": recipe.pairs_steps,
+        "binding": recipe.binding_steps,
+        "reading": recipe.reading_steps,
+        "facts": recipe.steps,
+    }
     values = one_token_answers(tokenizer)
     documents = all_documents(stream, seed=recipe.seed, steps=steps, values=values, every=31)
     found = audit(documents, bank.questions())

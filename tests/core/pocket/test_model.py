@@ -1,25 +1,40 @@
-"""The shipped model answers the bank: better than chance, worse than knowing it."""
+"""The shipped models load, and pocket-1m answers the bank: better than chance, worse than knowing it."""
 
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
+import pytest
 import torch
+from transformers import LlamaForCausalLM
 
 from core.pocket.evaluate import Share, accuracy, letter_probabilities
+from core.pocket.tokens import published_tokenizer
 from core.settings import ASSETS
 
-FOLDER = ASSETS / "models" / "pocket-1m"
+SHIPPED = sorted(path for path in (ASSETS / "models").iterdir() if path.name.startswith("pocket-"))
 
 
-def test_size(model) -> None:
-    assert 1e6 <= sum(weights.numel() for weights in model.parameters()) <= 4e6
-    assert model.config.max_position_embeddings >= 512
-    assert model.config.tie_word_embeddings
-    assert {weights.dtype for weights in model.parameters()} == {torch.float32}
-    assert sum(file.stat().st_size for file in FOLDER.iterdir()) <= 16 * 2**20
-    assert not list(FOLDER.glob("*.bin"))
-    assert (FOLDER / "model.safetensors").exists()
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
+def test_every_shipped_model(folder: Path) -> None:
+    shipped = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    millions = int(re.fullmatch(r"pocket-(\d+)m(?:-instruct)?", folder.name)[1])
+    parameters = sum(weights.numel() for weights in shipped.parameters())
+    assert 0.9 * millions <= parameters / 1e6 <= 1.55 * millions
+    assert shipped.config.max_position_embeddings >= 512
+    assert shipped.config.tie_word_embeddings
+    assert {weights.dtype for weights in shipped.parameters()} == {torch.float32}
+    assert not list(folder.glob("*.bin"))
+    assert (folder / "model.safetensors").exists()
+    tokenizer = published_tokenizer(folder)
+    assert shipped.config.vocab_size == len(tokenizer)
+    assert bool(tokenizer.chat_template) == folder.name.endswith("-instruct")
+
+
+def test_all_models_together_are_small() -> None:
+    assert sum(path.stat().st_size for folder in SHIPPED for path in folder.iterdir()) <= 40 * 2**20
 
 
 def test_accuracy_on_a_fixed_sample(model, tokenizer, made) -> None:

@@ -26,6 +26,7 @@ TINY = replace(
     intermediate=16,
     pairs_steps=2,
     binding_steps=2,
+    reading_steps=2,
     steps=4,
     cooldown=2,
 )
@@ -37,7 +38,7 @@ def trainer(folder: Path, tiny=TINY) -> Trainer:
 
 @pytest.fixture(autouse=True)
 def _frequent_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(train, "CHECK_EVERY", {"pairs": 2, "binding": 2, "facts": 2})
+    monkeypatch.setattr(train, "CHECK_EVERY", {"pairs": 2, "binding": 2, "reading": 2, "facts": 2})
     monkeypatch.setattr(Trainer, "publish", lambda self: None)
 
 
@@ -85,8 +86,20 @@ def test_publishing_swaps_the_whole_folder(tmp_path: Path, monkeypatch: pytest.M
     assert loaded.config.vocab_size == len(AutoTokenizer.from_pretrained(tmp_path / "model"))
 
 
+def test_half_precision_halves_the_file(tmp_path: Path) -> None:
+    made = trainer(tmp_path)
+    for name, half in (("whole", False), ("half", True)):
+        publish(made.model, made.tokenizer, tmp_path / name, "card", half=half)
+    sizes = [(tmp_path / name / "model.safetensors").stat().st_size for name in ("whole", "half")]
+    assert 0.45 < sizes[1] / sizes[0] < 0.6
+    loaded = LlamaForCausalLM.from_pretrained(tmp_path / "half", dtype=torch.float32)
+    for name, weights in made.model.state_dict().items():
+        torch.testing.assert_close(loaded.state_dict()[name], weights, rtol=1e-3, atol=1e-6)
+    assert made.model.dtype == torch.float32
+
+
 def test_learning_rate() -> None:
-    one = recipe("pocket-1m")
+    one = recipe("pocket-1m-facts")
     assert learning_rate(one, "facts", 0) == pytest.approx(one.rate / 100)
     assert learning_rate(one, "facts", one.steps - one.cooldown) == one.rate
     assert learning_rate(one, "facts", one.steps - one.cooldown // 2) == pytest.approx(one.rate / 2)
@@ -111,7 +124,7 @@ def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path, monkeypatch: py
     monkeypatch.undo()
     publish(small.model, small.tokenizer, small.target, "card")
     begun = Trainer(grown, folder=tmp_path / "grown", target=tmp_path / "target")
-    assert begun.progress.stage == "facts"
+    assert begun.progress.stage == "reading"
     assert begun.tokenizer.get_vocab() == small.tokenizer.get_vocab()
     tokens = torch.tensor([begun.tokenizer.encode("Question: What is it?\nA. red")])
     torch.testing.assert_close(begun.model(tokens).logits, small.model(tokens).logits, rtol=1e-4, atol=1e-5)
