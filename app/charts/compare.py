@@ -28,7 +28,8 @@ INTERVALS = {
 }
 """Figures with an interval, and its columns."""
 CELL = 34
-SIDE = 150
+NAMED_MODELS = 6
+"""Models of a claim that have their names beside them; where there are more, a hover names each."""
 RADAR = {
     "Accuracy": lambda row: row["accuracy"],
     "Coverage": lambda row: row["coverage"],
@@ -90,7 +91,7 @@ def _cells(
     }
     shade = {"field": value, "type": "quantitative", "title": title}
     spec = {
-        "height": CELL * frame["name"].nunique() + 40,
+        "height": CELL * frame["name"].nunique() + 80,
         "encoding": shared,
         "layer": [
             {
@@ -332,7 +333,10 @@ def sizes_when_right(frame: pd.DataFrame) -> Figure:
 
 def claim(points: pd.DataFrame, name: str, x_title: str, *, log: bool = False, diagonal: bool = False) -> Figure:
     """A claim's models: ``x`` and ``y`` (mean set size) with ``model`` beside each mark."""
-    x = {"field": "x", "type": "quantitative", "title": x_title, "scale": {"type": "log"} if log else {"zero": False}}
+    scale = {"type": "log"} if log else {"zero": False}
+    x: dict[str, Any] = {"field": "x", "type": "quantitative", "title": x_title, "scale": scale}
+    if log:
+        x["axis"] = {"tickCount": 3, "format": "~s"}
     y = {"field": "y", "type": "quantitative", "title": "Mean set size", "scale": {"zero": False}}
     layers: list[dict[str, Any]] = []
     if diagonal and len(points):
@@ -359,6 +363,7 @@ def claim(points: pd.DataFrame, name: str, x_title: str, *, log: bool = False, d
             },
         },
         {
+            "transform": [{"filter": "true" if len(points) <= NAMED_MODELS else "false"}],
             "mark": {"type": "text", "align": "left", "dx": 8, "dy": -7, "fontSize": 11, "limit": 150},
             "encoding": {"x": x, "y": y, "text": {"field": "model"}, "color": theme.color(theme.TRUTH)},
         },

@@ -243,7 +243,10 @@ def _claim(made: Claim, which: str) -> None:
     figure = compare.claim(
         made.points, f"{made.name}-{which}", x_title, log=made.name == "scale", diagonal=made.name == "tuning"
     )
-    figures.show(figure, {"tuning": "Above the line tuning made sets larger."}.get(made.name, "A mark is a model."))
+    figures.show(
+        figure,
+        {"tuning": "Above the line tuning made sets larger."}.get(made.name, "A mark is a model; a hover names it."),
+    )
 
 
 def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: View) -> None:
