@@ -98,16 +98,22 @@ def lab_tables(run_id: str) -> dict[str, Any]:
     return _lab_tables(run_key(run_id))
 
 
-def lab_sample(run_id: str) -> str:
-    """A sentence where the lab shows a part of a very large run; else nothing."""
+def lab_note(run_id: str) -> str:
+    """A sentence where the lab's figures are not of all that a run has, or not quite; else nothing."""
     run = evaluation(run_id)
-    n = len(run.calibration) + len(run.test)
-    if n <= frames.MOST_IN_LAB:
-        return ""
-    return (
-        f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging stays "
-        "fluid; the figures below are of all of them."
-    )
+    n, least = len(run.calibration) + len(run.test), int(run.option_counts.min())
+    notes = []
+    if n > frames.MOST_IN_LAB:
+        notes.append(
+            f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging "
+            "stays fluid; the figures below are of all of them."
+        )
+    if least < run.k:
+        notes.append(
+            f"Questions have from {least} to {run.k} options. The lab above counts those that a question lacks as "
+            "options of probability 0, which full sets hold; the figures below leave them out."
+        )
+    return " ".join(notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -22,9 +22,7 @@ from core.exchange import bluq, inspect_log, llm_uncertainty_bench, lm_eval, tab
 from core.exchange.imported import ImportedRun, save
 from core.exchange.run_table import run_table, runs_table
 from core.exchange.sheet import open_sheet
-from core.reports import benchmark, claims, paired
 from core.reports import report as reports
-from core.reports.benchmark import Asked
 from core.reports.evaluation import load
 from core.reports.report import finite
 from core.reports.view import View, look
@@ -32,6 +30,10 @@ from core.runs import store
 from core.runs.spec import MODES, RunSpec
 from core.runs.store import Progress, RunRecord
 from core.settings import ROOT, settings
+
+if TYPE_CHECKING:  # pandas, which most commands do without
+    from core.reports import claims, paired
+    from core.reports.benchmark import Asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +334,8 @@ def import_results(arguments: Namespace) -> Answer:
 
 
 def _asked(arguments: Namespace) -> Asked:
+    from core.reports.benchmark import Asked
+
     return Asked(thousandths(arguments.alpha), tuple(arguments.score), arguments.threshold, arguments.empty)
 
 
@@ -356,6 +360,8 @@ def _export_table(kind: str) -> Callable[[list[str], Asked, Path], list[Path]]:
 
 
 def _figures_table(names: list[str], asked: Asked) -> pa.Table:
+    from core.reports import benchmark
+
     runs = [load(name) for name in names]
     return pa.Table.from_pandas(benchmark.run_rows(runs, benchmark.reports(runs, asked)), preserve_index=False)
 
@@ -379,6 +385,8 @@ def _export_markdown(names: list[str], asked: Asked, out: Path) -> list[Path]:
 
 def _export_json(names: list[str], asked: Asked, out: Path) -> list[Path]:
     """Results, summary and configuration of a benchmark, as BLUQ lays them out."""
+    from core.reports import benchmark
+
     runs = [load(name) for name in names]
     results = benchmark.results_json(runs, benchmark.reports(runs, asked))
     stamp = time.strftime("%Y%m%d_%H%M%S")
@@ -423,6 +431,8 @@ EXPORTS: dict[str, Callable[[list[str], Asked, Path], list[Path]]] = {
 
 def compare(arguments: Namespace) -> Answer:
     """Figures beside each other, every pair of runs on one task question by question, and the published claims."""
+    from core.reports import benchmark, claims, paired
+
     names = [store.folder_of(name).name for name in arguments.run]
     asked = _asked(arguments)
     runs = [load(name) for name in names]

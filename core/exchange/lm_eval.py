@@ -127,7 +127,7 @@ def _by_filter(path: Path, task: str, about: _Results | None, *, digits: str) ->
             if key not in row:
                 raise InputError(f"{where}: expected a sample of lm-eval with {key!r}, found {shown(', '.join(row))}")
         if not isinstance(row["doc"], dict):
-            raise InputError(f"{where}: expected a document with named fields in 'doc', found {shown(row['doc'])}")
+            row["doc"] = {}  # some tasks' documents are bare texts; the prompt says as much
         sample = _scored(row, where, task, about, digits)
         of = samples.setdefault(str(row.get("filter", "none")), {})
         name = str(row["doc_id"])
@@ -163,7 +163,12 @@ def _scored(row: dict[str, Any], where: str, task: str, about: _Results | None, 
     values = np.array(likelihoods)
     delimiter = str(about.config.get("target_delimiter", DELIMITER)) if about else DELIMITER
     choices, exact = _choices(contexts[:k], continuations[:k], delimiter)
-    label = _gold(row.get("target"), choices, where, digits)
+    several_prompts = not exact and len(set(continuations[:k])) == 1
+    label = (
+        _gold_of_prompts(row, values[:k], where)
+        if several_prompts
+        else _gold(row.get("target"), choices, where, digits)
+    )
     shown_options = _option_texts(row["doc"], choices)
     check_row(where, k, label, shown_options)
     own = values[:k]
@@ -307,6 +312,28 @@ def _gold(target: Any, choices: Sequence[str], where: str, digits: str) -> int:
         f"{where}: expected 'target' as an option's number from 0 or one of {shown(', '.join(stripped))}, "
         f"found {shown(target)}"
     )
+
+
+def _gold_of_prompts(row: dict[str, Any], own: FloatArray, where: str) -> int:
+    """The right one of several prompts with one continuation (Winogrande).
+
+    The file's target is then the continuation and says nothing. Of two, ``acc`` tells which was right; the document's
+    own answer, counted from 1, must agree where there is one.
+    """
+    if len(own) != 2 or "acc" not in row:
+        raise InputError(
+            f"{where}: expected two prompts and 'acc' where one continuation follows several prompts, found {len(own)} "
+            "prompts; the file does not say which is right"
+        )
+    top = _top(own)
+    label = top if number(row["acc"], where, "acc") == 1 else 1 - top
+    written = str(row["doc"].get("answer", "")).strip()
+    if written in ("1", "2") and int(written) != label + 1:
+        raise InputError(
+            f"{where}: expected the answer {written} of the document to be right, found acc {row['acc']} where the "
+            f"log-likelihoods take {top + 1}"
+        )
+    return label
 
 
 # ---------------------------------------------------------------- what the file claims

@@ -21,14 +21,20 @@ SHOWN = 80
 
 def check_size(path: Path) -> int:
     """A file's size in bytes; :class:`InputError` where it is no file, empty or larger than what is read."""
+    size = check_readable(path)
+    if size == 0:
+        raise InputError(f"{path}: expected results, found an empty file")
+    return size
+
+
+def check_readable(path: Path) -> int:
+    """A file's size in bytes; :class:`InputError` where it is no file or larger than what is read."""
     try:
         if path.is_dir():
             raise InputError(f"{path}: expected a file, found a folder")
         size = path.stat().st_size
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
-    if size == 0:
-        raise InputError(f"{path}: expected results, found an empty file")
     if size > LARGEST_FILE:
         raise InputError(
             f"{path}: expected at most {LARGEST_FILE / 1e9:g} GB, found {size / 1e9:.1f} GB; split it into several "

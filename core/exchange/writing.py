@@ -7,6 +7,7 @@ A text that a spreadsheet would take for a formula gets an apostrophe in front, 
 from __future__ import annotations
 
 import io
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -52,14 +53,16 @@ def to_parquet(table: pa.Table) -> bytes:
 
 
 def to_json_lines(table: pa.Table) -> bytes:
-    """A JSON object a row; what is missing or no number is left out."""
-    import json
+    """A JSON object a row; what is missing or no number is left out, the endless is text (``-inf``)."""
+
+    def value(cell: Any) -> Any:
+        return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell
 
     rows = [
-        {name: value for name, value in row.items() if value is not None and value == value}
+        {name: value(cell) for name, cell in row.items() if cell is not None and cell == cell}
         for row in table.to_pylist()
     ]
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode()
 
 
 def to_xlsx(tables: Mapping[str, pa.Table]) -> bytes:

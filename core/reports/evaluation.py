@@ -25,7 +25,8 @@ class Evaluation:
 
     ``probabilities`` (n, k) float64; ``labels`` (n,) 0-based; ``ids`` and ``groups`` (n,) text;
     ``calibration`` and ``test`` are row numbers. Demonstrations are in neither. ``letters`` are those of the k options.
-    Questions may have fewer options than k: ``counts`` (n,) says how many; the places behind have probability 0.
+    Questions may have fewer options than k: ``counts`` (n,) says how many (None: all k); the places behind have
+    probability 0.
     """
 
     run_id: str
@@ -37,12 +38,17 @@ class Evaluation:
     calibration: IntArray
     test: IntArray
     letters: str
-    counts: IntArray
+    counts: IntArray | None = None
 
     @property
     def real(self) -> BoolArray:
         """Which of the k options a question has, (n, k): the first ``counts`` of them; no other is in any set."""
-        return np.arange(self.k) < self.counts[:, None]
+        return np.arange(self.k) < self.option_counts[:, None]
+
+    @property
+    def option_counts(self) -> IntArray:
+        """How many options each question has, (n,)."""
+        return np.full(len(self.labels), self.k, dtype=np.int64) if self.counts is None else self.counts
 
     @property
     def k(self) -> int:

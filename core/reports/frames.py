@@ -205,7 +205,7 @@ def question(run: Evaluation, row: int) -> Question:
 
 def question_frame(run: Evaluation, row: int) -> pd.DataFrame:
     """One question's options: letter, text, probability and whether it is the truth."""
-    k = int(run.counts[row])
+    k = int(run.option_counts[row])
     return pd.DataFrame(
         {
             "letter": list(run.letters)[:k],

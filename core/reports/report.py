@@ -189,7 +189,11 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
             *_strata_notes(made, calibrated, by),
             *([tuning_note(name, made.tuned)] if SCORES[name].tuned else []),
             *([CLOZE_NOTE] if run.spec.form == "cloze" else []),
-            *([RAGGED_NOTE.format(least=int(run.counts.min()), most=k)] if (run.counts < k).any() else []),
+            *(
+                [RAGGED_NOTE.format(least=int(run.option_counts.min()), most=k)]
+                if (run.option_counts < k).any()
+                else []
+            ),
         ),
     )
 

@@ -82,7 +82,7 @@ def _without_extra(run: Evaluation) -> Evaluation:
         probabilities=renormalise(run.probabilities, places),
         labels=run.labels - shift[run.labels],
         letters="".join(letter for j, letter in enumerate(run.letters) if j not in places),
-        counts=run.counts - len(places),
+        counts=run.option_counts - len(places),
     )
 
 

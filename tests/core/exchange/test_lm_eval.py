@@ -235,3 +235,34 @@ def test_targets_in_digits_that_are_texts_are_read_as_the_file_means_them(change
     (run,) = lm_eval.read([changed("bank_letters", numerals)])
     assert run.provenance["claims"]["acc"] > 0.3
     assert {q.options[q.label] for q in run.questions} <= set("1234")
+
+
+def winogrande(found: list[Row]) -> None:
+    """The rows as a task writes them that puts each option into the prompt and asks for one ending."""
+    for row in found:
+        for i in range(6):
+            name, other = row["doc"]["choices"][:2]
+            if i < 2:
+                row["arguments"][f"gen_args_{i}"] = {"arg_0": f"Because {(name, other)[i]}", "arg_1": " was late."}
+            else:
+                del row["arguments"][f"gen_args_{i}"]
+        row["filtered_resps"] = row["filtered_resps"][:2]
+        own = [float(one[0]) for one in row["filtered_resps"]]
+        row["doc"]["answer"] = "2"
+        row["acc"] = float(own[1] > own[0])
+        row["target"] = "was late."
+        for metric in ("acc_norm", "acc_bytes"):
+            del row[metric]
+
+
+def test_one_ending_after_two_prompts_is_read_by_its_accuracy(changed):
+    (run,) = lm_eval.read([changed("bank_letters", winogrande)])
+    assert {q.label for q in run.questions} == {1}
+    assert all(len(q.options) == 2 for q in run.questions)
+
+    def lie(found: list[Row]) -> None:
+        winogrande(found)
+        found[9]["acc"] = 1 - found[9]["acc"]
+
+    with pytest.raises(InputError, match="line 10: expected the answer 2 of the document to be right"):
+        lm_eval.read([changed("bank_letters", lie)])

@@ -105,7 +105,7 @@ def test_shorter_questions_keep_their_options_and_no_set_holds_more(home, tmp_pa
     (name,) = save(table.read([path]))
     run = load(name)
     assert run.k == 3
-    assert run.counts[run.test].tolist() == [2, 3] * 5
+    assert run.option_counts[run.test].tolist() == [2, 3] * 5
     made = report(run, 100)
     for figures in made.scores.values():
         assert figures.mean_set_size == 2.5
