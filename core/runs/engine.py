@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from core.errors import InputError, RunError
+from core.errors import InputError, RunBusyError, RunError
 from core.runs import claims, database, ledger, liveness, needs, store
 from core.runs import status as states
 from core.runs.claims import Place
@@ -163,6 +163,21 @@ def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
             -(now.record.ended or 0) if now.ended else turn.get(now.run_id, len(turn)),
         ),
     )
+
+
+def check_free(run_id: str) -> None:
+    """Raise :class:`~core.errors.RunBusyError` where a worker of any host is at this run.
+
+    Who executes a run without the engine asks this first; where the database can't be asked, only the lock on the
+    run's folder speaks for this host.
+    """
+    try:
+        entry = ledger.entries([run_id]).get(run_id)
+        busy = entry is not None and entry.status == ledger.RUNNING and liveness.worker_alive(entry.executor)
+    except RunError:
+        return
+    if busy and entry:
+        raise RunBusyError(f"run {run_id} is at work on {entry.executor}; wait for it, or cancel it first")
 
 
 def put_first(run_ids: Sequence[str]) -> None:
