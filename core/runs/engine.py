@@ -132,7 +132,11 @@ def status(run_id: str) -> RunStatus:
     Raises :class:`~core.errors.InputError` where there is no such run.
     """
     record = store.read_record(run_id)
-    entry = None if record.state == "done" else ledger.entries([record.run_id]).get(record.run_id)
+    entry = None
+    if record.state != "done":
+        entry = ledger.entries([record.run_id]).get(record.run_id)
+        # Once more: a run that ended between the two looks would seem to have ended without a word.
+        record = store.read_record(record.run_id)
     now = states.of(record, entry, agent=liveness.any_agent_alive())
     return _with_reason(now, claims.places().get(record.run_id)) if now.state == "queued" else now
 

@@ -243,6 +243,19 @@ def test_a_run_that_nobody_is_at_says_so(home, monkeypatch):
     assert "no agent lives on this host" in now.message
 
 
+def test_a_run_that_ends_between_two_looks_is_done(home, monkeypatch):
+    """Its worker writes run.json, then DBOS learns of it; a page that looked in between must not say it had failed."""
+    name = store.create(RunRecord(spec=spec(), state="running", created=1.0)).name
+    database.prepare()
+
+    def ended_meanwhile(names):
+        store.update_record(name, state="done", ended=2.0)
+        return {name: ledger.Entry(name, "SUCCESS", "host:cpu")}
+
+    monkeypatch.setattr(ledger, "entries", ended_meanwhile)
+    assert engine.status(name).state == "done"
+
+
 def test_a_page_that_uses_the_engine_loads_neither_torch_nor_a_running_dbos(engine_home):
     code = (
         "import sys; from core.runs import engine; assert 'dbos' not in sys.modules, 'dbos';"
