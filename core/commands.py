@@ -120,8 +120,10 @@ def _previews(specs: list[RunSpec]) -> Answer:
 def _execute_here(spec: RunSpec) -> str:
     from tqdm import tqdm
 
+    from core.runs import engine
     from core.runs.execute import cut_short, execute
 
+    engine.check_free(spec.run_id)
     with tqdm(desc=f"{spec.model_name} {spec.task_name}", unit="question", file=sys.stderr) as bar:
 
         def show(progress: Progress) -> None:

@@ -31,7 +31,7 @@ SOURCES = {
         "bluq.csv",
         "BLUQ",
         "the tables of its README",
-        "By LAC at alpha 0.1. Most of these runs read the wrong token of padded batches: their models seem to guess.",
+        "By LAC at alpha 0.1. Most of these runs read the wrong token of padded batches and so seem to guess.",
     ),
 }
 """Every published table by name."""

@@ -36,6 +36,8 @@ TICK_S = 0.2
 ENFORCE_EVERY_S = 0.5
 GRACE_S = 0.9
 """How long a worker may go on with a run that is no longer wanted."""
+GRACE_LOADING_S = 0.3
+"""The same while it loads a model, in which it can't be asked to stop."""
 RECONCILE_EVERY_S = 2.0
 READ_EVERY_S = 2.0
 HANGS_EVERY_S = 1.0
@@ -124,7 +126,10 @@ class Agent:
     def _kill_overdue(self) -> None:
         for worker in self.workers:
             since = self.unwanted.get((worker.executor, worker.run_id)) if self.unwanted else None
-            if since is not None and time.monotonic() - since >= GRACE_S:
+            if since is None:
+                continue
+            grace_s = GRACE_LOADING_S if hang.is_loading(worker.run_id) else GRACE_S
+            if time.monotonic() - since >= grace_s:
                 say(f"worker {worker.executor} is killed: it did not stop run {worker.run_id} by itself")
                 worker.kill()
                 self.unwanted = {}

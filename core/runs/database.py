@@ -29,6 +29,8 @@ APPLICATION = "hedge"
 QUEUE = "runs"
 POLL_QUEUE_S = 0.25
 ANSWER_WITHIN_S = 4.5
+PREPARED_WITHIN_S = 60.0
+"""How long who is in no hurry gives a new database on a busy machine."""
 CONNECT_WITHIN_S = 3
 WAY_OUT = "check HEDGE_HOME and HEDGE_DATABASE_URL, or move a damaged file away: finished runs do not live in it"
 
@@ -97,9 +99,9 @@ def is_shared() -> bool:
     return _file_of(url()) is None
 
 
-def prepare() -> None:
+def prepare(*, within_s: float = ANSWER_WITHIN_S) -> None:
     """Create the database's tables and the queue where they are missing."""
-    ask(lambda client: None)
+    ask(lambda client: None, within_s=within_s)
 
 
 def forget() -> None:

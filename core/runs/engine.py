@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from core.errors import InputError, RunError
+from core.errors import InputError, RunBusyError, RunError
 from core.runs import claims, database, ledger, liveness, needs, store
 from core.runs import status as states
 from core.runs.claims import Place
@@ -132,7 +132,11 @@ def status(run_id: str) -> RunStatus:
     Raises :class:`~core.errors.InputError` where there is no such run.
     """
     record = store.read_record(run_id)
-    entry = None if record.state == "done" else ledger.entries([record.run_id]).get(record.run_id)
+    entry = None
+    if record.state != "done":
+        entry = ledger.entries([record.run_id]).get(record.run_id)
+        # Once more: a run that ended between the two looks would seem to have ended without a word.
+        record = store.read_record(record.run_id)
     now = states.of(record, entry, agent=liveness.any_agent_alive())
     return _with_reason(now, claims.places().get(record.run_id)) if now.state == "queued" else now
 
@@ -163,6 +167,21 @@ def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
             -(now.record.ended or 0) if now.ended else turn.get(now.run_id, len(turn)),
         ),
     )
+
+
+def check_free(run_id: str) -> None:
+    """Raise :class:`~core.errors.RunBusyError` where a worker of any host is at this run.
+
+    Who executes a run without the engine asks this first; where the database can't be asked, only the lock on the
+    run's folder speaks for this host.
+    """
+    try:
+        entry = ledger.entries([run_id]).get(run_id)
+        busy = entry is not None and entry.status == ledger.RUNNING and liveness.worker_alive(entry.executor)
+    except RunError:
+        return
+    if busy and entry:
+        raise RunBusyError(f"run {run_id} is at work on {entry.executor}; wait for it, or cancel it first")
 
 
 def put_first(run_ids: Sequence[str]) -> None:

@@ -33,6 +33,11 @@ class Watch:
         ]
 
 
+def is_loading(run_id: str) -> bool:
+    """Whether a run, as it last said, is loading its model."""
+    return b"loading" in _said(run_id)
+
+
 def _said(run_id: str) -> bytes:
     try:
         return (settings().runs / run_id / "progress.json").read_bytes()

@@ -126,6 +126,9 @@ def _ended(entry: Entry | None) -> tuple[State, str]:
 
 
 def _without_worker(entry: Entry | None, *, agent: bool) -> str:
+    host = entry.executor.rpartition(":")[0] if entry else ""
+    if agent and host != liveness.host() and host not in liveness.live_hosts():
+        return f"Its host {host} is gone; another goes on with it."
     died = f"Its worker was {entry.death}" if entry and entry.death else "Its worker is gone"
     if agent:
         return f"{died}; the agent starts another, which goes on with it."

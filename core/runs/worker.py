@@ -171,6 +171,7 @@ def launch(worker: Worker) -> None:
     """Start DBOS in this process: it goes on with what this executor had begun, then takes from the queue."""
     from dbos import DBOS, DBOSPortableJSONSerializer
 
+    database.prepare(within_s=database.PREPARED_WITHIN_S)
     ledger.open_queue(worker.executor)
     DBOS(
         config={

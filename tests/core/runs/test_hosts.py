@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 
-from core.errors import RunError, RunLostError
+from core.errors import RunBusyError, RunError, RunLostError
 from core.runs import claims, database, engine, hosts, ledger, liveness, lock, store
 from core.runs.claims import Claim
 from core.runs.store import RunRecord
@@ -59,9 +59,13 @@ def test_a_run_of_a_killed_host_goes_on_at_another(shared_home, monkeypatch):
         with agent_of("b"):
             until(begun(name, done=60), "the second chunk")
             assert engine.status(name).worker == "a:cpu"
+            with pytest.raises(RunBusyError, match="is at work on a:cpu; wait for it, or cancel it first"):
+                engine.check_free(name)
             for process in tree(a):
                 process.kill()
+            until(lambda: engine.status(name).message.startswith("Its host a is gone; another goes on"), "the page")
             until(lambda: len(begins(name)) == 2, "the other host to begin")
+            engine.check_free(spec(seed=99).run_id)  # nobody is at what there is not
             until(is_in(name, "done"), "the run to be done")
     assert begins(name) == ["a:cpu", "b:cpu"]
     assert_each_question_once(name)
@@ -239,7 +243,7 @@ def test_many_hosts_that_come_at_once_make_the_tables_once(shared_home):
 
     from core.settings import ROOT
 
-    code = "from core.runs import database; database.prepare()"
+    code = "from core.runs import database; database.prepare(within_s=60)"
     started = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(4)]
     assert [process.wait(60) for process in started] == [0, 0, 0, 0]
 
