@@ -14,6 +14,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 from pathlib import Path
 
@@ -27,9 +29,9 @@ ASSETS = ROOT / "assets"
 
 
 class Settings(BaseSettings):
-    """Settings read anew at each call of :func:`settings`, so that a test or a worker may change them."""
+    """Settings as the environment has them at each call of :func:`settings`: a test or a worker may change them."""
 
-    model_config = SettingsConfigDict(env_prefix="HEDGE_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="HEDGE_", extra="ignore", frozen=True)
 
     home: Path = ROOT / ".hedge"
     database_url: str = ""
@@ -63,6 +65,14 @@ def settings() -> Settings:
 
     Raises :class:`~core.errors.InputError` where a variable holds what it can't.
     """
+    # A page asks a thousand times a tick, and reading the environment anew takes a millisecond each time.
+    variables = tuple(os.environ.get(f"HEDGE_{name.upper()}") for name in Settings.model_fields)
+    return _settings(variables, Path.cwd() if variables[0] else ROOT)
+
+
+@functools.lru_cache(maxsize=16)
+def _settings(variables: tuple[str | None, ...], folder: Path) -> Settings:
+    """The settings by these variables; ``folder`` is what a relative HEDGE_HOME is relative to."""
     try:
         return Settings()
     except ValidationError as error:
