@@ -73,12 +73,16 @@ def _too_large(needed_gib: float, devices: Sequence[Slot]) -> str:
     return f"needs about {needed_gib:.1f} GiB, and the largest device, {largest.label}, has {largest.memory_gib:.1f}"
 
 
-def _with_reason(now: RunStatus, place: Place | None) -> RunStatus:
+def _live_devices() -> list[Slot]:
+    said, live = published(), liveness.live_hosts()
+    return [slot for host in live for slot in said.get(host, ())]
+
+
+def _with_reason(now: RunStatus, place: Place | None, devices: Sequence[Slot]) -> RunStatus:
     """Say of a run that waits in vain what it waits for."""
     if now.state != "queued" or now.message or place is None:
         return now
-    said, live = published(), liveness.live_hosts()
-    reason = _too_large(place.needs_gib, [slot for host in live for slot in said.get(host, ())])
+    reason = _too_large(place.needs_gib, devices)
     return replace(now, message=f"It waits for a host with more memory: it {reason}.") if reason else now
 
 
@@ -138,7 +142,7 @@ def status(run_id: str) -> RunStatus:
         # Once more: a run that ended between the two looks would seem to have ended without a word.
         record = store.read_record(record.run_id)
     now = states.of(record, entry, agent=liveness.any_agent_alive())
-    return _with_reason(now, claims.places().get(record.run_id)) if now.state == "queued" else now
+    return _with_reason(now, claims.places().get(record.run_id), _live_devices()) if now.state == "queued" else now
 
 
 def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
@@ -148,14 +152,14 @@ def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
     """
     agent = liveness.any_agent_alive()
     entries = ledger.unfinished() | ledger.ended_since(time.time() - recent_s)
-    places = claims.places()
+    places, devices = claims.places(), _live_devices()
     # A run of `python -m core run` is in no queue; its progress file gives it away.
     here = {path.parent.name for path in settings().runs.glob("*/progress.json")} - set(entries)
     found = []
     for run_id in [*entries, *sorted(here)]:
         try:
             now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
-            found.append(_with_reason(now, places.get(run_id)))
+            found.append(_with_reason(now, places.get(run_id), devices))
         except InputError:  # deleted or damaged, of which the database knows nothing
             continue
     turn = {run_id: i for i, run_id in enumerate(places)}

@@ -71,7 +71,8 @@ class Row:
         resumed = _seconds([seen.resumed for seen in self.tries])
         lost, twice = sum(s.lost for s in self.tries), sum(s.twice for s in self.tries)
         again = _counts([seen.again for seen in self.tries])
-        said = Counter(seen.said for seen in self.tries if seen.said).most_common(1)
+        odd = [seen.said for seen in self.tries if seen.state != "done"]
+        said = Counter(odd or [seen.said for seen in self.tries if seen.said]).most_common(1)
         ended = ", ".join(f"{n} {state}" for state, n in Counter(seen.state for seen in self.tries).items())
         words = said[0][0] if said else "nothing: there is nothing to say"
         return (
@@ -264,6 +265,7 @@ def stage(server: Server | None = None, *, home: Path | None = None) -> Iterator
     os.environ.pop("HEDGE_DATABASE_URL", None)
     if server:
         os.environ["HEDGE_DATABASE_URL"] = server.new_database()
+        database.prepare(within_s=WITHIN_S)
     made = Stage(folder, server)
     made.model()
     try:

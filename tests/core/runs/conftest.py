@@ -77,6 +77,7 @@ def postgres() -> Iterator[Server]:
 def shared_home(engine_home: Path, postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home whose engine uses Postgres, in a database of its own."""
     monkeypatch.setenv("HEDGE_DATABASE_URL", postgres.new_database())
+    database.prepare(within_s=60)
     yield engine_home
     database.forget()
 
