@@ -43,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
         ("resume", commands.resume, "go on with runs that were cancelled or failed"),
     ):
         _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
+    _house_verbs(verbs)
     _report_verb(verbs)
     _import_verb(verbs)
     _verb(verbs, "agent", commands.agent, "the workers of this host, until it is stopped")
@@ -81,6 +82,17 @@ def _run_verb(verbs: Any) -> None:
     made.add_argument("--alpha", type=float, default=0.1, help="for the report at the end")
     made.add_argument("--dry-run", action="store_true", help="only show the exact prompt and count its tokens")
     made.add_argument("--queue", action="store_true", help="leave it to this host's workers")
+
+
+def _house_verbs(verbs: Any) -> None:
+    for name, action, says in (
+        ("first", commands.first, "let queued runs be the next, in the order given"),
+        ("delete", commands.delete, "move runs to the bin, which is emptied of what is a week old"),
+        ("restore", commands.restore, "have deleted runs back from the bin"),
+    ):
+        _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
+    made = _verb(verbs, "bin", commands.show_bin, "what is in the bin, and what it takes of the disk")
+    made.add_argument("--empty", action="store_true", help="delete all of it for good")
 
 
 def _report_verb(verbs: Any) -> None:

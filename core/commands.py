@@ -168,6 +168,46 @@ def _each(arguments: Namespace, verb: str, says: str) -> Answer:
     return Answer({"runs": ids}, "\n".join(f"{name} {says}" for name in ids))
 
 
+def first(arguments: Namespace) -> Answer:
+    """Let queued runs be the next."""
+    from core.runs import engine
+
+    ids = [store.folder_of(name).name for name in arguments.run]
+    engine.put_first(ids)
+    return Answer({"runs": ids}, "\n".join(f"{name} comes next" for name in ids))
+
+
+def delete(arguments: Namespace) -> Answer:
+    """Move runs to the bin."""
+    from core.runs import actions
+
+    ids = [store.folder_of(name).name for name in arguments.run]
+    for name in ids:
+        actions.delete(name)
+    return Answer({"runs": ids}, "\n".join(f"{name} is in the bin; `restore` has it back for a week" for name in ids))
+
+
+def restore(arguments: Namespace) -> Answer:
+    """Have deleted runs back."""
+    from core.runs import actions
+
+    ids = [actions.restore(name) for name in arguments.run]
+    return Answer({"runs": ids}, "\n".join(f"{name} is back" for name in ids))
+
+
+def show_bin(arguments: Namespace) -> Answer:
+    """List the bin, or empty it."""
+    from core.runs import house
+
+    if arguments.empty:
+        ids = house.empty_bin()
+        return Answer({"runs": ids}, f"{len(ids)} deleted runs are gone for good")
+    found = house.binned()
+    rows = [{"run": each.run_id, "deleted": each.deleted, "bytes": each.size} for each in found]
+    lines = [f"{each.run_id}  {each.size / 1e6:.1f} MB" for each in found]
+    return Answer(rows, "\n".join(lines) or "The bin is empty.")
+
+
 def agent(arguments: Namespace) -> Answer:
     """Be the host agent until stopped."""
     from core.runs.agent import main

@@ -2,7 +2,11 @@
 
 ============================  =====================================================================
 ``HEDGE_HOME``                runs, the run database and caches; ``.hedge/`` in the project by default
-``HEDGE_DATABASE_URL``        the run engine's database; a SQLite file in ``HEDGE_HOME`` by default
+``HEDGE_DATABASE_URL``        the run engine's database; a SQLite file in ``HEDGE_HOME`` by default; ``postgresql://…``
+                              where several hosts share the runs, which then share ``HEDGE_HOME`` too
+``HEDGE_HOST``                this host's name among those that share a database; the machine's own by default
+``HEDGE_HANG_MINUTES``        a run without progress for so long is taken to hang, and its worker is killed; 15
+``HEDGE_ARCHIVE_URL``         an fsspec URL (``s3://bucket/hedge``) that finished runs are copied to as well
 ``HEDGE_REAL_DATA``           real data for tests and benchmarks; unset on a user's machine
 ``HEDGE_REAL_MODELS``         real models for tests; unset on a user's machine
 ============================  =====================================================================
@@ -10,10 +14,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from pydantic import field_validator
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from core.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets"
@@ -26,11 +33,19 @@ class Settings(BaseSettings):
 
     home: Path = ROOT / ".hedge"
     database_url: str = ""
+    host: str = ""
+    hang_minutes: float = Field(default=15.0, gt=0)
+    archive_url: str = ""
 
-    @field_validator("home")
+    @field_validator("home", mode="before")
     @classmethod
-    def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().resolve()
+    def _absolute(cls, value: str | Path) -> Path:
+        if re.match(r"[a-z0-9+]+://", str(value)):
+            raise InputError(
+                f"HEDGE_HOME must be a folder that this machine has mounted, got {value}; "
+                "set HEDGE_ARCHIVE_URL to a URL, and finished runs are copied there"
+            )
+        return Path(value).expanduser().resolve()
 
     @property
     def runs(self) -> Path:
@@ -44,5 +59,13 @@ class Settings(BaseSettings):
 
 
 def settings() -> Settings:
-    """The settings in force now."""
-    return Settings()
+    """The settings in force now.
+
+    Raises :class:`~core.errors.InputError` where a variable holds what it can't.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "_".join(["HEDGE", *(str(part) for part in first["loc"])]).upper()
+        raise InputError(f"{name} can't be {first['input']!r}: {first['msg']}; correct or unset it") from None

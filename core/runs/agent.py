@@ -24,18 +24,22 @@ from functools import partial
 from typing import IO
 
 from core.errors import HedgeError, InputError
-from core.runs import ledger, liveness, reconcile
+from core.runs import database, hang, hosts, house, ledger, liveness, readings, reconcile
 from core.runs.ledger import Entry
 from core.runs.lock import holder, take
 from core.runs.process import Death, WorkerProcess
 from core.runs.reconcile import ANSWER_WITHIN_S, Reconciler
-from core.runs.slots import slots
+from core.runs.slots import publish, slots
+from core.settings import settings
 
 TICK_S = 0.2
 ENFORCE_EVERY_S = 0.5
 GRACE_S = 0.9
 """How long a worker may go on with a run that is no longer wanted."""
 RECONCILE_EVERY_S = 2.0
+READ_EVERY_S = 2.0
+HANGS_EVERY_S = 1.0
+HOUSE_EVERY_S = 3600.0
 WARM_S = 600.0
 """How long workers stay without a run."""
 
@@ -54,13 +58,19 @@ class Agent:
         self.reconciler = Reconciler({worker.executor for worker in self.workers})
         self.unwanted: dict[tuple[str, str], float] = {}
         self.complaints: dict[str, str] = {}
+        self.hang = hang.Watch()
 
     def run(self) -> None:
         """Work until told to stop."""
+        self._try("publish the slots", lambda: publish(tuple(worker.slot for worker in self.workers)))
         rounds = (
             ("enforce", self._enforce, ENFORCE_EVERY_S),
             ("reconcile", self._reconcile, RECONCILE_EVERY_S),
             ("beat", self._beat, liveness.BEAT_EVERY_S),
+            ("shared beat", self._beat_among_hosts, hosts.BEAT_EVERY_S),
+            ("see who hangs", self._see_who_hangs, HANGS_EVERY_S),
+            ("read the GPUs", self._read, READ_EVERY_S),
+            ("keep house", house.keep, HOUSE_EVERY_S),
         )
         due = dict.fromkeys((name for name, _, _ in rounds), 0.0)
         while not self.stopping.is_set():
@@ -143,6 +153,26 @@ class Agent:
             return
         liveness.beat()
 
+    def _beat_among_hosts(self) -> None:
+        """Where hosts share a database: say that this one lives, and take the runs of those that do not."""
+        if not database.is_shared():
+            return
+        hosts.beat(liveness.host(), within_s=ANSWER_WITHIN_S)
+        for run_id in self.reconciler.watch_hosts():
+            say(f"run {run_id} waits again: its host is gone")
+            liveness.wake()
+
+    def _read(self) -> None:
+        if any(worker.run_id for worker in self.workers):
+            readings.publish([worker.slot for worker in self.workers])
+
+    def _see_who_hangs(self) -> None:
+        at_work = {worker.executor: run for worker in self.workers if (run := worker.run_id)}
+        for executor in self.hang.overdue(at_work, after_s=settings().hang_minutes * 60):
+            worker = next(worker for worker in self.workers if worker.executor == executor)
+            say(f"worker {executor} is killed: run {worker.run_id} {hang.REASON}")
+            worker.kill(f"killed because its run {hang.REASON} for {settings().hang_minutes:g} minutes")
+
     def _end(self) -> None:
         """Stop the workers, then put what they had begun back into the queue."""
         begun = [run for worker in self.workers if (run := worker.run_id)]
@@ -150,6 +180,8 @@ class Agent:
             worker.end()
         for run_id in begun:
             self._try("put back", partial(reconcile.put_back, run_id, "the agent was stopped; the run is queued again"))
+        if database.is_shared():
+            self._try("leave", partial(hosts.leave, liveness.host(), within_s=ANSWER_WITHIN_S))
         say("stopped")
 
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from core.errors import InputError, RunError
-from core.runs import database, ledger, liveness, store
+from core.runs import claims, database, ledger, liveness, needs, store
 from core.runs import status as states
+from core.runs.claims import Place
 from core.runs.lock import take
 from core.runs.process import environment, open_log
+from core.runs.slots import Slot, published, slots
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
@@ -44,11 +46,40 @@ def submit(spec: RunSpec) -> str:
     from core.runs.execute import preflight
 
     preflight(spec)
+    check_fits(spec)
     database.prepare()
     with _writable_home():
         store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     _enqueue(spec.run_id)
     return spec.run_id
+
+
+def check_fits(spec: RunSpec) -> None:
+    """Raise :class:`~core.errors.InputError` where no device of this host, nor of a live one, can hold the run."""
+    said = published()
+    here = said.get(liveness.host()) or slots()
+    others = [slot for host in liveness.live_hosts() - {liveness.host()} for slot in said.get(host, ())]
+    if reason := _too_large(needs.memory_gib(spec), [*here, *others]):
+        raise InputError(
+            f"model {spec.model_name} in {spec.dtype} {reason}; choose a smaller one, or add a host with more"
+        )
+
+
+def _too_large(needed_gib: float, devices: Sequence[Slot]) -> str:
+    """Why none of the devices will do; empty where one does."""
+    largest = max(devices, key=lambda slot: slot.memory_gib, default=None)
+    if largest is None or needed_gib <= largest.memory_gib:
+        return ""
+    return f"needs about {needed_gib:.1f} GiB, and the largest device, {largest.label}, has {largest.memory_gib:.1f}"
+
+
+def _with_reason(now: RunStatus, place: Place | None) -> RunStatus:
+    """Say of a run that waits in vain what it waits for."""
+    if now.state != "queued" or now.message or place is None:
+        return now
+    said, live = published(), liveness.live_hosts()
+    reason = _too_large(place.needs_gib, [slot for host in live for slot in said.get(host, ())])
+    return replace(now, message=f"It waits for a host with more memory: it {reason}.") if reason else now
 
 
 def cancel(run_id: str) -> None:
@@ -62,6 +93,7 @@ def cancel(run_id: str) -> None:
         return
     if now.ended:
         raise InputError(f"run {now.run_id} is {now.state}; only a queued or running run can be cancelled")
+    claims.withdraw(now.run_id)
     before = ledger.cancel(now.run_id)
     if before is None or before.status not in ledger.UNFINISHED:
         if states.is_executed(now.record, before) and not now.message == states.STOPPING:
@@ -87,7 +119,10 @@ def resume(run_id: str) -> None:
         _enqueue(now.run_id)
         return
     if now.state == "running" and not now.worker_alive and now.worker.rpartition(":")[0] != liveness.host():
+        # First the queue, then the claim: whoever takes it then finds the run where it waits.
         ledger.hand_back(now.run_id)
+        if claim := claims.get(now.run_id):
+            claims.take_away(claim)
     ensure_agent()
 
 
@@ -98,7 +133,8 @@ def status(run_id: str) -> RunStatus:
     """
     record = store.read_record(run_id)
     entry = None if record.state == "done" else ledger.entries([record.run_id]).get(record.run_id)
-    return states.of(record, entry, agent=liveness.any_agent_alive())
+    now = states.of(record, entry, agent=liveness.any_agent_alive())
+    return _with_reason(now, claims.places().get(record.run_id)) if now.state == "queued" else now
 
 
 def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
@@ -108,16 +144,43 @@ def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
     """
     agent = liveness.any_agent_alive()
     entries = ledger.unfinished() | ledger.ended_since(time.time() - recent_s)
+    places = claims.places()
     # A run of `python -m core run` is in no queue; its progress file gives it away.
     here = {path.parent.name for path in settings().runs.glob("*/progress.json")} - set(entries)
     found = []
     for run_id in [*entries, *sorted(here)]:
         try:
-            found.append(states.of(store.read_record(run_id), entries.get(run_id), agent=agent))
+            now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
+            found.append(_with_reason(now, places.get(run_id)))
         except InputError:  # deleted or damaged, of which the database knows nothing
             continue
-    places = {"running": 0, "queued": 1}
-    return sorted(found, key=lambda now: (places.get(now.state, 2), -(now.record.ended or 0) if now.ended else 0))
+    turn = {run_id: i for i, run_id in enumerate(places)}
+    kinds = {"running": 0, "queued": 1}
+    return sorted(
+        found,
+        key=lambda now: (
+            kinds.get(now.state, 2),
+            -(now.record.ended or 0) if now.ended else turn.get(now.run_id, len(turn)),
+        ),
+    )
+
+
+def put_first(run_ids: Sequence[str]) -> None:
+    """Let these queued runs be the next, in this order.
+
+    Raises :class:`~core.errors.InputError` where one of them does not wait.
+    """
+    names = [store.folder_of(run_id).name for run_id in run_ids]
+    for name in names:
+        if (now := status(name)).state != "queued":
+            raise InputError(f"run {name} is {now.state}; only a queued run can be put first")
+    claims.reorder(names)
+
+
+def reorder(run_ids: Sequence[str]) -> None:
+    """Give the whole queue this order; a run that has started or ended meanwhile is passed over, a new one is last."""
+    waiting = set(claims.places())
+    claims.reorder([run_id for run_id in run_ids if run_id in waiting])
 
 
 def agent_alive() -> bool:
@@ -179,6 +242,7 @@ def _writable_home() -> Iterator[None]:
 def _enqueue(run_id: str) -> None:
     try:
         ledger.enqueue(run_id)
+        claims.add(run_id, needs_gib=needs.memory_gib(store.read_record(run_id).spec))
     except RunError as error:
         store.update_record(run_id, state="failed", message=str(error), ended=time.time())
         raise

@@ -18,7 +18,7 @@ from core.inference.engine import Engine, SelfCheck
 from core.inference.load import load_engine
 from core.inference.models import resolve
 from core.records import OptionLogits, Prompt
-from core.runs import store
+from core.runs import liveness, store
 from core.runs.asked import draw_questions, load_data, prompts
 from core.runs.lock import take
 from core.runs.pace import Pace
@@ -281,7 +281,7 @@ def _in_words(error: Exception) -> str:
 
 
 def _locked(folder: Path) -> IO[str]:
-    lock = take(folder / "run.lock")
+    lock = take(liveness.run_lock(folder))
     if lock is None:
         raise RunBusyError(f"another process is at run {folder.name}; wait for it or cancel it")
     return lock

@@ -16,6 +16,8 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -32,6 +34,8 @@ from core.settings import ASSETS, settings
 SCHEMA_VERSION = 1
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """From schema version to the function that lifts ``run.json`` to the next one."""
+
+_GUARD: ContextVar[Callable[[], None]] = ContextVar("guard", default=lambda: None)
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -98,6 +102,19 @@ def run_ids() -> list[str]:
         if parent.is_dir():
             names |= {path.name for path in parent.iterdir() if (path / "run.json").is_file()}
     return sorted(names)
+
+
+@contextmanager
+def guarded(guard: Callable[[], None]) -> Iterator[None]:
+    """Call ``guard`` at the last moment before each lasting write of this thread; what it raises prevents the write.
+
+    A worker that was cut off and has lost its run to another thus writes nothing of it any more.
+    """
+    token = _GUARD.set(guard)
+    try:
+        yield
+    finally:
+        _GUARD.reset(token)
 
 
 def is_bundled(run_id: str) -> bool:
@@ -312,6 +329,7 @@ def _write_table(path: Path, tables: Sequence[pa.Table] | Iterator[pa.Table]) ->
             raise InputError(f"there is nothing to write to {path}")
         writer.close()
         _sync(part)
+        _GUARD.get()()
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
@@ -324,6 +342,7 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
         part.write_bytes(content)
         if sync:
             _sync(part)
+            _GUARD.get()()
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

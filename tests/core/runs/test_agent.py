@@ -10,7 +10,7 @@ import time
 
 import psutil
 
-from core.runs import engine, ledger, liveness, process, reconcile, store
+from core.runs import claims, engine, ledger, liveness, process, reconcile, store
 from core.runs.lock import holder, is_held, take
 from core.runs.process import environment
 from core.runs.slots import Slot, slots
@@ -92,6 +92,7 @@ def test_a_run_of_a_slot_that_is_no_more_goes_back_into_the_queue(engine_home, m
     name = spec().run_id
     store.create(RunRecord(spec=spec(), state="queued", created=0.0))
     ledger.enqueue(name)
+    claims.add(name, needs_gib=0)
     executor = liveness.executor_id("gpu7")
     command = [sys.executable, "-m", "core.runs.worker", executor]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, env=environment()) as worker:
