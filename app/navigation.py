@@ -33,7 +33,9 @@ ALPHA_LAB = Entry("alpha_lab", "Alpha lab", "Drag alpha and watch sets, coverage
 ONE_QUESTION = Entry("one_question", "One question", "One question's options, probabilities and prediction sets.")
 LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
-PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, LEARN)
+DOCTOR = Entry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
+
+PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, LEARN, DOCTOR)
 """The menu; the first page is the one that opens."""
 
 
