@@ -52,7 +52,7 @@ def _figures(plan: Plan) -> None:
         st.metric("Questions", f"{sum(work.questions for work in known):,}{more}", width="content")
         tokens = sum(one.tokens or 0 for one in plan.runs)
         counted_all = all(one.counted for one in plan.runs)
-        st.metric("Tokens", f"{_short(tokens)}{more}", help=TOKENS_HELP if counted_all else USUAL_HELP, width="content")
+        st.metric("Tokens in all", f"{_short(tokens)}{more}", help=TOKENS_HELP if counted_all else USUAL_HELP, width="content")
         seconds = plan.seconds
         if seconds is None:
             st.metric("Time", NO_RATE, help=NO_RATE_HELP, width="content")
