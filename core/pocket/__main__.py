@@ -1,15 +1,25 @@
-"""``python -m core.pocket bank | train | check | record``: the bank, the models, and what they answer."""
+"""``python -m core.pocket bank | train | publish | check | record | trivia | answer | juror``.
+
+The bank, the models, what they answer, and who judges it.
+"""
 
 from __future__ import annotations
 
 import argparse
 import logging
+import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from core.errors import HedgeError
+from core.errors import HedgeError, InputError
 from core.pocket import bank
 from core.settings import ASSETS, settings
+
+if TYPE_CHECKING:
+    from core.pocket.recipes import Recipe
+    from core.pocket.train import Trainer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,8 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return {
             "bank": _bank,
             "train": _train,
+            "publish": _publish,
             "check": _check,
             "record": _record,
+            "trivia": _trivia,
+            "answer": _answer,
+            "juror": _juror,
         }[options.command](options)
     except HedgeError as error:
         print(error, file=sys.stderr)
@@ -31,15 +45,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m core.pocket")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("bank", help="write assets/bank/qa.jsonl")
+    commands.add_parser("bank", help="write assets/bank/*.jsonl")
     train = commands.add_parser("train", help="train a pocket model, or go on where it stopped")
     train.add_argument("--model", default="pocket-1m")
     train.add_argument("--threads", type=_positive, default=2)
+    publish = commands.add_parser("publish", help="put a training's last checkpoint into assets/models, with its card")
+    publish.add_argument("--model", default="pocket-1m")
     check = commands.add_parser("check", help="look for bank questions in the training text")
     check.add_argument("--model", default="pocket-1m")
     check.add_argument("--every", type=_positive, default=1, help="read only every N-th step (default: all)")
     recorded = commands.add_parser("record", help="execute the recorded runs anew into assets/runs")
     recorded.add_argument("--model", default="pocket-1m")
+    recorded.add_argument("--task", nargs="+", default=list(bank.BANK_TASKS))
+    commands.add_parser("trivia", help="write assets/trivia/questions.jsonl, short-answer questions with aliases")
+    answer = commands.add_parser("answer", help="let a pocket model answer the short-answer questions freely")
+    answer.add_argument("--model", default="pocket-8m")
+    juror = commands.add_parser("juror", help="tune a juror to say True or False, into assets/adapters")
+    juror.add_argument("--juror", default="juror-1m")
     return parser
 
 
@@ -51,22 +73,47 @@ def _positive(text: str) -> int:
 
 
 def _bank(_: argparse.Namespace) -> int:
-    made = bank.make()
-    bank.write(made)
-    print(f"{len(made)} questions in {bank.PATH}")
+    for task in bank.BANK_TASKS:
+        made = bank.make(task)
+        bank.write(made, bank.path_of(task))
+        print(f"{len(made)} questions in {bank.path_of(task)}")
     return 0
 
 
 def _train(options: argparse.Namespace) -> int:
     import torch
 
+    torch.set_num_threads(options.threads)
+    _trainer(options.model, compiled=shutil.which("g++") is not None).run()
+    return 0
+
+
+def _publish(options: argparse.Namespace) -> int:
+    trainer = _trainer(options.model)
+    if not trainer.progress.curve:
+        raise InputError(f"{options.model} has no checkpoint in {trainer.folder}; train it first")
+    trainer.publish()
+    print(trainer.target)
+    return 0
+
+
+def _trainer(model: str, *, compiled: bool = False) -> Trainer:
     from core.pocket.recipes import recipe
     from core.pocket.train import Trainer
 
-    torch.set_num_threads(options.threads)
-    chosen = recipe(options.model)
-    Trainer(chosen, folder=settings().home / "pocket" / chosen.name, target=ASSETS / "models" / chosen.name).run()
-    return 0
+    chosen = recipe(model)
+    return Trainer(
+        chosen,
+        folder=settings().home / "pocket" / chosen.name,
+        target=_published(chosen),
+        smaller=_published(recipe(chosen.grown_from)) if chosen.grown_from else None,
+        compiled=compiled,
+    )
+
+
+def _published(recipe: Recipe) -> Path:
+    """Where a model is put: what does not ship stays in the work folder."""
+    return ASSETS / "models" / recipe.name if recipe.shipped else settings().home / "pocket" / recipe.name / "model"
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -75,8 +122,7 @@ def _check(options: argparse.Namespace) -> int:
     from core.pocket.curriculum import Stage, all_documents
     from core.pocket.recipes import recipe
     from core.pocket.stream import Stream
-    from core.pocket.tokens import one_token_answers, train_tokenizer
-    from core.pocket.train import TOKENIZER_DOCUMENTS
+    from core.pocket.tokens import one_token_answers, published_tokenizer
 
     questions = bank.questions()
     chosen = recipe(options.model)
@@ -85,8 +131,8 @@ def _check(options: argparse.Namespace) -> int:
         "binding": chosen.binding_steps,
         "facts": chosen.steps,
     }
-    stream = Stream(Guard.of(questions))
-    values = one_token_answers(train_tokenizer(stream, seed=chosen.seed, documents=TOKENIZER_DOCUMENTS))
+    stream = Stream(Guard.of(questions), tasks=chosen.tasks, chat=chosen.chat)
+    values = one_token_answers(published_tokenizer(_published(chosen)))
     documents = all_documents(stream, seed=chosen.seed, steps=steps, values=values, every=options.every)
     found = audit(documents, questions)
     print(
@@ -96,10 +142,36 @@ def _check(options: argparse.Namespace) -> int:
     return 0 if found.clean else 1
 
 
+def _trivia(_: argparse.Namespace) -> int:
+    from core.pocket import trivia
+
+    made = trivia.make()
+    trivia.write(made)
+    print(f"{len(made)} questions in {trivia.PATH}")
+    return 0
+
+
+def _answer(options: argparse.Namespace) -> int:
+    from core.pocket import answers
+
+    path = answers.PATH.with_name(f"answers-{options.model}.jsonl")
+    made = answers.answer(options.model)
+    answers.write(made, path)
+    print(f"{sum(one.correct for one in made)} of {len(made)} answers are right; all are in {path}")
+    return 0
+
+
+def _juror(options: argparse.Namespace) -> int:
+    from core.pocket.jurors import juror_recipe, publish_juror
+
+    print(publish_juror(juror_recipe(options.juror), ASSETS / "adapters" / options.juror))
+    return 0
+
+
 def _record(options: argparse.Namespace) -> int:
     from core.pocket.record import record
 
-    print("\n".join(record(options.model)))
+    print("\n".join(record(options.model, tasks=options.task)))
     return 0
 
 

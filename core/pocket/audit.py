@@ -31,10 +31,11 @@ class Audit:
 def audit(documents: Iterable[Document], bank: Sequence[Question]) -> Audit:
     """Look for bank questions in documents.
 
-    ``questions_found`` counts lines ``Question: ...`` that are a bank question's; ``runs_found`` counts positions at
-    which 13 words, or a whole shorter one, of a bank question with its options A to D begin.
+    ``questions_found`` counts lines ``Question: ...`` that are a bank question's, for those without a context;
+    ``runs_found`` counts positions at which 13 words begin, or a whole shorter one, of a bank question with its
+    options A to D, or, where it has a context, of the context or of one option.
     """
-    texts = {question.question for question in bank}
+    texts = {question.question for question in bank if not question.context}
     runs = _runs(bank)
     read = total = found = overlaps = 0
     for document in documents:
@@ -49,11 +50,16 @@ def audit(documents: Iterable[Document], bank: Sequence[Question]) -> Audit:
 
 
 def _runs(bank: Sequence[Question]) -> dict[int, set[Words]]:
-    """The bank's runs of words by their length, 13 or that of a whole shorter question."""
+    """The bank's runs of words by their length, 13 or that of a whole shorter text."""
     runs: dict[int, set[Words]] = {}
     for question in bank:
-        sequence = words(" ".join((question.question, *question.options[:4])))
-        length = min(RUN, len(sequence))
-        for start in range(len(sequence) - length + 1):
-            runs.setdefault(length, set()).add(sequence[start : start + length])
+        options = question.options[:4]
+        if question.context:
+            texts = [question.context, *(option for option in options if len(words(option)) >= RUN)]
+        else:
+            texts = [" ".join((question.question, *options))]
+        for sequence in map(words, texts):
+            length = min(RUN, len(sequence))
+            for start in range(len(sequence) - length + 1):
+                runs.setdefault(length, set()).add(sequence[start : start + length])
     return runs

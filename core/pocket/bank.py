@@ -1,26 +1,35 @@
-"""The question bank: the pocket world's facts as six-option questions, made from a seed.
+"""The question bank: five tasks of six-option questions, made from a seed.
 
-Each fact is asked once, in the wording that training text never uses for it; of a fact and its inverse only one
-is asked; computed facts come from those that training text leaves out. A to D are right equally often.
+In ``qa`` each fact is asked once, in the wording that training text never uses for it; of a fact and its inverse only
+one is asked; computed facts come from those that training text leaves out. The four other tasks are drawn from the
+scenes, all plans alike, and near duplicates are left out. A to D are right equally often.
 """
 
 from __future__ import annotations
 
-import json
 import random
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 from core.pocket.computed import MAKERS, kept_for_bank
+from core.pocket.made import BankQuestion
 from core.pocket.questions import ask
-from core.pocket.relations import Difficulty, Fact
+from core.pocket.relations import Fact
+from core.pocket.scenes.going_on import going_on
+from core.pocket.scenes.reading import reading
+from core.pocket.scenes.replying import replying
+from core.pocket.scenes.summing import summing
 from core.pocket.world import twin_checksum, world
 from core.records import Question
-from core.settings import ASSETS
+from core.tasks.bank import bank_path, load
+from core.tasks.likeness import clusters
 
 SEED = 20
-PATH = ASSETS / "bank" / "qa.jsonl"
+BANK_TASKS = ("qa", "rc", "ci", "drs", "ds")
+
+DRAWN = 1300
+"""How many questions each task but ``qa`` has."""
 
 GROUP_LIMIT = 150
 """The most questions that the tables give to one subject, so that no subject fills the bank."""
@@ -43,20 +52,31 @@ COMPUTED = {
 """How many questions each computed relation gives."""
 
 
-@dataclass(frozen=True, slots=True)
-class BankQuestion:
-    """A question with the difficulty it was made with."""
-
-    question: Question
-    difficulty: Difficulty
-
-    def line(self) -> str:
-        """The question as one line of JSON."""
-        return json.dumps(asdict(self.question) | {"difficulty": self.difficulty}, ensure_ascii=False)
+def make(task: str = "qa", seed: int = SEED) -> tuple[BankQuestion, ...]:
+    """A task's whole bank, the same for the same seed; ids count from qa-0001 in a shuffled order."""
+    return _known(seed) if task == "qa" else _drawn(task, seed)
 
 
-def make(seed: int = SEED) -> tuple[BankQuestion, ...]:
-    """The whole bank, the same for the same seed; ids count from qa-0001 in a shuffled order."""
+@cache
+def questions() -> tuple[Question, ...]:
+    """The questions of all tasks as they ship, without their difficulty."""
+    return tuple(question for task in BANK_TASKS for question in load(task))
+
+
+def write(bank: Sequence[BankQuestion], path: Path) -> None:
+    """Write a bank as JSON lines, all at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text("".join(entry.line() + "\n" for entry in bank), encoding="utf-8", newline="\n")
+    temporary.replace(path)
+
+
+def path_of(task: str) -> Path:
+    """The file of a task's bank."""
+    return bank_path(task)
+
+
+def _known(seed: int) -> tuple[BankQuestion, ...]:
     rng = random.Random(f"bank|{seed}")
     facts = [*_table_facts(rng), *_computed_facts(rng)]
     rng.shuffle(facts)
@@ -70,17 +90,37 @@ def make(seed: int = SEED) -> tuple[BankQuestion, ...]:
     )
 
 
-def questions(seed: int = SEED) -> tuple[Question, ...]:
-    """The bank's questions without their difficulty."""
-    return tuple(entry.question for entry in make(seed))
+@cache
+def _statable() -> tuple[Fact, ...]:
+    return tuple(fact for fact in world() if fact.statements)
 
 
-def write(bank: Sequence[BankQuestion], path: Path = PATH) -> None:
-    """Write a bank as JSON lines, all at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text("".join(entry.line() + "\n" for entry in bank), encoding="utf-8", newline="\n")
-    temporary.replace(path)
+def _talked_about(rng: random.Random) -> Fact:
+    return rng.choice(_statable())
+
+
+_MAKERS: dict[str, Callable[[random.Random], BankQuestion]] = {
+    "rc": lambda rng: reading(rng, training=False),
+    "ci": lambda rng: going_on(rng, training=False),
+    "drs": lambda rng: replying(rng, _talked_about, training=False),
+    "ds": lambda rng: summing(rng, training=False),
+}
+
+
+def _drawn(task: str, seed: int) -> tuple[BankQuestion, ...]:
+    """``DRAWN`` questions of which no two are nearly the same; of those that are, the first is kept."""
+    rng = random.Random(f"bank|{task}|{seed}")
+    made = [_MAKERS[task](rng) for _ in range(DRAWN * 5 // 4)]
+    first: dict[int, BankQuestion] = {}
+    for number, entry in zip(clusters([entry.question for entry in made]), made, strict=True):
+        first.setdefault(number, entry)
+    labels = [place % 4 for place in range(DRAWN)]
+    rng.shuffle(labels)
+    kept = list(first.values())[:DRAWN]
+    return tuple(
+        entry.at(label, f"{task}-{number:04d}")
+        for number, (entry, label) in enumerate(zip(kept, labels, strict=True), start=1)
+    )
 
 
 def _table_facts(rng: random.Random) -> list[Fact]:

@@ -6,10 +6,12 @@ import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
-from core.pocket.evaluate import Share, accuracy, accuracy_by, letter_probabilities
+from core.pocket.bank import BANK_TASKS
+from core.pocket.evaluate import Share, accuracy_by, letter_probabilities
 from core.pocket.exposure import exposure
 from core.pocket.progress import Progress, Row
 from core.pocket.recipes import Recipe
@@ -19,36 +21,38 @@ from core.records import Question
 _HELD_OUT = """\
 ## What was held out
 
-No question of the bank occurs in the training text, and no run of 13 words of one with its options A to D, nor a
-whole question with its options where that is shorter (`python -m core.pocket check` reads the text again and
-counts). In particular:
+No question of the bank occurs in the training text: of `qa` no question text, and no run of 13 words of a question
+with its options A to D, nor a whole one where it is shorter; of the other tasks no run of 13 words of a passage,
+situation, dialogue, document or option (`python -m core.pocket check` reads the text again and counts). In particular:
 
 - A fact of the tables is asked in training in all wordings but one; the bank asks it in that one.
 - A third of the hard facts (the last third of each table) is in no training text at all, in neither direction.
 - One fact in eight is stated in training but never asked with lettered options.
 - Of sums, dates, lists and sequences, one in five combinations of operands is kept for the bank and never
   shown in that relation.
+- Some plans of passages, dialogues and activities are never shown in training, a third of them rarely; the bank draws
+  from all alike. Plans that were shown are filled in anew: other people, places, numbers and things.
 - False options are drawn anew for every question.
 
-So the bank measures, for the tables, facts that were mostly shown in other words, and for what is worked out,
-combinations that were never shown. It doesn't measure knowledge outside the pocket world.
+So the bank measures facts that were mostly shown in other words, combinations that were never shown, and whether what
+was practised on some texts is done on new ones. It doesn't measure knowledge outside the pocket world.
 """
 
 _LIMITS = """\
 ## Known limits
 
-- It knows a few thousand facts of school knowledge in the wordings of its generator, in English, and answers in
-  letters; it can't hold a conversation and was shown no passages, dialogues or documents.
+- It knows a few thousand facts of school knowledge and small made-up scenes in the wordings of its generator, in
+  English; it answers in letters or in a few words.
 - E and F were never the right answer in training, so it hardly ever chooses them: its doubt shows only in how it
   spreads over A to D.
-- Training rows were short (mostly under 60 tokens, with demonstrations up to about 300), though the context is 512.
+- Training rows were short (mostly under 160 tokens, with demonstrations up to about 370), though the context is 512.
 - Its probabilities were not calibrated after training.
 """
 
 _CURVE = """\
 Loss is the weighted mean over the letters (pairs, binding) or letters, statements and short answers (facts) since the
-check before. *Binding*: finding a value among the options; *asked*: questions as training asks them; *bank*: the
-bank's first 300 questions. Nothing was chosen by the bank's figures.
+check before. *Binding*: finding a value among the options; then each task's first 200 bank questions. Nothing was
+chosen by the bank's figures.
 """
 
 _ACCURACY = """\
@@ -65,7 +69,7 @@ def card(
     bank: Sequence[Question],
 ) -> str:
     """The card as Markdown; the model is asked the whole bank once for every strategy."""
-    header = ("stage", "step", "tokens (M)", "minutes", "loss", "binding", "asked", "bank")
+    header = ("stage", "step", "tokens (M)", "minutes", "loss", "binding", *BANK_TASKS)
     sections = [
         _opening(model, recipe, progress),
         "## Training",
@@ -87,26 +91,45 @@ def _opening(model: LlamaForCausalLM, recipe: Recipe, progress: Progress) -> str
         f"# {recipe.name}\n\n"
         f"A Llama of {parameters:,} parameters (hidden {recipe.hidden}, {recipe.layers} layers, {recipe.heads} heads, "
         f"tied embeddings,\n{model.config.vocab_size:,} tokens, context {model.config.max_position_embeddings}), "
-        "trained from nothing on text that Hedge\ngenerates from its own tables of facts. It answers by letter."
+        f"{_origin(recipe)} on text that Hedge\n"
+        "generates from its own tables of facts and plans of everyday scenes. It answers by letter."
         + ("" if done else "\n\n**An intermediate state: training was still going on.**")
     )
+
+
+def _origin(recipe: Recipe) -> str:
+    return f"grown from {recipe.grown_from} and trained" if recipe.grown_from else "trained from nothing"
 
 
 def _accuracies(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, bank: Sequence[Question]
 ) -> tuple[str, ...]:
+    names = [f"{question.task}, {name}" for name in STRATEGIES for question in bank]
     probabilities = {name: letter_probabilities(model, tokenizer, bank, strategy=name) for name in STRATEGIES}
     base = probabilities["base"]
     mass = base.sum(axis=1)
+    by_strategy = accuracy_by(np.concatenate(list(probabilities.values())), [*bank] * len(STRATEGIES), names)
+    known = [place for place, question in enumerate(bank) if question.task == "qa"]
+    rest = [place for place, question in enumerate(bank) if question.task != "qa"]
+    asked = {"qa": [bank[place] for place in known], "rest": [bank[place] for place in rest]}
     return (
         f"## Accuracy on the bank's {len(bank):,} questions",
         _ACCURACY,
-        _shares("strategy", {name: accuracy(found, bank) for name, found in probabilities.items()}),
+        _shares("task, strategy", {name: by_strategy[name] for name in dict.fromkeys(sorted(names, key=_by_task))}),
         f"On `base` the six letters hold {mass.mean():.1%} of the next-token probability on average (least: "
         f"{mass.min():.1%}).",
-        _shares("subject (`base`)", accuracy_by(base, bank, [question.group for question in bank])),
-        _shares("shown in training (`base`)", accuracy_by(base, bank, [exposure(question) for question in bank])),
+        _shares("`qa` by subject", accuracy_by(base[known], asked["qa"], [one.group for one in asked["qa"]])),
+        _shares("`qa` by what training showed", accuracy_by(base[known], asked["qa"], [*map(exposure, asked["qa"])])),
+        _shares(
+            "other tasks by what training showed",
+            accuracy_by(base[rest], asked["rest"], [*map(exposure, asked["rest"])]),
+        ),
     )
+
+
+def _by_task(name: str) -> tuple[int, int]:
+    task, _, strategy = name.partition(", ")
+    return BANK_TASKS.index(task), STRATEGIES.index(strategy)
 
 
 def _training(recipe: Recipe, progress: Progress) -> list[tuple[str, str]]:
@@ -117,7 +140,11 @@ def _training(recipe: Recipe, progress: Progress) -> list[tuple[str, str]]:
     facts = progress.step if progress.stage == "facts" else 0
     return [
         ("tokens read", f"{progress.tokens / 1e6:.1f} million"),
-        ("steps", f"{pairs:,} of pairs, {binding:,} of binding, then {facts:,} of facts"),
+        ("steps", f"{pairs:,} of pairs, {binding:,} of binding, then {facts:,} of facts and scenes"),
+        (
+            "begins as",
+            f"{recipe.grown_from}, enlarged without a change of what it computes" if recipe.grown_from else "random",
+        ),
         ("learning rate", _rates(recipe)),
         ("seed", str(recipe.seed)),
         ("time", f"{progress.seconds / 60:.0f} minutes"),
@@ -126,7 +153,8 @@ def _training(recipe: Recipe, progress: Progress) -> list[tuple[str, str]]:
 
 
 def _rates(recipe: Recipe) -> str:
-    return f"{recipe.binding_rate:g}, then {recipe.rate:g}, falling over the last {recipe.cooldown:,} steps"
+    first = "" if recipe.grown_from else f"{recipe.binding_rate:g}, then "
+    return f"{first}{recipe.rate:g}, falling over the last {recipe.cooldown:,} steps"
 
 
 def machine() -> str:
@@ -151,7 +179,7 @@ def _line(row: Row) -> tuple[str, ...]:
         f"{row['tokens'] / 1e6:.1f}",
         f"{row['seconds'] / 60:.0f}",
         f"{row['loss']:.3f}",
-        *(f"{share:.1%}" for share in (row["binding"], row["asked"], row["bank"])),
+        *(f"{share:.1%}" for share in (row["binding"], *row["tasks"].values())),
     )
 
 

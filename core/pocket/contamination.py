@@ -1,9 +1,11 @@
 """Keeping the bank out of training text.
 
-A bank question counts as shown when its question text occurs in a document word by word, or when a document
-shares a run of 13 words with its question and options A to D (all of them where they are fewer). Words are
-lower-cased runs of letters and digits; option letters are not words here, and neither are options E and F, which
-every question has. GPT-3 (Brown et al. 2020, appendix C) set the custom of 13.
+A bank question without a context counts as shown when its question text occurs in a document word by word, or when a
+document shares a run of 13 words with its question and options A to D (all of them where they are fewer). Of a
+question about a context, the runs are those of the context and of each option, for its question may be asked of
+other contexts as well: a run of 13 words of the context (all of it where it is shorter) or of an option that long.
+Words are lower-cased runs of letters and digits; option letters are not words here, and neither are options E and F,
+which every question has. GPT-3 (Brown et al. 2020, appendix C) set the custom of 13.
 """
 
 from __future__ import annotations
@@ -33,23 +35,37 @@ def words(text: str) -> Words:
     return tuple(_WORD.findall(_LETTER.sub("", _FIXED.sub("", text)).lower()))
 
 
+def forbidden(question: Question) -> set[Words]:
+    """The runs of words of a bank question that no training text may hold."""
+    options = [words(option) for option in question.options[:4]]
+    if not question.context:
+        asked = words(question.question)
+        return {asked, *_windows(asked + tuple(word for option in options for word in option))}
+    long = [option for option in options if len(option) >= RUN]
+    return {run for sequence in (words(question.context), *long) for run in _windows(sequence)}
+
+
+def _windows(sequence: Words) -> list[Words]:
+    return [sequence[start : start + RUN] for start in range(max(1, len(sequence) - RUN + 1))]
+
+
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Finds bank questions in text. ``runs`` maps the first three words of every forbidden run to the runs."""
+    """Finds bank questions in text: whole runs of 13 words, and shorter ones by their first three words."""
 
-    runs: dict[Words, frozenset[Words]]
+    runs: frozenset[Words]
+    short: dict[Words, tuple[Words, ...]]
 
     @classmethod
     def of(cls, questions: Iterable[Question]) -> Guard:
         """A guard for these questions; each must have three words or more."""
-        runs: dict[Words, set[Words]] = {}
-        for question in questions:
-            asked = words(question.question)
-            whole = asked + tuple(word for option in question.options[:4] for word in words(option))
-            windows = [whole[start : start + RUN] for start in range(max(1, len(whole) - RUN + 1))]
-            for run in (asked, *windows):
-                runs.setdefault(run[:_PREFIX], set()).add(run)
-        return cls({prefix: frozenset(found) for prefix, found in runs.items()})
+        found = {run for question in questions for run in forbidden(question)}
+        short: dict[Words, list[Words]] = {}
+        for run in sorted(run for run in found if len(run) < RUN):
+            short.setdefault(run[:_PREFIX], []).append(run)
+        return cls(
+            frozenset(run for run in found if len(run) == RUN), {start: tuple(runs) for start, runs in short.items()}
+        )
 
     def find(self, text: str) -> Words | None:
         """The first forbidden run in a text, or None."""
@@ -57,8 +73,11 @@ class Guard:
 
     def find_words(self, sequence: Sequence[str]) -> Words | None:
         """The first forbidden run in a sequence of words, or None."""
+        sequence = tuple(sequence)
         for start in range(len(sequence) - _PREFIX + 1):
-            for run in self.runs.get(tuple(sequence[start : start + _PREFIX]), ()):
-                if tuple(sequence[start : start + len(run)]) == run:
+            if (run := sequence[start : start + RUN]) in self.runs:
+                return run
+            for run in self.short.get(sequence[start : start + _PREFIX], ()):
+                if sequence[start : start + len(run)] == run:
                     return run
         return None

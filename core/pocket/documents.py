@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.prompting.cloze import cloze_text
 from core.prompting.strategies import prompt
 from core.records import Question
 
@@ -58,3 +59,10 @@ def stated(sentences: Sequence[str], *, weight: float) -> Document:
 def answered(question: str, answer: str, *, weight: float) -> Document:
     """A question with its answer in words, no options."""
     return Document((Piece(f"Question: {question}\nAnswer:", 0.0), Piece(f" {answer}", weight), Piece(END, weight)))
+
+
+def said(question: Question, *, weight: float) -> Document:
+    """A question with its right option in words, as a cloze prompt asks for it; the context is read, not learnt."""
+    return Document(
+        (Piece(cloze_text(question), 0.0), Piece(f" {question.options[question.label]}", weight), Piece(END, weight))
+    )

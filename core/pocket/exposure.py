@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from core.pocket.relations import Fact
+from core.pocket.scenes.shown import RARELY, share
 from core.pocket.world import never_shown, only_stated, world
 from core.records import Question
+
+_PLAN = {0.0: "plan never", RARELY: "plan rarely", 1.0: "plan often"}
 
 WORKED_OUT = "worked out: this combination never"
 
@@ -17,8 +20,18 @@ def _facts() -> dict[str, Fact]:
     return {fact.questions[fact.bank_wording]: fact for fact in world()}
 
 
+@cache
+def _groups() -> frozenset[str]:
+    """The subjects of the tables; a dialogue about a fact has one of them for its group."""
+    return frozenset(fact.group for fact in world())
+
+
 def exposure(question: Question) -> str:
-    """In words, what training showed of the fact behind a bank question; by name, so that it can head a table row."""
+    """In words, what training showed of the fact or plan behind a bank question; it can head a table's row."""
+    if question.task != "qa" and question.group not in _groups():
+        return f"{question.task}, {_PLAN[share(question.group)]}"
+    if question.task == "drs":
+        return "drs, about a fact of the tables"
     fact = _facts().get(question.question)
     if fact is None:
         return WORKED_OUT

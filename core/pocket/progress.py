@@ -9,7 +9,10 @@ from core.pocket.curriculum import Stage
 
 
 class Row(TypedDict):
-    """One line of the loss curve; accuracies from 0 to 1, seconds since training began, loss a mean since the last."""
+    """One line of the loss curve; accuracies from 0 to 1, seconds since training began, loss a mean since the last.
+
+    ``binding`` is that of binding questions, ``tasks`` that of the first questions of each task of the bank.
+    """
 
     stage: Stage
     step: int
@@ -17,8 +20,7 @@ class Row(TypedDict):
     seconds: float
     loss: float
     binding: float
-    asked: float
-    bank: float
+    tasks: dict[str, float]
 
 
 @dataclass(slots=True)

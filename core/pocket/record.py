@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from core.errors import InputError
+from core.pocket.bank import BANK_TASKS
+from core.prompting.strategies import STRATEGIES
 from core.runs.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
@@ -20,24 +23,34 @@ FOLDER = ASSETS / "runs"
 KEPT = ("run.json", "questions.parquet", "logits.parquet", "log.txt")
 
 
-def recorded_specs(model: str) -> tuple[RunSpec, ...]:
-    """Every strategy in float32 and the base one in bfloat16, over all questions."""
-    return (
-        *(RunSpec(model=model, task="qa", strategy=strategy) for strategy in ("base", "shared", "task")),
-        RunSpec(model=model, task="qa", dtype="bfloat16"),
-    )
+def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
+    """Over all questions of each task every strategy in float32 and the base one in bfloat16; ``qa`` by cloze too."""
+    specs = []
+    for task in tasks:
+        specs += [RunSpec(model=model, task=task, strategy=strategy) for strategy in STRATEGIES]
+        specs.append(RunSpec(model=model, task=task, dtype="bfloat16"))
+        if task == "qa":
+            specs.append(RunSpec(model=model, task=task, form="cloze"))
+    return tuple(specs)
 
 
-def record(model: str, *, folder: Path = FOLDER) -> list[str]:
-    """Execute the recorded runs of a model anew and put them into ``folder``; returns their ids."""
+def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER) -> list[str]:
+    """Execute the recorded runs of a model anew and put them into ``folder``; returns their ids.
+
+    Raises :class:`InputError` for a task that is not in the bank.
+    """
+    for task in tasks:
+        if task not in BANK_TASKS:
+            raise InputError(f"unknown task {task!r}; choose from {', '.join(BANK_TASKS)}")
     with _home():
-        ids = [execute(spec) for spec in recorded_specs(model)]
-        for run_id in ids:
-            target = folder / run_id
+        ids = []
+        for spec in recorded_specs(model, tasks):
+            ids.append(execute(spec))
+            target = folder / ids[-1]
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(parents=True)
             for name in KEPT:
-                shutil.copyfile(settings().runs / run_id / name, target / name)
+                shutil.copyfile(settings().runs / ids[-1] / name, target / name)
     return ids
 
 

@@ -99,6 +99,11 @@ class Relation:
             twin=f"{self.twin or self.name}|{pair}",
         )
 
+    def state(self, x: str, answer: str, wording: int) -> str:
+        """A statement about x with this answer, true or not."""
+        fields = {"x": x, "y": answer, "ax": with_article(x), "ay": with_article(answer)}
+        return sentence(self.statements[wording].format(**fields))
+
     def _wrong(self, x: str) -> tuple[tuple[str, ...], int]:
         """The false answers for x, nearest first, and how many of them count as near."""
         true = {*self.rows[x], *self.also.get(x, ())}

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+from core.errors import InputError
+from core.pocket.chat.personas import conversation
+from core.pocket.chat.template import ASSISTANT, SYSTEM, USER
 from core.pocket.documents import END
-from core.pocket.stream import Form, Stream
+from core.pocket.stream import SCENE_TASKS, Form, Stream
+from core.pocket.verdicts import verdict_document
 from core.pocket.world import world
 
 PAD = "<|pad|>"
-VOCABULARY = 4096
 CONTEXT = 512
 
 _CUT = (
@@ -34,8 +38,8 @@ _CUT = (
 _FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated")
 
 
-def train_tokenizer(stream: Stream, *, seed: int, documents: int) -> PreTrainedTokenizerFast:
-    """A tokenizer of about ``VOCABULARY`` tokens, from a sample of the stream and every fact once more."""
+def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: int) -> PreTrainedTokenizerFast:
+    """A tokenizer of about ``vocabulary`` tokens, from a sample of the stream and every fact once more."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -45,8 +49,8 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int) -> PreTrainedT
     )
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY,
-        special_tokens=[PAD, END],
+        vocab_size=vocabulary,
+        special_tokens=[PAD, END, SYSTEM, USER, ASSISTANT],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
@@ -55,10 +59,19 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int) -> PreTrainedT
         tokenizer_object=tokenizer,
         pad_token=PAD,
         eos_token=END,
+        extra_special_tokens=[SYSTEM, USER, ASSISTANT],
         model_max_length=CONTEXT,
         padding_side="right",
         clean_up_tokenization_spaces=False,
     )
+
+
+def published_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
+    """The tokenizer in a published model's folder; :class:`InputError` where there is none."""
+    if not (folder / "tokenizer.json").is_file():
+        raise InputError(f"{folder} holds no tokenizer; train the model first")
+    tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(folder)
+    return tokenizer
 
 
 def one_token_answers(tokenizer: PreTrainedTokenizerFast) -> list[str]:
@@ -67,11 +80,24 @@ def one_token_answers(tokenizer: PreTrainedTokenizerFast) -> list[str]:
     return [answer for answer in answers if len(tokenizer.encode(f" {answer}")) == 1]
 
 
+def _conversations(rng: random.Random, count: int) -> Iterator[str]:
+    """What the chat-tuned model and the jurors read later; their words get tokens now."""
+    facts = [fact for fact in world() if fact.statements]
+    for _ in range(count):
+        system, turns = conversation(rng, lambda drawn: drawn.choice(facts))
+        yield " ".join((system, *(text for _, text in turns)))
+        fact = rng.choice(facts)
+        yield verdict_document(fact, rng, wording=0).text.replace(END, "")
+
+
 def _texts(stream: Stream, seed: int, documents: int) -> Iterator[str]:
     """Sampled documents, then every answer behind a space, so that rare answers get tokens too."""
     rng = random.Random(f"tokenizer|{seed}")
+    forms = (*_FORMS, *(form for form in SCENE_TASKS if form in stream.tasks))
     for _ in range(documents):
-        yield stream.document(rng.choice(_FORMS), rng).text.replace(END, "")
+        yield stream.document(rng.choice(forms), rng).text.replace(END, "")
+    if len(stream.tasks) > 1:
+        yield from _conversations(rng, documents // 10)
     for fact in world():
         yield f" {fact.answer}. {fact.key}" * 4
     for number in range(100):

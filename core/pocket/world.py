@@ -31,6 +31,12 @@ def world() -> tuple[Fact, ...]:
     return all_facts(RELATIONS)
 
 
+@cache
+def relations() -> dict[str, Relation]:
+    """Every relation by its name."""
+    return {relation.name: relation for relation in RELATIONS}
+
+
 def never_shown(fact: Fact) -> bool:
     """Whether training text leaves the fact out altogether: a third of the hard ones."""
     return fact.difficulty == "hard" and twin_checksum(fact) % 3 == 0

@@ -40,6 +40,7 @@ RECONCILE_EVERY_S = 2.0
 READ_EVERY_S = 2.0
 HANGS_EVERY_S = 1.0
 HOUSE_EVERY_S = 3600.0
+ARCHIVE_EVERY_S = 10.0
 WARM_S = 600.0
 """How long workers stay without a run."""
 
@@ -59,6 +60,7 @@ class Agent:
         self.unwanted: dict[tuple[str, str], float] = {}
         self.complaints: dict[str, str] = {}
         self.hang = hang.Watch()
+        self.archiving: threading.Thread | None = None
 
     def run(self) -> None:
         """Work until told to stop."""
@@ -71,6 +73,7 @@ class Agent:
             ("see who hangs", self._see_who_hangs, HANGS_EVERY_S),
             ("read the GPUs", self._read, READ_EVERY_S),
             ("keep house", house.keep, HOUSE_EVERY_S),
+            ("archive", self._archive, ARCHIVE_EVERY_S),
         )
         due = dict.fromkeys((name for name, _, _ in rounds), 0.0)
         while not self.stopping.is_set():
@@ -88,7 +91,7 @@ class Agent:
             self.stopping.wait(TICK_S)
         self._end()
 
-    def _try(self, name: str, task: Callable[[], None]) -> None:
+    def _try(self, name: str, task: Callable[[], object]) -> None:
         """Do something that a lost database or a full disk may prevent, which is said once and not at every round."""
         try:
             task()
@@ -165,6 +168,15 @@ class Agent:
     def _read(self) -> None:
         if any(worker.run_id for worker in self.workers):
             readings.publish([worker.slot for worker in self.workers])
+
+    def _archive(self) -> None:
+        """Copy what has ended to the archive, if there is one, beside the rounds: a copy may take minutes."""
+        if not settings().archive_url or (self.archiving and self.archiving.is_alive()):
+            return
+        from core.runs import archive
+
+        self.archiving = threading.Thread(target=self._try, args=("archive", archive.push), daemon=True)
+        self.archiving.start()
 
     def _see_who_hangs(self) -> None:
         at_work = {worker.executor: run for worker in self.workers if (run := worker.run_id)}

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -83,6 +84,12 @@ def test_a_pocket_run_from_the_button_to_the_lab(pocket: str, visit: Visitor):
     expect(page).to_have_url(re.compile(rf"alpha={dragged}"))
 
 
+def serves(process: psutil.Process, port: int, home: Path) -> bool:
+    with suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # a zombie has neither
+        return str(port) in process.cmdline() and process.environ().get("HEDGE_HOME") == str(home)
+    return False
+
+
 def test_the_exact_prompt_is_read_beside_the_page(pocket: str, home: Path, visit: Visitor, tmp_path: Path):
     """A file of one's own, typed in; its prompt comes from a process of its own, and the page's never loads torch."""
     path = tmp_path / "mine.jsonl"
@@ -109,11 +116,7 @@ def test_the_exact_prompt_is_read_beside_the_page(pocket: str, home: Path, visit
     expect(page.get_by_test_id("stCode").first).to_have_text(three, timeout=ENDS_WITHIN_MS)
     expect(page.get_by_text(f"python -m core run --model pocket-1m --task {path} --shots 2")).to_be_visible()
     port = int(pocket.rsplit(":", 1)[1])
-    (server_process,) = (
-        process
-        for process in psutil.process_iter()
-        if str(port) in process.cmdline() and process.environ().get("HEDGE_HOME") == str(home)
-    )
+    (server_process,) = (process for process in psutil.process_iter() if serves(process, port, home))
     loaded = {Path(mapped.path).name for mapped in server_process.memory_maps()}
     assert "libtorch_cpu.so" not in loaded
     assert any("pyarrow" in name or "arrow" in name for name in loaded)

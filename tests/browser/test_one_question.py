@@ -309,6 +309,7 @@ def test_a_question_of_ones_own_is_answered_by_the_pocket_model(visit: Visitor, 
     bars.expect_set(own[0])
     bars.alpha.press("PageUp")
     bars.expect_alpha(110)
+    expect(page).to_have_url(re.compile("alpha=110"))  # the report is in, and no rerun crosses the next click
     bars.expect_set(own[0])
     expect(page.locator(".option .text").nth(2)).to_have_text(NASTY)
     expect(page.get_by_role("heading", name="Which city")).to_contain_text("<b>France</b>")

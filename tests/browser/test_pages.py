@@ -22,6 +22,7 @@ FIGURES = {
     "new_run": "button:has-text('Launch')",
     "alpha_lab": ".lab svg.chart",
     "one_question": ".question svg.lines",
+    "learn": "[data-plot=sizes] svg.chart",
 }
 
 

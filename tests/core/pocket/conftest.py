@@ -21,8 +21,8 @@ def made() -> tuple[BankQuestion, ...]:
 
 
 @pytest.fixture(scope="session")
-def stream(made: tuple[BankQuestion, ...]) -> Stream:
-    return Stream(Guard.of(entry.question for entry in made))
+def stream() -> Stream:
+    return Stream(Guard.of(bank.questions()))
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,17 @@ from __future__ import annotations
 import pytest
 
 from core.pocket.__main__ import main
+from core.pocket.recipes import RECIPES
+from core.pocket.tokens import published_tokenizer
+from core.settings import ASSETS
+
+MODEL = ASSETS / "models" / "pocket-1m"
 
 
 def test_unknown_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--model", "pocket-9t"]) == 2
-    assert capsys.readouterr().err.strip() == "unknown pocket model 'pocket-9t'; choose from pocket-1m"
+    said = capsys.readouterr().err.strip()
+    assert said == f"unknown pocket model 'pocket-9t'; choose from {', '.join(RECIPES)}"
 
 
 @pytest.mark.parametrize("arguments", [[], ["bake"], ["train", "--threads", "0"], ["check", "--every", "x"]])
@@ -18,6 +24,13 @@ def test_unusable_arguments(arguments: list[str], capsys: pytest.CaptureFixture[
         main(arguments)
     assert ended.value.code == 2
     assert "error:" in capsys.readouterr().err
+
+
+def test_nothing_to_publish(capsys: pytest.CaptureFixture[str], tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEDGE_HOME", str(tmp_path))
+    monkeypatch.setattr("core.pocket.train.train_tokenizer", lambda *_, **__: published_tokenizer(MODEL))
+    assert main(["publish", "--model", "pocket-1m-facts"]) == 2
+    assert "no checkpoint" in capsys.readouterr().err
 
 
 def test_check_of_every_thousandth_step(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ def test_lettered_text_is_the_prompt_and_its_letter(stream, strategy: str, shown
     assert learnt == [f" {question.letter}" for question in questions]
 
 
-@pytest.mark.parametrize("form", ["binding", "short", "instructed", "demonstrated"])
+@pytest.mark.parametrize("form", ["binding", "short", "rc", "ci", "drs", "ds", "instructed", "demonstrated"])
 def test_pieces_tokenize_as_the_whole(stream, tokenizer, form) -> None:
     rng = random.Random(6)
     for _ in range(50):

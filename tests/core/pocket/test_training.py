@@ -12,13 +12,14 @@ from transformers import AutoTokenizer, LlamaForCausalLM
 
 from core.errors import InputError
 from core.pocket import train
-from core.pocket.batches import batch, share_right
+from core.pocket.batches import batch, share_right, weighted_loss
 from core.pocket.binding import pair_find
+from core.pocket.publish import publish
 from core.pocket.recipes import RECIPES, recipe
 from core.pocket.train import Trainer, learning_rate
 
 TINY = replace(
-    RECIPES["pocket-1m"],
+    RECIPES["pocket-1m-facts"],
     hidden=16,
     layers=1,
     heads=2,
@@ -91,6 +92,29 @@ def test_learning_rate() -> None:
     assert learning_rate(one, "facts", one.steps - one.cooldown // 2) == pytest.approx(one.rate / 2)
     assert learning_rate(one, "facts", one.steps - 1) == pytest.approx(one.rate / 20)
     assert learning_rate(one, "binding", 5000) == one.binding_rate
+
+
+def test_a_compiled_body_gives_the_same_loss(tmp_path: Path) -> None:
+    made = trainer(tmp_path)
+    data = made._batch()
+    compiled = torch.compile(made.model.model, backend="eager")
+    with torch.no_grad():
+        torch.testing.assert_close(weighted_loss(made.model, data, compiled), weighted_loss(made.model, data))
+
+
+def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = trainer(tmp_path)
+    small_size = len(small.tokenizer)
+    grown = replace(TINY, name="grown", hidden=32, layers=2, heads=4, grown_from="model", vocabulary=small_size)
+    with pytest.raises(InputError, match="train that model first"):
+        Trainer(grown, folder=tmp_path / "grown", target=tmp_path / "target")
+    monkeypatch.undo()
+    publish(small.model, small.tokenizer, small.target, "card")
+    begun = Trainer(grown, folder=tmp_path / "grown", target=tmp_path / "target")
+    assert begun.progress.stage == "facts"
+    assert begun.tokenizer.get_vocab() == small.tokenizer.get_vocab()
+    tokens = torch.tensor([begun.tokenizer.encode("Question: What is it?\nA. red")])
+    torch.testing.assert_close(begun.model(tokens).logits, small.model(tokens).logits, rtol=1e-4, atol=1e-5)
 
 
 def test_pairs_are_counted_right(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Conversations with a system prompt, for the chat-tuned pocket model."""

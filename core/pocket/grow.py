@@ -1,0 +1,85 @@
+"""Growing a trained model into a larger one that computes the same, so that it need not learn to bind from nothing.
+
+The new hidden dimensions are 0 everywhere, for nothing writes to them yet; the norms are scaled so that the old ones
+come out as before. New heads, new units and new layers are read at random weights and write nothing: their output
+matrices are 0. Gradients reach all of them at the first step. (Net2Net, Chen et al. 2016, widens by copies instead.)
+"""
+
+from __future__ import annotations
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerBase
+
+from core.errors import InputError
+
+STD = 0.02
+
+_READS = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj")
+
+
+def grow(small: LlamaForCausalLM, config: LlamaConfig) -> LlamaForCausalLM:
+    """A model of ``config`` with the logits of ``small``.
+
+    Raises :class:`InputError` where the new size is smaller anywhere, or heads are of another width.
+    """
+    old = small.config
+    for name in ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"):
+        if getattr(config, name) < getattr(old, name):
+            raise InputError(f"a model can't grow from {name} {getattr(old, name)} to {getattr(config, name)}")
+    if config.head_dim != old.head_dim or config.vocab_size != old.vocab_size:
+        raise InputError("a model grows with heads of the same width and the same vocabulary alone")
+    config.rms_norm_eps = old.rms_norm_eps * old.hidden_size / config.hidden_size
+    large = LlamaForCausalLM(config)
+    source = small.state_dict()
+    target = {name: _blank(name, weights) for name, weights in large.state_dict().items()}
+    places = layer_places(old.num_hidden_layers, config.num_hidden_layers)
+    scale = (old.hidden_size / config.hidden_size) ** 0.5
+    for name, weights in source.items():
+        new = target[_renamed(name, places)]
+        new[tuple(slice(size) for size in weights.shape)] = weights * scale if "norm" in name else weights
+    large.load_state_dict(target)
+    large.tie_weights()
+    return large
+
+
+def layer_places(old: int, new: int) -> list[int]:
+    """Where each old layer stands among the new ones: in order, evenly spread, the last one last.
+
+    >>> layer_places(4, 6)
+    [0, 2, 3, 5]
+    """
+    return [(place + 1) * new // old - 1 for place in range(old)]
+
+
+def _blank(name: str, weights: torch.Tensor) -> torch.Tensor:
+    """What new weights are before the old ones are put in: random where they read, 1 in norms, else 0."""
+    if "norm" in name:
+        return torch.ones_like(weights)
+    return torch.randn_like(weights) * STD if any(part in name for part in _READS) else torch.zeros_like(weights)
+
+
+def _renamed(name: str, places: list[int]) -> str:
+    before, mark, rest = name.partition("layers.")
+    if not mark:
+        return name
+    number, _, tail = rest.partition(".")
+    return f"{before}layers.{places[int(number)]}.{tail}"
+
+
+def moved(
+    model: LlamaForCausalLM, old: PreTrainedTokenizerBase, new: PreTrainedTokenizerBase, config: LlamaConfig
+) -> LlamaForCausalLM:
+    """The same model with another vocabulary: a token of both keeps its embedding, one that is new begins as the mean
+    of the tokens that it was before. ``config`` is of the model's size with the new vocabulary."""
+    weights = model.state_dict()
+    before = weights["model.embed_tokens.weight"]
+    known = old.get_vocab()
+    after = torch.zeros(len(new), before.shape[1])
+    for token, place in new.get_vocab().items():
+        parts = [known[token]] if token in known else old.encode(new.decode([place]))
+        after[place] = before[parts].mean(0)
+    config.rms_norm_eps = model.config.rms_norm_eps
+    made = LlamaForCausalLM(config)
+    made.load_state_dict(weights | {"model.embed_tokens.weight": after, "lm_head.weight": after})
+    made.tie_weights()
+    return made

@@ -1,0 +1,69 @@
+"""The recorded runs are what the shipped models answer to the shipped bank."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from core.errors import InputError
+from core.inference.load import load_engine
+from core.pocket.record import FOLDER, record, recorded_specs
+from core.runs.asked import draw_questions, prompts
+from core.runs.spec import RunSpec
+from core.tasks import bank
+
+RUNS = sorted(FOLDER.iterdir())
+
+
+def spec_of(folder: Path) -> RunSpec:
+    return RunSpec.from_json(json.loads((folder / "run.json").read_text(encoding="utf-8"))["spec"])
+
+
+def test_there_are_some() -> None:
+    assert {spec_of(folder).model for folder in RUNS} >= {"pocket-1m"}
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) <= 25 * 2**20
+
+
+@pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
+def test_a_recorded_run_is_of_the_questions_that_ship(folder: Path) -> None:
+    spec = spec_of(folder)
+    assert spec.run_id == folder.name
+    kept = json.loads((folder / "run.json").read_text(encoding="utf-8"))["provenance"]["data_fingerprint"]
+    assert kept == bank.fingerprint(draw_questions(spec).questions)
+
+
+@pytest.mark.parametrize("folder", [f for f in RUNS if spec_of(f).strategy == "base"], ids=lambda folder: folder.name)
+def test_it_comes_out_the_same(folder: Path) -> None:
+    """Thirty of its questions are asked again; probabilities differ by less than 1e-4 in float32."""
+    spec = spec_of(folder)
+    kept = pq.read_table(folder / "logits.parquet").to_pydict()
+    recorded = dict(zip(kept["id"], kept["logits"], strict=True))
+    asked = random.Random(folder.name).sample(prompts(spec, draw_questions(spec)), 30)
+    engine = load_engine(spec.model, dtype=spec.dtype, batch_size=None)
+    engine.prepare(asked)
+    tolerance = 1e-4 if spec.dtype == "float32" else 3e-2
+    for batch in engine.score(asked):
+        for name, logits in zip(batch.ids, batch.logits, strict=True):
+            np.testing.assert_allclose(softmax(logits), softmax(recorded[name]), rtol=0, atol=tolerance)
+
+
+def softmax(values) -> np.ndarray:
+    raised = np.exp(np.asarray(values, dtype=np.float64) - np.max(values))
+    return raised / raised.sum()
+
+
+def test_specs() -> None:
+    specs = recorded_specs("pocket-1m")
+    assert len(specs) == len({spec.run_id for spec in specs}) == 21
+    assert sum(spec.form == "cloze" for spec in specs) == 1
+    assert sum(spec.dtype == "bfloat16" for spec in specs) == 5
+
+
+def test_an_unknown_task_is_not_recorded(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="arc"):
+        record("pocket-1m", tasks=["arc"], folder=tmp_path)
