@@ -38,8 +38,11 @@ class Plan:
 
     @property
     def seconds(self) -> float | None:
-        """Until the last of the new ones has ended on the devices there are; None where one has no measured rate."""
-        return forecasts.whole_time(self.new, lanes=len(self.devices))
+        """Until the last of them has ended on the devices there are, those left out that are done, unless all are.
+
+        None where one has no measured rate.
+        """
+        return forecasts.whole_time(self.new or self.runs, lanes=len(self.devices))
 
 
 def plan(asked: Combination) -> Plan:

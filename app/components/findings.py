@@ -11,6 +11,7 @@ from app.words import counted, plain, sentence
 
 POLL_S = 0.5
 GOOD, BAD = "good", "look here"
+WIDTHS = [2, 4, 4]
 
 
 def findings() -> None:
@@ -43,9 +44,9 @@ def _draw(found: Checkup) -> None:
     else:
         st.success("Everything is in order.")
     for finding in sorted(found.found, key=lambda one: one.good):
-        with st.container(border=True, gap="small"):
-            with st.container(horizontal=True, wrap=False):
-                st.markdown(f"**{plain(sentence(finding.name).rstrip('.'))}**", width="stretch")
-                st.markdown(GOOD if finding.good else f"**{BAD}**", width="content")
-            st.markdown(plain(sentence(finding.value)))
-            st.caption(plain(finding.meaning))
+        with st.container(border=True):
+            name, value, meaning = st.columns(WIDTHS, gap="medium")
+            title = plain(finding.name.capitalize().replace("Gpu", "GPU"))
+            name.markdown(f"**{title}**: {GOOD if finding.good else f'**{BAD}**'}")
+            value.markdown(plain(finding.value))
+            meaning.markdown(plain(finding.meaning))

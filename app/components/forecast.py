@@ -52,12 +52,14 @@ def _figures(plan: Plan) -> None:
         st.metric("Questions", f"{sum(work.questions for work in known):,}{more}", width="content")
         tokens = sum(one.tokens or 0 for one in plan.runs)
         counted_all = all(one.counted for one in plan.runs)
-        st.metric("Tokens in all", f"{_short(tokens)}{more}", help=TOKENS_HELP if counted_all else USUAL_HELP, width="content")
+        st.metric(
+            "Tokens in all", f"{_short(tokens)}{more}", help=TOKENS_HELP if counted_all else USUAL_HELP, width="content"
+        )
         seconds = plan.seconds
         if seconds is None:
             st.metric("Time", NO_RATE, help=NO_RATE_HELP, width="content")
         else:
-            st.metric("Time", duration(seconds) if plan.new else "none", help=TIME_HELP, width="content")
+            st.metric("Time", duration(seconds), help=TIME_HELP, width="content")
 
 
 def _room(plan: Plan) -> None:
@@ -72,11 +74,10 @@ def _room(plan: Plan) -> None:
         said.append("Memory: not known before the model is loaded")
     disk = sum(one.disk or 0 for one in plan.new)
     download = sum({one.spec.model: one.download for one in plan.new}.values())
-    about = f"about {size(disk)}" if disk else "not known"
-    fetched = f", {size(download)} to download" if download else ""
-    said.append(f"disk: {about}{fetched}, {size(plan.free_disk)} free")
+    room = [f"about {size(disk)}"] * bool(disk) + [f"{size(download)} to download"] * bool(download)
+    said.append(f"disk: {', '.join([*room, f'{size(plan.free_disk)} free'])}")
     said.append(_rate(plan))
-    st.caption(plain("; ".join(part for part in said if part) + "."))
+    st.caption(plain("; ".join(said) + "."))
     if disk + download > plan.free_disk:
         st.warning("There is less room on the disk than these runs will take; free some space first.")
     refused = [one for one in plan.runs if one.too_large]
@@ -88,12 +89,10 @@ def _room(plan: Plan) -> None:
 
 
 def _rate(plan: Plan) -> str:
-    found = [one.rate for one in plan.new]
-    missing = list(dict.fromkeys(one.spec.model_name for one in plan.new if one.rate is None))
+    found = [one.rate for one in plan.new or plan.runs]
+    missing = list(dict.fromkeys(one.spec.model_name for one in plan.new or plan.runs if one.rate is None))
     if missing:
         return f"no rate was measured yet for {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}"
-    if not found:
-        return ""
     rates = sorted(rate.questions_s for rate in found if rate)
     span = f"{rates[0]:,.0f}" if rates[0] == rates[-1] else f"{rates[0]:,.0f} to {rates[-1]:,.0f}"
     where = "here" if all(rate and rate.here for rate in found) else "in part on another machine"

@@ -26,6 +26,8 @@ from core.tasks import catalogue
 USUAL = 4.0
 """Characters a token where the tokenizer is not here: what English takes with most."""
 SAMPLE = 32
+USUAL_DISK = 700
+"""Bytes a question where no run of its task has ended yet: what text, options and logits of the bundled tasks take."""
 HUB_BYTES = 2.0
 """Bytes a parameter of a file on the hub; nearly all are of 16 bits."""
 
@@ -176,7 +178,7 @@ def _here(record: RunRecord) -> bool:
 
 
 def _disk(spec: RunSpec, work: Work | None, earlier: Sequence[RunRecord], worked: Worked) -> int | None:
-    """By the bytes a question of an earlier run of the same task."""
+    """By the bytes a question of an earlier run of the same task, or the usual ones."""
     for record in earlier:
         if work and record.state == "done" and record.spec.task == spec.task:
             try:
@@ -185,7 +187,7 @@ def _disk(spec: RunSpec, work: Work | None, earlier: Sequence[RunRecord], worked
                 continue
             if before:
                 return round(house.disk_use(store.folder_of(record.run_id)) / before.questions * work.questions)
-    return None
+    return work.questions * USUAL_DISK if work else None
 
 
 def _too_large(needed_gib: float, devices: Sequence[Slot]) -> str:
