@@ -14,6 +14,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 from pathlib import Path
 
@@ -27,7 +29,7 @@ ASSETS = ROOT / "assets"
 
 
 class Settings(BaseSettings):
-    """Settings read anew at each call of :func:`settings`, so that a test or a worker may change them."""
+    """What the variables say at each call of :func:`settings`, so that a test or a worker may change them."""
 
     model_config = SettingsConfigDict(env_prefix="HEDGE_", extra="ignore")
 
@@ -63,6 +65,13 @@ def settings() -> Settings:
 
     Raises :class:`~core.errors.InputError` where a variable holds what it can't.
     """
+    said = tuple(os.environ.get(f"HEDGE_{name.upper()}") for name in Settings.model_fields)
+    return _read(said, Path.cwd() if said[0] and not Path(said[0]).is_absolute() else None)
+
+
+@functools.lru_cache(maxsize=64)
+def _read(said: tuple[str | None, ...], here: Path | None) -> Settings:
+    """Kept by what the variables say, because a list of runs asks some thousand times."""
     try:
         return Settings()
     except ValidationError as error:
