@@ -139,7 +139,13 @@ def _asking(asked: Combination) -> Combination:
         help=STRATEGY_HELP,
     )
     shots = st.multiselect(
-        "Shots", range(MAX_SHOTS + 1), default=[0], placeholder="0 to 16", key="launch_shots", help=SHOTS_HELP
+        "Shots",
+        range(MAX_SHOTS + 1),
+        default=[0],
+        placeholder="0 to 16",
+        select_all=False,  # typing 2 and Enter chooses 2, not 12 as well
+        key="launch_shots",
+        help=SHOTS_HELP,
     )
     prompt_format = st.segmented_control(
         "Format",
