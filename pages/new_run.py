@@ -14,8 +14,8 @@ with left:
             launch.launch(asked)
     prompt_preview.prompt_preview(asked)
 with right:
-    run_list.agent_notice()
     with spoken():
         run_list.undo_notice()
         run_list.run_list()
         run_shelf.run_shelf()
+    run_list.agent_notice()

@@ -182,7 +182,7 @@ def _log(status: RunStatus) -> None:
 
 def agent_notice() -> None:
     """Make sure that somebody executes runs, and say so where nobody does."""
-    if engine.agent_alive():
+    if engine.agent_alive() or live.standing().problem:  # without a database it could not live
         return
     with spoken(), st.spinner("Waking the agent that executes runs …"):
         engine.ensure_agent()
