@@ -35,7 +35,9 @@ COMPARE = Entry("compare", "Compare", "Runs side by side: figures, paired tests,
 DATA = Entry("data", "Data", "Results of other tools in, Hedge's own out.")
 LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
-PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE, DATA, LEARN)
+DOCTOR = Entry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
+
+PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE, DATA, LEARN, DOCTOR)
 """The menu; the first page is the one that opens."""
 
 

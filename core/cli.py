@@ -68,7 +68,7 @@ def _run_verb(verbs: Any) -> None:
     )
     made.add_argument("--strategy", nargs="+", default=["base"], choices=STRATEGIES)
     made.add_argument("--dtype", nargs="+", default=["float32"], choices=DTYPES)
-    made.add_argument("--shots", type=int, default=0, help="demonstrations before each question")
+    made.add_argument("--shots", nargs="+", type=int, default=[0], help="demonstrations before each question")
     made.add_argument("--form", nargs="+", default=["letters"], choices=FORMS, help="letters, or the options' texts")
     made.add_argument(
         "--format", nargs="+", default=["plain"], choices=FORMATS, help="the model's chat template, or not"

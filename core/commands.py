@@ -87,7 +87,7 @@ def _specs(arguments: Namespace) -> list[RunSpec]:
         dtypes=tuple(arguments.dtype),
         forms=tuple(arguments.form),
         formats=tuple(arguments.format),
-        shots=arguments.shots,
+        shots=tuple(arguments.shots),
         samples=MODES[arguments.mode] if arguments.mode else arguments.samples,
         rotations=arguments.rotations,
         batch_size=arguments.batch_size,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from core.errors import InputError
@@ -28,22 +28,23 @@ class Combination:
     dtypes: tuple[str, ...] = ("float32",)
     forms: tuple[str, ...] = ("letters",)
     formats: tuple[str, ...] = ("plain",)
-    shots: int = 0
+    shots: tuple[int, ...] = (0,)
     samples: int | None = None
     rotations: bool = False
     batch_size: int | None = None
     seed: int = 0
     calibration_share: float = 0.5
 
-    def specs(self) -> list[RunSpec]:
+    def specs(self, *, named: Callable[[str], str] = canonical) -> list[RunSpec]:
         """The runs, the models outermost; the questions of a person's file are pinned.
 
-        Raises :class:`InputError` for a model or a file that is not there, and for values that no run can have.
+        ``named`` gives the name under which a spec keeps a model. Raises :class:`InputError` for a model or a file that
+        is not there, and for values that no run can have.
         """
-        chosen = itertools.product(self.models, self.tasks, self.strategies, self.dtypes, self.forms, self.formats)
+        asked = (self.models, self.tasks, self.strategies, self.dtypes, self.forms, self.formats, self.shots)
         made = [
             RunSpec(
-                model=canonical(model),
+                model=named(model),
                 task=catalogue.canonical(task),
                 strategy=strategy,
                 dtype=dtype,
@@ -51,19 +52,19 @@ class Combination:
                 prompt_format=prompt_format,
                 rotations=self.rotations,
                 batch_size=self.batch_size,
-                shots=self.shots,
+                shots=shots,
                 samples=self.samples,
                 seed=self.seed,
                 calibration_share=self.calibration_share,
             )
-            for model, task, strategy, dtype, form, prompt_format in chosen
+            for model, task, strategy, dtype, form, prompt_format, shots in itertools.product(*asked)
         ]
         return [pinned(spec) for spec in made]
 
     def words(self) -> tuple[str, ...]:
         """The same for the command line, after ``python -m core run``; what is left to its default is not said.
 
-        >>> Combination(models=("m",), tasks=("qa", "rc"), shots=2, rotations=True).words()
+        >>> Combination(models=("m",), tasks=("qa", "rc"), shots=(2,), rotations=True).words()
         ('--model', 'm', '--task', 'qa', 'rc', '--shots', '2', '--rotations')
         """
         said: list[str] = ["--model", *self.models, "--task", *self.tasks]
@@ -71,7 +72,7 @@ class Combination:
             value = getattr(self, name)
             if value == NOTHING_SAID[name]:
                 continue
-            said += [flag, *(value if isinstance(value, tuple) else () if value is True else (str(value),))]
+            said += [flag, *map(str, value if isinstance(value, tuple) else () if value is True else (value,))]
         return tuple(said)
 
 

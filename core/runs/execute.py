@@ -179,7 +179,9 @@ class _Execution:
         if before and store.finished_chunks(self.folder):
             return before
         record = store.read_record(self.spec.run_id)
-        store.update_record(self.spec.run_id, provenance=record.provenance | {"chunk": engine.chunk})
+        store.update_record(
+            self.spec.run_id, provenance=record.provenance | {"chunk": engine.chunk, "engine": engine.description}
+        )
         return engine.chunk
 
     def _score(self, engine: Engine, prompts: list[Prompt], size: int) -> float:

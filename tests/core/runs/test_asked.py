@@ -89,7 +89,7 @@ def some(choices):
         dtypes=some(DTYPES),
         forms=some(FORMS),
         formats=some(FORMATS),
-        shots=st.integers(0, MAX_SHOTS),
+        shots=some(range(MAX_SHOTS + 1)),
         samples=st.none() | st.integers(2, 20_000),
         rotations=st.booleans(),
         batch_size=st.none() | st.integers(1, 64),
@@ -101,7 +101,7 @@ def test_the_page_and_the_command_line_ask_for_the_same(asked):
     said = _specs(parser().parse_args(["run", *asked.words()]))
     assert said == asked.specs()
     assert {spec.batch_size for spec in said} == {asked.batch_size}
-    product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats)
+    product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats, asked.shots)
     assert len({spec.run_id for spec in said}) == len(said)
     expected = 1
     for choices in product:
