@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 APPLICATION = "hedge"
 QUEUE = "runs"
-POLL_QUEUE_S = 0.25
+POLL_QUEUE_S = 0.5
 ANSWER_WITHIN_S = 4.5
 PREPARED_WITHIN_S = 60.0
 """How long who is in no hurry gives a new database on a busy machine."""

@@ -31,9 +31,11 @@ ASK_EVERY_S = 0.3
 """How often a worker asks whether its run is still wanted."""
 WAIT_FOR_PREDECESSOR_S = 30.0
 WAIT_FOR_RUN_S = 5.0
-LOOK_EVERY_S = 0.5
-"""How often an idle worker asks for a run; a submit on this host wakes it at once."""
-WOKEN_WITHIN_S = 0.05
+LOOK_EVERY_S = 2.0
+LOOK_SHARED_EVERY_S = 0.75
+"""How often an idle worker asks for a run that another host may have queued; a submit on this host wakes it at once."""
+AT_WORK_LOOKS_AFTER_S = 0.5
+WOKEN_WITHIN_S = 0.1
 
 
 class Worker:
@@ -81,7 +83,7 @@ class Worker:
                 found = claims.get(run_id)
             except RunError as error:
                 print(f"{run_id}: {error}", flush=True)
-                time.sleep(LOOK_EVERY_S)
+                time.sleep(AT_WORK_LOOKS_AFTER_S)
                 continue
             return found if found and found.executor == self.executor else None
 
@@ -222,11 +224,14 @@ def _look_forever(worker: Worker) -> None:
     woken, due = 0, 0.0
     while True:
         if not worker.at_work.is_set() and (time.monotonic() >= due or liveness.last_wake() != woken):
-            woken, due = liveness.last_wake(), time.monotonic() + LOOK_EVERY_S
+            every_s = LOOK_SHARED_EVERY_S if database.is_shared() else LOOK_EVERY_S
+            woken, due = liveness.last_wake(), time.monotonic() + every_s
             try:
                 worker.look()
             except HedgeError as error:
                 print(error, flush=True)
+        elif worker.at_work.is_set():
+            due = 0.0  # the next run is looked for as soon as this one is over
         time.sleep(WOKEN_WITHIN_S)
 
 
