@@ -31,6 +31,7 @@ def forecast(asked: Combination | None) -> Plan | None:
     """What was asked for will take; None where it can't be asked, or nothing is."""
     if asked is None:
         return None
+    plan: Plan | None = None
     with spoken(), st.container(border=True, gap="small"):
         plan = forecasts.plan(asked)
         _figures(plan)
@@ -39,8 +40,7 @@ def forecast(asked: Combination | None) -> Plan | None:
             with st.expander(f"Each of the {len(plan.runs)} runs"):
                 st.dataframe([_row(one, plan) for one in plan.runs], hide_index=True, height="auto")
         _existing(plan)
-        return plan
-    return None
+    return plan
 
 
 def _figures(plan: Plan) -> None:

@@ -25,6 +25,7 @@ FIGURES = {
     "learn": "[data-plot=sizes] svg.chart",
     "compare": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
     "data": "[data-testid=stFileUploader]",
+    "doctor": "h1:has-text('What can this machine run?')",
 }
 
 
