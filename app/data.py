@@ -101,19 +101,26 @@ def lab_tables(run_id: str) -> dict[str, Any]:
 def lab_note(run_id: str) -> str:
     """A sentence where the lab's figures are not of all that a run has, or not quite; else nothing."""
     run = evaluation(run_id)
-    n, least = len(run.calibration) + len(run.test), int(run.option_counts.min())
-    notes = []
-    if n > frames.MOST_IN_LAB:
-        notes.append(
-            f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging "
-            "stays fluid; the figures below are of all of them."
-        )
-    if least < run.k:
-        notes.append(
-            f"Questions have from {least} to {run.k} options. The lab above counts those that a question lacks as "
-            "options of probability 0, which full sets hold; the figures below leave them out."
-        )
-    return " ".join(notes)
+    n = len(run.calibration) + len(run.test)
+    if n <= frames.MOST_IN_LAB:
+        return ""
+    return (
+        f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging "
+        "stays fluid; the figures below are of all of them."
+    )
+
+
+def ragged(run_id: str) -> str:
+    """A sentence where a run's questions have different numbers of options, which the lab can't draw; else nothing."""
+    run = evaluation(run_id)
+    least = int(run.option_counts.min())
+    if least == run.k:
+        return ""
+    return (
+        f"The questions of this run have from {least} to {run.k} options; the lab's figures are for runs whose "
+        "questions all have as many. The figures below are computed in Python and leave out the options that a "
+        "question lacks; alpha is moved on One question, Overview or in the address."
+    )
 
 
 @dataclass(frozen=True, slots=True)
