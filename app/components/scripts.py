@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "\./[^"]+";$', re.MULTILINE)
+LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "\.{1,2}/[^"]+";$', re.MULTILINE)
 
 
 def bundle(scripts: Iterable[Path]) -> str:

@@ -9,32 +9,17 @@ parameters: the same luck and that of the finite test set. With ties coverage ca
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import betaincinv
 
-from core.conformal.alpha import ALPHAS, THOUSAND
+from core.conformal.alpha import THOUSAND
 from core.errors import InputError
 from core.records import FloatArray, IntArray, PredictionSets
 
 BAND_MASS = 0.95
 TIE = 1e-10
-
-
-@dataclass(frozen=True, slots=True)
-class CoverageBands:
-    """Central 95 % bands of coverage at each alpha (thousandths), all (len(alphas),) in [0, 1].
-
-    ``beta_low … beta_high``: luck of the calibration draw; ``test_low … test_high``: that and the finite test set.
-    """
-
-    alphas: IntArray
-    beta_low: FloatArray
-    beta_high: FloatArray
-    test_low: FloatArray
-    test_high: FloatArray
 
 
 def coverage(sets: PredictionSets, labels: IntArray) -> float:
@@ -120,13 +105,6 @@ def _law(first: int, last: int, m: int, a: int, b: int) -> FloatArray:
     logs = np.concatenate([[0.0], np.cumsum(steps)])
     law = np.exp(logs - logs.max())
     return np.asarray(law / law.sum(), dtype=np.float64)
-
-
-def coverage_bands(n: int, m: int, *, alphas: IntArray = ALPHAS) -> CoverageBands:
-    """Both bands at each alpha, for n calibration and m test questions."""
-    beta = np.array([beta_band(n, int(a)) for a in alphas]).T
-    test = np.array([beta_binomial_band(n, m, int(a)) for a in alphas]).T
-    return CoverageBands(alphas, beta[0], beta[1], test[0], test[1])
 
 
 def share_interval(successes: int, n: int, *, mass: float = BAND_MASS) -> tuple[float, float]:

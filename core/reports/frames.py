@@ -16,8 +16,6 @@ from core.conformal.coverage import beta_binomial_band, share_interval
 from core.conformal.curve import AlphaCurve, alpha_curve
 from core.conformal.draws import WORD
 from core.conformal.scores import score, true_scores
-from core.conformal.sets import prediction_sets
-from core.conformal.threshold import threshold
 from core.records import IntArray, Question
 from core.reports.evaluation import Evaluation
 from core.reports.intervals import ece_interval, size_interval
@@ -203,19 +201,6 @@ def question(run: Evaluation, row: int) -> Question:
     )
 
 
-def question_frame(run: Evaluation, row: int) -> pd.DataFrame:
-    """One question's options: letter, text, probability and whether it is the truth."""
-    k = int(run.option_counts[row])
-    return pd.DataFrame(
-        {
-            "letter": list(run.letters)[:k],
-            "option": question(run, row).options,
-            "probability": run.probabilities[row, :k],
-            "truth": np.arange(k) == run.labels[row],
-        }
-    )
-
-
 def question_list(run: Evaluation) -> pd.DataFrame:
     """The test questions: ``row`` in the run's arrays, id, group and question."""
     texts = store.read_questions(run.run_id)
@@ -224,23 +209,6 @@ def question_list(run: Evaluation) -> pd.DataFrame:
     return pd.DataFrame(
         {"row": run.test, "id": ids, "group": run.groups[run.test], "question": [asked[name] for name in ids.tolist()]}
     )
-
-
-def question_sets(run: Evaluation, row: int, alpha: int, *, empty: str = "allow") -> pd.DataFrame:
-    """One question's options under LAC and APS, a row per score and option.
-
-    ``score`` its name, ``value`` the option's score, ``threshold`` at ``alpha`` thousandths, ``member`` whether the
-    option is in the set; the other columns are those of :func:`question_frame`.
-    """
-    options = question_frame(run, row)
-    parts = []
-    for name in DEFAULT_SCORES:
-        scores = score(name, run.probabilities, seed=run.spec.seed)
-        q = threshold(true_scores(scores[run.calibration], run.labels[run.calibration]), alpha)
-        sets = prediction_sets(scores[[row]], q, empty=empty, probabilities=run.probabilities[[row]])
-        k = len(options)
-        parts.append(options.assign(score=name, value=scores[row, :k], threshold=q, member=sets.members[0, :k]))
-    return pd.concat(parts, ignore_index=True)
 
 
 def score_table(run: Report) -> pd.DataFrame:

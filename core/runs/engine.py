@@ -7,8 +7,6 @@ agent takes it from there, and both outlive this process. Every function raises
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,12 +17,12 @@ from core.runs import claims, database, ledger, liveness, needs, store
 from core.runs import status as states
 from core.runs.claims import Place
 from core.runs.lock import take
-from core.runs.process import environment, open_log
+from core.runs.process import start_detached
 from core.runs.slots import Slot, published, slots
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
-from core.settings import ROOT, settings
+from core.settings import settings
 
 IDLE_MINUTES = 30
 """How long an agent that was started by itself stays without a run."""
@@ -232,23 +230,13 @@ def ensure_agent() -> None:
 def _start_agent() -> None:
     if liveness.agent_alive():
         return
-    name = f"agent-{liveness.host()}.log"
-    with open_log(name) as log:
-        subprocess.run(
-            [sys.executable, "-m", "core.runs.agent", "--detach", "--idle-minutes", str(IDLE_MINUTES)],
-            cwd=ROOT,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            check=False,
-        )
-    end = time.monotonic() + AGENT_STARTS_WITHIN_S
-    while not liveness.agent_alive():
-        if time.monotonic() > end:
-            raise RunError(f"no agent could be started on this host; {settings().home / 'logs' / name} says why")
-        time.sleep(0.02)
+    start_detached(
+        ("core.runs.agent", "--detach", "--idle-minutes", str(IDLE_MINUTES)),
+        log=f"agent-{liveness.host()}.log",
+        up=liveness.agent_alive,
+        within_s=AGENT_STARTS_WITHIN_S,
+        what="no agent could be started on this host",
+    )
 
 
 @contextmanager

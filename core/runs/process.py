@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from core.errors import RunError
 from core.runs import database, deaths, gpus, liveness
 from core.runs.slots import Slot
 from core.settings import ROOT, settings
@@ -152,6 +154,30 @@ def environment() -> dict[str, str]:
     if settings().database_url:
         fixed["HEDGE_DATABASE_URL"] = database.url()
     return os.environ | fixed
+
+
+def start_detached(arguments: Sequence[str], *, log: str, up: Callable[[], bool], within_s: float, what: str) -> None:
+    """Start ``python -m …`` so that it outlives this process, and wait until it is ``up``.
+
+    The command itself detaches and returns; it writes to ``log`` in ``HEDGE_HOME/logs``. Raises :class:`RunError`
+    that says ``what`` where it is not up within ``within_s`` seconds.
+    """
+    with open_log(log) as out:
+        subprocess.run(
+            [sys.executable, "-m", *arguments],
+            cwd=ROOT,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            check=False,
+        )
+    end = time.monotonic() + within_s
+    while not up():
+        if time.monotonic() > end:
+            raise RunError(f"{what}; {settings().home / 'logs' / log} says why")
+        time.sleep(0.01)
 
 
 def open_log(name: str) -> IO[bytes]:

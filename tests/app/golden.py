@@ -15,9 +15,10 @@ from scipy import stats
 
 from core.conformal.alpha import ALPHAS
 from core.conformal.coverage import (
+    beta_band,
     beta_binomial,
+    beta_binomial_band,
     beta_parameters,
-    coverage_bands,
     guarantee_p_value,
     share_interval,
     strata_band,
@@ -253,8 +254,8 @@ def laws() -> dict[str, Any]:
     """Bands at every alpha, intervals, densities, laws and p-values, also where they are extreme."""
     bands = []
     for n, m in BAND_SIZES:
-        made = coverage_bands(n, m)
-        columns = {name: getattr(made, name).tolist() for name in ("beta_low", "beta_high", "test_low", "test_high")}
+        ends = [(*beta_band(n, alpha), *beta_binomial_band(n, m, alpha)) for alpha in ALPHAS.tolist()]
+        columns = dict(zip(("beta_low", "beta_high", "test_low", "test_high"), zip(*ends, strict=True), strict=True))
         bands.append({"n": n, "m": m, **columns})
     intervals = [(0, 0), (0, 5), (5, 5), (3, 8), (1, 20_000), (19_999, 20_000), (180, 200), (9000, 10_000)]
     points = [(n, m, alpha) for n, m in ((19, 30), (400, 350), (10_000, 10_000)) for alpha in (1, 60, 100, 500, 970)]

@@ -7,16 +7,18 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from app.components import alpha_lab, option_bars, shift
+from app.components.scripts import bundle
 from core.settings import ROOT
 from tests.app import golden
 
 SCRIPTS = ROOT / "app" / "components" / "alpha_lab"
 ARITHMETIC = ("draws.js", "scores.js", "pool.js", "conformal.js", "laws.js", "redraw.js")
 TESTS = ("arithmetic.test.mjs", "laws.test.mjs", "looks.test.mjs")
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./[^"]+";$', re.MULTILINE)
 
 
 def node() -> str:
@@ -48,15 +50,23 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
     assert int(passed[1]) == looks * (1 + len(golden.SCORE_NAMES)) + 3 + laws + refusals
 
 
-def test_the_scripts_are_parts_of_one_module(tmp_path: Path):
-    """They are joined into one, where no two may declare the same name, and none of these knows a page."""
+@pytest.mark.parametrize("component", [alpha_lab, shift, option_bars], ids=lambda component: component.HERE.name)
+def test_a_components_scripts_are_parts_of_one_module(component: ModuleType, tmp_path: Path):
+    """They are joined into one, where no two may declare the same name and none is left out."""
     joined = tmp_path / "joined.mjs"
-    texts = [script.read_text(encoding="utf-8") for script in sorted(SCRIPTS.glob("*.js"))]
-    joined.write_text("\n".join(IMPORT.sub("", text) for text in texts))
+    text = bundle(component.SCRIPTS)
+    joined.write_text(text, encoding="utf-8")
     done = subprocess.run([node(), "--check", str(joined)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert not re.search(r"^import\b", text, re.MULTILINE)
+    for script in component.SCRIPTS:
+        for names in re.findall(r"^import \{([^}]*)\}", script.read_text(encoding="utf-8"), re.MULTILINE):
+            for name in filter(None, map(str.strip, names.split(","))):
+                declared = rf"^(?:export )?(?:async )?(?:function|const|class) {name}\b"
+                assert re.search(declared, text, re.MULTILINE), (script.name, name)
+
+
+def test_the_arithmetic_knows_no_page():
     for name in ARITHMETIC:
         text = (SCRIPTS / name).read_text(encoding="utf-8")
         assert not re.search(r"\b(document|window|HTMLElement)\b", text), name
-        for imported in re.findall(r'from "\./(\S+)";', text):
-            assert ARITHMETIC.index(imported) < ARITHMETIC.index(name), f"{name} imports {imported}, which comes later"

@@ -1,10 +1,10 @@
 """The alpha lab's component: the data goes over once, a moving alpha is computed in the browser.
 
 ``draws``, ``scores``, ``pool``, ``conformal``, ``laws`` and ``redraw`` hold the arithmetic of :mod:`core.conformal`;
-``svg``, ``words``, ``figures``, ``forest``, ``luck``, ``cards``, ``switches`` and ``questions`` show; ``alpha_lab``
-joins them. Data stays the same between reruns, so that streamlit sends a reference instead of the arrays: what the
-browser starts from (the seed) changes only where the view was changed by other than the component, by a link or the
-way back.
+``elements``, ``svg``, ``words``, ``figures``, ``forest``, ``luck``, ``cards``, ``switches`` and ``questions`` show;
+``alpha_lab`` joins them. Data stays the same between reruns, so that streamlit sends a reference instead of the
+arrays: what the browser starts from (the seed) changes only where the view was changed by other than the component, by
+a link or the way back.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from app.state import LAB_NAMES, View
 from core.conformal.scores import SCORES
 
 HERE = Path(__file__).parent
-SCRIPTS = (
+OWN = (
     "draws.js",
     "scores.js",
     "conformal.js",
     "pool.js",
     "laws.js",
     "redraw.js",
+    "elements.js",
     "svg.js",
     "words.js",
     "figures.js",
@@ -40,6 +41,7 @@ SCRIPTS = (
     "questions.js",
     "alpha_lab.js",
 )
+SCRIPTS = tuple(HERE / name for name in OWN)
 GLOSSES = {
     "lac": "keeps each option that is probable enough",
     "aps": "keeps the likeliest options until they sum high enough",
@@ -56,7 +58,7 @@ _mount = st.components.v2.component(
     "hedge_alpha_lab",
     html=(HERE / "alpha_lab.html").read_text(encoding="utf-8"),
     css=(HERE / "alpha_lab.css").read_text(encoding="utf-8"),
-    js=bundle(HERE / name for name in SCRIPTS),
+    js=bundle(SCRIPTS),
 )
 _SCORES = [
     {"name": name, "title": of.title, "gloss": GLOSSES[name], "sentence": of.sentence, "formula": of.formula}

@@ -1,6 +1,7 @@
 // The lab: data comes in once, a moving alpha recomputes every set and paints within the frame, and only the value
 // at which a person lets go is sent to Python.
 
+import { say, shownAlpha } from "./elements.js";
 import { Card } from "./cards.js";
 import { accuracy, byClass, byGroup, curves, evaluate, histogram, prepare, scoreRange, uacc } from "./conformal.js";
 import { bySizeFigure, curveFigure, scoresFigure, sizesFigure, stripFigure, stripReach } from "./figures.js";
@@ -10,9 +11,9 @@ import { Luck } from "./luck.js";
 import { lookAt, makePool } from "./pool.js";
 import { Questions, questionTexts } from "./questions.js";
 import { savePng, saveSvg, standAlone } from "./save.js";
-import { MARKS, say } from "./svg.js";
+import { MARKS } from "./svg.js";
 import { Switches } from "./switches.js";
-import { fullSetText, fullStrataText, percent, promise, shownAlpha, summary } from "./words.js";
+import { fullSetText, fullStrataText, percent, promise, summary } from "./words.js";
 
 const REPORT_AFTER_MS = 60, SPEAK_AFTER_MS = 500, BUILD_AFTER_MS = 120;
 const BINS = 50, PAGE_STEP = 10;
@@ -419,7 +420,6 @@ class Lab {
         button.onclick = () => this.saveFigure(figure, save);
         files.append(button);
       }
-      figure.dataset.caption = caption.textContent;
       caption.append(files);
     }
   }

@@ -1,6 +1,6 @@
 // The two scores side by side: large figures for what moves.
 
-import { say } from "./svg.js";
+import { say } from "./elements.js";
 import { counted, percent, tuningHint, tuningText, verdict } from "./words.js";
 
 const BAND_HINT = "Coverage on this test set lies in the band for 95 % of calibration and test draws, where the guarantee holds. " +

@@ -1,6 +1,7 @@
 // Coverage within each subject or letter: a row each, with what it was calibrated and tested on and an exact interval.
 
-import { MARKS, asPercent, canvas, draw, linear, put } from "./svg.js";
+import { draw, put } from "./elements.js";
+import { MARKS, asPercent, canvas, linear } from "./svg.js";
 
 const ROW = 26, TOP = 22, BOTTOM = 26;
 

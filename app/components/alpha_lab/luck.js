@@ -1,8 +1,9 @@
 // What the luck of the draw does: many random splits, their coverages against the law, and what each bug costs.
 
+import { draw, put, say } from "./elements.js";
 import { betaBinomialLaw, betaDensity } from "./laws.js";
 import { PROCEDURES, procedureFits, redrawer } from "./redraw.js";
-import { MARKS, axes, canvas, draw, linear, put, roundTicks, say } from "./svg.js";
+import { MARKS, axes, canvas, linear, roundTicks } from "./svg.js";
 import { counted, percent } from "./words.js";
 
 const DRAWS = 1000;

@@ -2,7 +2,7 @@
 // data enters the page as text (textContent), never as markup.
 
 import { memberRow } from "./conformal.js";
-import { say } from "./svg.js";
+import { make, say } from "./elements.js";
 
 const CARDS = 6, ROWS = 20, WORDS_AT_MOST = 8;
 const FIRST_LETTER = "A".charCodeAt(0); // letters stay those of the run where E and F are left out
@@ -14,13 +14,6 @@ export const FILTERS = {
   "wrong-single": "one answer, and it is wrong",
   largest: "the largest sets",
 };
-
-function make(tag, className = "", text = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text) element.textContent = text;
-  return element;
-}
 
 // Texts of an Arrow table, read only where they are shown; by a pool row's number.
 export function questionTexts(table) {

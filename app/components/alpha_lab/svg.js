@@ -1,6 +1,7 @@
 // Axes, paths and marks as SVG. Colours are CSS variables, so that a change of theme repaints nothing here.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { draw } from "./elements.js";
+
 export const MARGIN = { left: 40, right: 14, top: 14, bottom: 34 };
 export const MARKS = {
   circle: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0",
@@ -8,23 +9,6 @@ export const MARKS = {
   triangle: "M0,-6l6.2,11h-12.4z",
   square: "M-5,-5h10v10h-10z",
 };
-
-export function draw(parent, tag, attributes = {}, text = "") {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  parent.append(element);
-  return element;
-}
-
-// A text that is set again is laid out again, changed or not.
-export function say(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-export function put(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-}
 
 // What is not shown has no size; it is drawn at another's, and drawn anew when it is shown.
 export function canvas(host, label, { height = host.clientHeight || 200 } = {}) {

@@ -1,6 +1,6 @@
 // What the sets are made by and from: scores, empty sets, E and F, strata, the number of calibration questions, the split.
 
-import { say } from "./svg.js";
+import { say } from "./elements.js";
 import { counted } from "./words.js";
 
 const STEPS = 240;

@@ -1,11 +1,9 @@
 // What the lab says in words.
 
+import { shownAlpha } from "./elements.js";
+
 export function percent(share, digits) {
   return `${(100 * share).toFixed(digits)} %`;
-}
-
-export function shownAlpha(alpha) {
-  return (alpha / 1000).toFixed(3);
 }
 
 export function counted(count, one, many) {

@@ -17,6 +17,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
+from app.components.alpha_lab import HERE as LAB
 from app.components.scripts import bundle
 from app.state import View
 from core.conformal.scores import SCORES
@@ -28,10 +29,11 @@ KEY = "option_bars"
 SEED_KEY = "option_bars_seed"
 RUNS_KEY = "question_runs"
 HERE = Path(__file__).parent
-SCRIPTS = ("standing.js", "words.js", "table.js", "bars.js", "option_bars.js")
+OWN = ("standing.js", "words.js", "table.js", "bars.js", "option_bars.js")
+SCRIPTS = (LAB / "elements.js", *(HERE / name for name in OWN))
 
 _CSS = (HERE / "option_bars.css").read_text(encoding="utf-8")
-_JS = bundle(HERE / name for name in SCRIPTS)
+_JS = bundle(SCRIPTS)
 _mount_bars = st.components.v2.component(
     "hedge_option_bars", html=(HERE / "option_bars.html").read_text(encoding="utf-8"), css=_CSS, js=_JS
 )

@@ -1,9 +1,8 @@
 // The options as bars: each as long as the alpha at which it leaves, and the line of alpha across them.
 
-import { make, say } from "./table.js";
+import { draw, make, say } from "../alpha_lab/elements.js";
 import { leavesText } from "./words.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const LOWEST = 1, HIGHEST = 999;
 
 // Where alpha (thousandths, whole or not) stands between the ends of the slider, in percent of the plot's width.
@@ -15,18 +14,8 @@ export function alphaAt(share) {
   return Math.round(LOWEST + Math.max(0, Math.min(1, share)) * (HIGHEST - LOWEST));
 }
 
-function draw(parent, tag, attributes) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  parent.append(element);
-  return element;
-}
-
-function svg(className) {
-  const element = document.createElementNS(SVG, "svg");
-  element.setAttribute("class", className);
-  element.setAttribute("aria-hidden", "true");
-  return element;
+function picture(parent, name) {
+  return draw(parent, "svg", { class: name, "aria-hidden": "true" });
 }
 
 function optionRow(grid, row, letter, text, isTruth) {
@@ -35,10 +24,9 @@ function optionRow(grid, row, letter, text, isTruth) {
   if (isTruth) words.append(make("span", "tag", "truth"));
   name.append(make("span", "letter", letter), words);
   const plot = make("div", "plot");
-  const chart = svg("bar");
+  const chart = picture(plot, "bar");
   const bar = draw(chart, "rect", { x: 0, y: "14%", height: "72%" });
   const end = draw(chart, "line", { class: "end", y1: "4%", y2: "96%" });
-  plot.append(chart);
   const state = make("div", "state"), word = make("b", "word"), leaves = make("span", "leaves");
   state.append(word, leaves);
   for (const element of [name, plot, state]) element.style.gridRow = row;
@@ -51,10 +39,13 @@ export function optionBars(grid, overlay, { letters, options, truth }) {
   for (const old of grid.querySelectorAll(".option, .plot, .state")) old.remove();
   const rows = letters.map((letter, j) => optionRow(grid, j + 2, letter, options[j], j === truth));
   overlay.style.gridRow = `1 / span ${letters.length + 1}`;
-  const ticks = grid.querySelector(".ticks"), under = grid.querySelector(".underlay"), grating = svg("lines");
+  const ticks = grid.querySelector(".ticks"), under = grid.querySelector(".underlay");
   under.style.gridRow = `2 / span ${letters.length}`;
   grid.querySelector(".axis").style.gridRow = letters.length + 2;
   ticks.replaceChildren();
+  under.replaceChildren();
+  overlay.replaceChildren();
+  const grating = picture(under, "lines"), lines = picture(overlay, "lines");
   for (let tick = 0; tick <= 10; tick++) {
     const at = `${place(100 * tick)}%`;
     draw(grating, "line", { class: "grid", x1: at, x2: at, y1: 0, y2: "100%" });
@@ -63,9 +54,7 @@ export function optionBars(grid, overlay, { letters, options, truth }) {
     label.style.left = at;
     ticks.append(label);
   }
-  under.replaceChildren(grating);
-  const lines = svg("lines"), now = draw(lines, "line", { class: "now", y1: 18, y2: "100%" });
-  overlay.replaceChildren(lines);
+  const now = draw(lines, "line", { class: "now", y1: 18, y2: "100%" });
   return {
     measure(pValues) {
       rows.forEach(({ bar, end }, j) => {

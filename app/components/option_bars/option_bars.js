@@ -1,10 +1,11 @@
 // One question: data comes in once, a moving alpha decides in whole numbers who is in the set, and only the value at
 // which a person lets go is sent to Python. A table of runs elsewhere on the page hears the same alpha.
 
+import { make, say, shownAlpha } from "../alpha_lab/elements.js";
 import { alphaAt, optionBars } from "./bars.js";
 import { isIn, leavesAt, lettersOf, membersAt } from "./standing.js";
-import { make, say, setTable } from "./table.js";
-import { nextToLeave, setText, shownAlpha, summary, verdict } from "./words.js";
+import { setTable } from "./table.js";
+import { nextToLeave, setText, summary, verdict } from "./words.js";
 
 const REPORT_AFTER_MS = 150;
 const SPEAK_AFTER_MS = 500;

@@ -1,18 +1,8 @@
 // A table of sets: a row a score or a run, a cell an option. Texts from data enter as text, never as markup.
 
+import { make, say, shownAlpha } from "../alpha_lab/elements.js";
 import { leavesAt, lettersOf, membersAt } from "./standing.js";
-import { setText, shownAlpha } from "./words.js";
-
-export function make(tag, className = "", text = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text) element.textContent = text;
-  return element;
-}
-
-export function say(element, text) {
-  if (element.textContent !== text) element.textContent = text; // a text that is set again is laid out again
-}
+import { setText } from "./words.js";
 
 function cell(count, n) {
   const data = make("td", "chance");

@@ -1,8 +1,6 @@
 // What is said about one question's set.
 
-export function shownAlpha(alpha) {
-  return (alpha / 1000).toFixed(3);
-}
+import { shownAlpha } from "../alpha_lab/elements.js";
 
 export function setText(letters) {
   return letters.length ? `{ ${letters.join(", ")} }` : "{ }";

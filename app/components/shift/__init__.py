@@ -13,7 +13,7 @@ from core.reports.shifted import Shifted
 
 HERE = Path(__file__).parent
 SCRIPTS = (
-    *(LAB / name for name in ("draws.js", "scores.js", "conformal.js", "laws.js", "svg.js", "words.js")),
+    *(LAB / name for name in ("draws.js", "scores.js", "conformal.js", "laws.js", "elements.js", "svg.js", "words.js")),
     HERE / "shift.js",
 )
 

@@ -1,8 +1,9 @@
 // Calibrated on one kind of questions and tested on another: coverage at the lab's alpha, unweighted and weighted.
 
-import { bands } from "./laws.js";
-import { MARKS, areaPath, axes, draw, linePath, put, say, steps } from "./svg.js";
-import { percent, shownAlpha } from "./words.js";
+import { draw, put, say, shownAlpha } from "../alpha_lab/elements.js";
+import { bands } from "../alpha_lab/laws.js";
+import { MARKS, areaPath, axes, linePath, steps } from "../alpha_lab/svg.js";
+import { percent } from "../alpha_lab/words.js";
 
 const KINDS = [["coverage", "plain", "circle"], ["weighted_coverage", "weighted", "square"]];
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];

@@ -55,8 +55,6 @@ the electron = J. J. Thomson; the neutron = James Chadwick; the atomic nucleus =
 reading by raised dots for the blind = Louis Braille; the equations of electromagnetism = James Clerk Maxwell
 """)
 
-_WHO_STATEMENTS = ("{x} is due to {y}.", "The person to thank for {x} is {y}.", "{y} gave us {x}.")
-
 RELATIONS = (
     Relation(
         group="people",

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 import time
 from typing import Any
 
@@ -18,8 +16,8 @@ from core.runs.answering import place
 from core.runs.answering.own import OwnQuestion
 from core.runs.answering.state import AnswerState
 from core.runs.lock import take
-from core.runs.process import environment, open_log
-from core.settings import ROOT, settings
+from core.runs.process import start_detached
+from core.settings import settings
 
 OPENS_WITHIN_S = 15.0
 SAID_WITHIN_S = 10.0
@@ -111,20 +109,10 @@ def _open_desk() -> None:
 
 
 def _start_desk() -> None:
-    name = "answers.log"
-    with open_log(name) as log:
-        subprocess.run(
-            [sys.executable, "-m", "core.runs.answering.desk", "--detach"],
-            cwd=ROOT,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            check=False,
-        )
-    end = time.monotonic() + OPENS_WITHIN_S
-    while not place.desk_open():
-        if time.monotonic() > end:
-            raise RunError(f"the process that answers did not start; {settings().home / 'logs' / name} says why")
-        time.sleep(0.01)
+    start_detached(
+        ("core.runs.answering.desk", "--detach"),
+        log="answers.log",
+        up=place.desk_open,
+        within_s=OPENS_WITHIN_S,
+        what="the process that answers did not start",
+    )

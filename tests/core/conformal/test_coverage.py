@@ -83,13 +83,6 @@ def test_where_every_set_is_full_coverage_is_one():
     assert c.guarantee_p_value(10, 5, 10, 100) == 1.0
 
 
-def test_bands_at_many_alphas_are_the_single_ones():
-    bands = c.coverage_bands(200, 100, alphas=np.array([50, 100]))
-    assert (bands.beta_low[1], bands.beta_high[1]) == c.beta_band(200, 100)
-    assert (bands.test_low[0], bands.test_high[0]) == c.beta_binomial_band(200, 100, 50)
-    assert (bands.test_low <= bands.beta_low).all()
-
-
 def test_exact_interval_of_a_share():
     assert c.share_interval(0, 10)[0] == 0
     assert c.share_interval(10, 10)[1] == 1

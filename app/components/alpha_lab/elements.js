@@ -1,0 +1,31 @@
+// What the scripts of every component share: elements of the page, and alpha as a person reads it.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function make(tag, className = "", text = "") {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text) element.textContent = text;
+  return element;
+}
+
+export function draw(parent, tag, attributes = {}, text = "") {
+  const element = document.createElementNS(SVG, tag);
+  put(element, attributes);
+  if (text) element.textContent = text;
+  parent.append(element);
+  return element;
+}
+
+export function put(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+}
+
+// A text that is set again is laid out again, changed or not.
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export function shownAlpha(alpha) {
+  return (alpha / 1000).toFixed(3);
+}
