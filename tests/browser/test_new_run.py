@@ -121,10 +121,12 @@ def test_the_exact_prompt_is_read_beside_the_page(pocket: str, home: Path, visit
     page.get_by_text("How it is asked").click()
     shots = page.get_by_role("combobox", name="Shots")
     shots.click()
-    shots.press("Backspace")
     shots.fill("2")
     shots.press("Enter")
     shots.press("Escape")
+    expect(page.get_by_role("button", name="Launch 2 runs")).to_be_visible()
+    page.locator("[data-tag]").filter(has_text=re.compile(r"^0$")).get_by_role("button").click()
+    expect(page.get_by_role("button", name="Launch", exact=True)).to_be_visible()
     page.get_by_role("button", name="Show the exact prompt").click()
     expect(page.get_by_text("Reading the prompt with the model's tokenizer")).to_be_visible()
     three = re.compile(r"(Question: How many legs have \d cats\?\s+A\. \d\s+B\. \d+\s+Answer:\s*B?\s*){3}")
@@ -163,6 +165,7 @@ def test_a_run_outlives_the_page_server_and_is_found_again(home: Path, visit: Vi
             page = visit(address).open("/new_run")
             expect(page.get_by_text(AT_WORK)).to_be_visible()
             expect(page.get_by_text(re.compile(r"^done in"))).to_be_visible(timeout=ENDS_WITHIN_MS)
+            page.close()
 
 
 def test_a_matrix_is_launched_cancelled_and_resumed_as_one(fake: str, visit: Visitor):
