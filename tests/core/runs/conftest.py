@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +58,8 @@ def engine_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def end_all(home: Path) -> None:
     """Kill what lives in a home: the agents first, or they would start the workers again."""
     for process in sorted(processes_of(home), key=lambda p: "core.runs.agent" not in p.cmdline()):
-        try:
+        with suppress(psutil.NoSuchProcess):
             process.kill()
-            process.wait(10)
-        except psutil.NoSuchProcess:
-            continue
     until(lambda: not processes_of(home), "the test's processes to end")
 
 

@@ -1,14 +1,11 @@
-"""Finished runs at a URL, and what is forecast before a run is launched."""
+"""Finished runs at a URL."""
 
 from __future__ import annotations
-
-import platform
 
 import pytest
 
 from core.errors import InputError, RunError
-from core.runs import archive, forecast, store
-from core.runs.execute import execute
+from core.runs import archive, store
 from core.runs.store import RunRecord
 from core.settings import settings
 from tests.conftest import synthetic_run
@@ -60,29 +57,3 @@ def test_an_archive_that_cannot_be_used_is_one_sentence(home, tmp_path, monkeypa
     synthetic_run()
     with pytest.raises(RunError, match=r"can't be copied to file://.*Not a directory"):
         archive.push()
-
-
-def test_a_forecast_goes_by_runs_that_ended_here(home, monkeypatch):
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"ms": 1, "needs_gib": 0.25}')
-    before, unknown = forecast.forecasts([spec(), spec(task="nothing")])
-    assert (before.state, before.refused, before.questions) == ("", "", 130)
-    assert (before.memory_gib, before.rate, before.seconds) == (0.25, None, None)
-    assert before.disk_bytes == 130 * forecast.BYTES_A_QUESTION
-    assert unknown.refused.startswith("unknown task 'nothing'")
-    execute(spec())
-    record = store.read_record(spec().run_id)
-    seconds = record.provenance["scoring_seconds"]
-    done, other = forecast.forecasts([spec(), spec(seed=1, samples=260)])
-    assert done.state == "done"
-    assert other.state == ""
-    assert other.rate == pytest.approx(130 / seconds)
-    assert other.seconds == pytest.approx(2 * seconds)
-    # A rate of another host, or of another kind of run, says nothing here.
-    store.update_record(spec().run_id, provenance=record.provenance | {"host": f"not {platform.node()}"})
-    assert forecast.forecasts([spec(seed=1)])[0].rate is None
-
-
-def test_what_is_too_large_is_refused_in_the_forecast(home, monkeypatch):
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"needs_gib": 100000}')
-    (found,) = forecast.forecasts([spec()])
-    assert "needs about 100000.0 GiB" in found.refused
