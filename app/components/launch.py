@@ -75,6 +75,7 @@ def form() -> Combination | None:
         default=offered[:1],
         accept_new_options=True,
         placeholder="a folder or a hub id",
+        select_all=False,  # typing and Enter choose the first that fits, not all of them
         key="launch_models",
         persist_state="session",
         help=MODEL_HELP,
@@ -90,6 +91,7 @@ def form() -> Combination | None:
         format_func=lambda name: titles.get(name, name),
         accept_new_options=True,
         placeholder="a task or a file",
+        select_all=False,
         key="launch_tasks",
         persist_state="session",
         help=TASK_HELP,

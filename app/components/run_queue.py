@@ -15,6 +15,7 @@ from core.runs.status import RunStatus
 AS_CARDS = 3
 """Up to this many waiting runs have a card each."""
 CHOSEN = "queue_chosen"
+SHOWN = 7
 HEIGHT = 280
 
 
@@ -41,7 +42,7 @@ def _table(queued: Sequence[RunStatus]) -> list[str]:
             "Asked": [details(status.record.spec) for status in queued],
         },
         hide_index=True,
-        height=HEIGHT,
+        height=HEIGHT if len(ids) > SHOWN else "auto",
         # Another key a queue, because rows are told apart by their place alone.
         key=f"queue-{shape}",
         on_select="rerun",

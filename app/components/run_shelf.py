@@ -17,6 +17,7 @@ from core.errors import HedgeError
 from core.runs import actions, house, store
 from core.runs.actions import Outcome
 
+SHOWN = 7
 HEIGHT = 300
 
 
@@ -49,7 +50,7 @@ def _runs() -> None:
             "Disk": [size(sizes[run_id]) for run_id in ids],
         },
         hide_index=True,
-        height=HEIGHT if len(ids) > 7 else "auto",
+        height=HEIGHT if len(ids) > SHOWN else "auto",
         key=f"shelf-{shape}",
         on_select="rerun",
         selection_mode="multi-row",

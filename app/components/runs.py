@@ -18,7 +18,7 @@ PICKER_KEY = "run_picker"
 
 
 def title(record: RunRecord) -> str:
-    """A run in words: ``Mistral-7B · qa · base · 2 shots · float16 · 100 questions``."""
+    """A run in words: ``Mistral-7B · qa · base · 2 shots · float16 · up to 100 questions``."""
     return f"{record.spec.model_name} · {record.spec.task} · {details(record.spec)}"
 
 
@@ -26,7 +26,7 @@ def details(spec: RunSpec) -> str:
     """What a run's title adds to model and task."""
     asked = ["by text"] * (spec.form == "cloze") + ["chat"] * (spec.prompt_format == "chat")
     asked += ["options rotated"] * spec.rotations
-    asked += [counted(spec.samples, "question")] if spec.samples else []
+    asked += [f"up to {counted(spec.samples, 'question')}"] if spec.samples else []
     return " · ".join([spec.strategy, counted(spec.shots, "shot"), spec.dtype, *asked])
 
 

@@ -504,6 +504,6 @@ def test_a_toast_says_on_another_page_that_a_run_has_ended(open_page: Open, aske
     store.update_record(queued.run_id, state="failed", message="no", ended=time.time())
     app.run()
     assert [toast.value.replace("\\", "") for toast in app.toast] == [
-        "Failed: fake · qa · base · 0 shots · float32 · 100 questions"
+        "Failed: fake · qa · base · 0 shots · float32 · up to 100 questions"
     ]
     assert app.session_state["runs_watched"] == set()  # so that it is said once
