@@ -98,29 +98,22 @@ def lab_tables(run_id: str) -> dict[str, Any]:
     return _lab_tables(run_key(run_id))
 
 
-def lab_note(run_id: str) -> str:
-    """A sentence where the lab's figures are not of all that a run has, or not quite; else nothing."""
+def lab_notes(run_id: str) -> list[str]:
+    """Sentences where the lab's figures are not of all that a run has, or need a word."""
     run = evaluation(run_id)
-    n = len(run.calibration) + len(run.test)
-    if n <= frames.MOST_IN_LAB:
-        return ""
-    return (
-        f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging "
-        "stays fluid; the figures below are of all of them."
-    )
-
-
-def ragged(run_id: str) -> str:
-    """A sentence where a run's questions have different numbers of options, which the lab can't draw; else nothing."""
-    run = evaluation(run_id)
-    least = int(run.option_counts.min())
-    if least == run.k:
-        return ""
-    return (
-        f"The questions of this run have from {least} to {run.k} options; the lab's figures are for runs whose "
-        "questions all have as many. The figures below are computed in Python and leave out the options that a "
-        "question lacks; alpha is moved on One question, Overview or in the address."
-    )
+    n, least = len(run.calibration) + len(run.test), int(run.option_counts.min())
+    notes = []
+    if n > frames.MOST_IN_LAB:
+        notes.append(
+            f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging "
+            "stays fluid; the figures below are of all of them."
+        )
+    if least < run.k:
+        notes.append(
+            f"The questions of this run have from {least} to {run.k} options; no set holds an option that its question "
+            f"lacks, and UAcc counts with {run.k}."
+        )
+    return notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +312,7 @@ def _question_list(key: RunKey) -> pd.DataFrame:
 def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
     run, by = _evaluation(key), _bench(key)
     row = by.rows[question_id]
-    return ShownQuestion(frames.question(run, row), by.probabilities[row], _standings(key, question_id))
+    return ShownQuestion(frames.question(run, row), by.asked(row), _standings(key, question_id))
 
 
 @st.cache_resource(max_entries=32, show_spinner="Reading the run …")
@@ -337,7 +330,7 @@ def _extra_options(key: RunKey) -> tuple[int, ...]:
 def _standings(key: RunKey, question_id: str) -> tuple[Standing, ...]:
     by = _bench(key)
     row = by.rows[question_id]
-    return one_question.standings(by, by.probabilities[row], place=row)
+    return one_question.standings(by, by.asked(row), place=row)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Looking for the question in other runs …")

@@ -32,7 +32,7 @@ from app.charts.figure import Figure
 from app.charts.overview import accuracy_against_size
 from core.conformal.alpha import thousandths
 from core.conformal.scores import SCORES
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError
 from core.exchange.writing import write
 from core.reports import benchmark, frames, selective, side_by_side
 from core.reports.benchmark import Asked
@@ -215,11 +215,6 @@ def report_html(runs: Sequence[Evaluation], asked: Asked, *, title: str = "Predi
     ]
     labs = []
     for run, name in zip(runs, names, strict=True):
-        if int(run.option_counts.min()) < run.k:
-            raise InputError(
-                f"run {run.run_id} has questions with fewer than {run.k} options, which the live figures can't show; "
-                "leave it out of the report"
-            )
         tables = frames.lab_tables(run)
         labs.append(
             {
@@ -231,7 +226,7 @@ def report_html(runs: Sequence[Evaluation], asked: Asked, *, title: str = "Predi
                 "revision": 0,
             }
         )
-    script = bundle(LAB / name for name in SCRIPTS)
+    script = bundle(SCRIPTS)
     if script.count("export default function") != 1:
         raise HedgeError("the alpha lab's script has no single entry; the report can't be made of it")
     script = script.replace("export default function", "const mountLab = function", 1)

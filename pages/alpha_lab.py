@@ -13,11 +13,8 @@ record = pick_run(view, "Coverage and set size at every alpha")
 if record:
     run = record.run_id
     sets = data.sets_of(run, view)
-    if ragged := data.ragged(run):
-        st.info(ragged)
-    else:
-        alpha_lab(data.lab_tables(run), version=data.version(run), name=title(record), view=view, on_open=open_question)
-    if note := data.lab_note(run):
+    alpha_lab(data.lab_tables(run), version=data.version(run), name=title(record), view=view, on_open=open_question)
+    for note in data.lab_notes(run):
         st.caption(note)
     lab_shift.section(record, view)
     lab_files.section(record, sets)

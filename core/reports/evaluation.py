@@ -46,6 +46,12 @@ class Evaluation:
         return np.arange(self.k) < self.option_counts[:, None]
 
     @property
+    def option_probabilities(self) -> FloatArray:
+        """``probabilities`` as scores take them: NaN, not 0, for an option that a question lacks, (n, k)."""
+        real = self.real
+        return self.probabilities if real.all() else np.where(real, self.probabilities, np.nan)
+
+    @property
     def option_counts(self) -> IntArray:
         """How many options each question has, (n,)."""
         return np.full(len(self.labels), self.k, dtype=np.int64) if self.counts is None else self.counts

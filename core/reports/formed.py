@@ -49,10 +49,10 @@ def form(
     """
     if check_by(by) != "all" and method != "exact":
         raise InputError(f"the {method} threshold is one for all questions; strata take the exact one")
-    tuned = tune(name, run.probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
     own, asked = scores_for(
         name,
-        run.probabilities,
+        run.option_probabilities,
         run.labels,
         calibration=tuned.calibration,
         test=run.test,
@@ -69,6 +69,5 @@ def form(
     else:
         members, limits = class_members(own, run.labels[tuned.calibration], asked, alpha)
         thresholds = dict(zip(run.letters, limits.tolist(), strict=True))
-    members = members & run.real[run.test]
     lonely = members.sum(axis=1) == 0
     return FormedSets(tuned, own, asked, q, thresholds, filled(members, empty, run.probabilities[run.test]), lonely)

@@ -86,10 +86,9 @@ def summarise(run: Evaluation) -> RunSummary:
     """The figures that no alpha changes, and those of LAC and APS at every alpha."""
     curves = {}
     for name in DEFAULT_SCORES:
-        scores = score(name, run.probabilities, seed=run.spec.seed)
+        scores = score(name, run.option_probabilities, seed=run.spec.seed)
         true = true_scores(scores[run.calibration], run.labels[run.calibration])
-        asked = np.where(run.real[run.test], scores[run.test], np.nan)  # not a number is in no set
-        curves[name] = alpha_curve(true, asked, run.labels[run.test])
+        curves[name] = alpha_curve(true, scores[run.test], run.labels[run.test])
     interval = ece_interval(run.probabilities[run.test], run.labels[run.test])
     return RunSummary(report(run, THOUSAND // 10, scores=()), curves, interval)
 
@@ -119,16 +118,18 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
 def lab_tables(run: Evaluation) -> dict[str, Any]:
     """What the alpha lab's component computes from, sent once: all calibration and test questions in file order.
 
-    ``rows`` has columns ``p0 … p(k−1)`` (float64), ``y``, ``group`` (a code into ``group_names``), ``cluster`` (the
-    same for questions alike), ``own`` (1 where the run itself calibrates) and ``place`` (the row of the run's arrays,
-    to which random numbers belong). ``questions`` has their texts, with an option a column ``o0 … o(k−1)`` and only
-    the beginning of each context (whole ones would be tens of MB). ``extra`` are the places of E and F, ``seed`` is
-    the run's. Of a very large run it is a seeded sample (:func:`sample_for_lab`).
+    ``rows`` has columns ``p0 … p(k−1)`` (float64, NaN for an option that a question lacks), ``y``, ``group`` (a code
+    into ``group_names``), ``cluster`` (the same for questions alike), ``own`` (1 where the run itself calibrates) and
+    ``place`` (the row of the run's arrays, to which random numbers belong). ``questions`` has their texts, with an
+    option a column ``o0 … o(k−1)`` and only the beginning of each context (whole ones would be tens of MB). ``extra``
+    are the places of E and F, ``seed`` is the run's. Of a very large run it is a seeded sample
+    (:func:`sample_for_lab`).
     """
     run = sample_for_lab(run)
     rows, clusters = clustered(run)
     names, codes = np.unique(run.groups[rows], return_inverse=True)
-    columns: dict[str, Any] = {f"p{j}": np.ascontiguousarray(run.probabilities[rows, j]) for j in range(run.k)}
+    p = run.option_probabilities[rows]
+    columns: dict[str, Any] = {f"p{j}": np.ascontiguousarray(p[:, j]) for j in range(run.k)}
     columns |= {
         "y": run.labels[rows].astype(np.int32),
         "group": codes.astype(np.int32),

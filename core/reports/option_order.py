@@ -88,7 +88,7 @@ def _orders(run: Evaluation) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _stability(run: Evaluation, name: str, alpha: int, rows: np.ndarray, back: np.ndarray) -> SetStability:
-    values = score(name, run.probabilities, seed=run.spec.seed)
+    values = score(name, run.option_probabilities, seed=run.spec.seed)
     q = threshold(true_scores(values[run.calibration], run.labels[run.calibration]), alpha)
     members = _turned_back(_members(values, rows, q), back)
     first, others = members[:, :1], members[:, 1:]

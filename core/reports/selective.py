@@ -60,7 +60,7 @@ class RiskCoverage:
 
 def abstention(run: Evaluation, name: str = "lac") -> Abstention:
     """Answer where the set by the score ``name`` holds one option, at each alpha."""
-    scores = np.where(run.real, score(name, run.probabilities, seed=run.spec.seed), np.nan)
+    scores = score(name, run.option_probabilities, seed=run.spec.seed)
     q = thresholds(true_scores(scores[run.calibration], run.labels[run.calibration]))
     lowest = np.sort(scores[run.test], axis=1)[:, :2]
     right = np.nanargmin(scores[run.test], axis=1) == run.labels[run.test]

@@ -60,12 +60,14 @@ def extra_options(run: Evaluation) -> tuple[int, ...]:
 def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:
     """Probabilities (n, k) without the options at ``places``, each row summing to 1 again.
 
-    A row with nothing left is spread evenly: the model said nothing about the options that stay.
+    NaN stands for an option that a question lacks, and becomes 0. A row with nothing left is spread evenly: the model
+    said nothing about the options that stay.
     """
     kept = np.delete(probabilities, places, axis=1)
-    sums = np.cumsum(kept, axis=1)[:, -1:]  # from left to right, as the browser adds
-    even = np.full_like(kept, 1 / kept.shape[1])
-    return np.where(sums > 0, kept / np.where(sums > 0, sums, 1), even)
+    real = ~np.isnan(kept)
+    sums = np.nancumsum(kept, axis=1)[:, -1:]  # from left to right, as the browser adds
+    even = np.where(real, 1 / real.sum(axis=1, keepdims=True), 0)
+    return np.where(sums > 0, np.where(real, kept, 0) / np.where(sums > 0, sums, 1), even)
 
 
 def _without_extra(run: Evaluation) -> Evaluation:
@@ -79,7 +81,7 @@ def _without_extra(run: Evaluation) -> Evaluation:
     shift = np.array([sum(place < j for place in places) for j in range(run.k)])
     return replace(
         run,
-        probabilities=renormalise(run.probabilities, places),
+        probabilities=renormalise(run.option_probabilities, places),
         labels=run.labels - shift[run.labels],
         letters="".join(letter for j, letter in enumerate(run.letters) if j not in places),
         counts=run.option_counts - len(places),

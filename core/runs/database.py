@@ -13,7 +13,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -175,16 +175,20 @@ def _connect(address: str) -> _Connected:
     _quiet()
     if path := _file_of(address):
         path.parent.mkdir(parents=True, exist_ok=True)
-    engine = tables.connect(address)
-    DBOS.migrate(address)
-    client = DBOSClient(
-        system_database_url=address,
-        application_name=APPLICATION,
-        # DBOS pickles by default, and whoever may write to the database could then run code here.
-        serializer=DBOSPortableJSONSerializer(),
-        retry_connection_errors=False,
-    )
-    client.register_queue(QUEUE, worker_concurrency=1, polling_interval_sec=POLL_QUEUE_S)
+    with ExitStack() as undone:
+        engine = tables.connect(address)
+        undone.callback(engine.dispose)
+        DBOS.migrate(address)
+        client = DBOSClient(
+            system_database_url=address,
+            application_name=APPLICATION,
+            # DBOS pickles by default, and whoever may write to the database could then run code here.
+            serializer=DBOSPortableJSONSerializer(),
+            retry_connection_errors=False,
+        )
+        undone.callback(client.destroy)
+        client.register_queue(QUEUE, worker_concurrency=1, polling_interval_sec=POLL_QUEUE_S)
+        undone.pop_all()
     return _Connected(client, engine)
 
 

@@ -55,10 +55,14 @@ def connect(address: str) -> sa.Engine:
     """
     url = sa.make_url(address)
     engine = _sqlite(url) if url.drivername.startswith("sqlite") else _postgres(url)
-    with engine.begin() as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(CREATION_LOCK)))
-        _bring_up(connection)
+    try:
+        with engine.begin() as connection:
+            if engine.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(CREATION_LOCK)))
+            _bring_up(connection)
+    except BaseException:
+        engine.dispose()
+        raise
     return engine
 
 

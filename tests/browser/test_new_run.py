@@ -122,7 +122,7 @@ def test_the_exact_prompt_is_read_beside_the_page(pocket: str, home: Path, visit
     shots = page.get_by_role("combobox", name="Shots")
     shots.click()
     shots.fill("2")
-    shots.press("Enter")
+    page.get_by_role("option", name="2", exact=True).click()
     shots.press("Escape")
     expect(page.get_by_role("button", name="Launch 2 runs")).to_be_visible()
     page.locator("[data-tag]").filter(has_text=re.compile(r"^0$")).get_by_role("button").click()
