@@ -6,6 +6,7 @@
                               where several hosts share the runs, which then share ``HEDGE_HOME`` too
 ``HEDGE_HOST``                this host's name among those that share a database; the machine's own by default
 ``HEDGE_HANG_MINUTES``        a run without progress for so long is taken to hang, and its worker is killed; 15
+``HEDGE_WARM_MINUTES``        workers without a run stay for so long, with the last model in their memory; 3
 ``HEDGE_ARCHIVE_URL``         an fsspec URL (``s3://bucket/hedge``) that finished runs are copied to as well
 ``HEDGE_REAL_DATA``           real data for tests and benchmarks; unset on a user's machine
 ``HEDGE_REAL_MODELS``         real models for tests; unset on a user's machine
@@ -37,6 +38,7 @@ class Settings(BaseSettings):
     database_url: str = ""
     host: str = ""
     hang_minutes: float = Field(default=15.0, gt=0)
+    warm_minutes: float = Field(default=3.0, ge=0)
     archive_url: str = ""
 
     @field_validator("home", mode="before")

@@ -3,10 +3,10 @@
 It restarts workers that die, kills those that do not stop within a second of a cancel, brings ``run.json`` in
 line with the database where a worker could not, and beats its heart. It executes nothing itself.
 
-Workers start when there is something to do and go ten minutes after the last run, which frees their memory and
-the GPU's; until then the next run finds one that is warm. An agent that a person starts stays until it is
-stopped. One that the app starts by itself goes after 30 minutes without a run, so that trying Hedge once leaves
-nothing behind; the next run starts another. Stopped with Ctrl-C or SIGTERM, an agent puts the runs it had begun
+Workers start when there is something to do and go three minutes after the last run (``HEDGE_WARM_MINUTES``), which
+frees their memory and the GPU's; until then the next run finds one that is warm. An agent that a person starts stays
+until it is stopped. One that the app starts by itself goes after 30 minutes without a run, so that trying Hedge once
+leaves nothing behind; the next run starts another. Stopped with Ctrl-C or SIGTERM, an agent puts the runs it had begun
 back into the queue; killed outright, it leaves them to its successor.
 """
 
@@ -43,8 +43,6 @@ READ_EVERY_S = 2.0
 HANGS_EVERY_S = 1.0
 HOUSE_EVERY_S = 3600.0
 ARCHIVE_EVERY_S = 10.0
-WARM_S = 600.0
-"""How long workers stay without a run."""
 
 
 class Agent:
@@ -144,7 +142,7 @@ class Agent:
             self.last_needed = time.monotonic()
         idle_s = time.monotonic() - self.last_needed
         for worker in self.workers:
-            if idle_s < WARM_S:
+            if idle_s < settings().warm_minutes * 60:
                 worker.wanted = True
             elif worker.wanted:
                 worker.end()

@@ -175,22 +175,23 @@ def two_hundred() -> None:
 
 
 def idle(seconds: float = 60.0) -> None:
-    """What an agent and its worker take that have nothing to do, after one run of the fake model."""
+    """What the engine takes that has nothing to do: soon after a run, and when its worker has gone."""
     with server() as postgres:
         for on in (None, postgres):
-            with stage(on) as s:
-                s.agent()
-                warm(s)
-                time.sleep(5)
-                processes = living(s.home)
-                before = cpu_seconds(processes)
-                time.sleep(seconds)
-                used = cpu_seconds(processes) - before
-                memory = sum(p.memory_full_info().pss for p in processes) / 2**20
-                say(
-                    f"idle agent and warm worker, {s.database}, {seconds:g} s",
-                    f"{100 * used / seconds:.2f} % of a core, {memory:.0f} MB (proportional share)",
-                )
+            for what, minutes in (("agent and warm worker", "60"), ("agent, its worker gone", "0.01")):
+                with stage(on) as s:
+                    s.agent(HEDGE_WARM_MINUTES=minutes)
+                    warm(s)
+                    time.sleep(5)
+                    processes = living(s.home)
+                    before = cpu_seconds(processes)
+                    time.sleep(seconds)
+                    used = cpu_seconds(processes) - before
+                    memory = sum(p.memory_full_info().pss for p in processes) / 2**20
+                    say(
+                        f"idle {what} ({len(processes)} processes), {s.database}, {seconds:g} s",
+                        f"{100 * used / seconds:.2f} % of a core, {memory:.0f} MB (proportional share)",
+                    )
 
 
 def warm(s: Stage) -> None:
