@@ -2,7 +2,8 @@
 
 A bin holds ``low < confidence ≤ high``; a confidence of exactly 0 is in the first bin (Guo et al. 2017, arXiv
 1706.04599). Of equal mass, the i-th edge is the ⌈i·n/bins⌉-th smallest confidence, so that equal confidences share a
-bin and bins may then be empty (Nixon et al. 2019, arXiv 1904.01685, without splitting ties).
+bin and bins may then be empty (Nixon et al. 2019, arXiv 1904.01685, without splitting ties). Confidences are placed as
+they are to twelve decimals, so that equal ones stay equal whatever order their softmax was summed in.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from core.records import FloatArray, IntArray
 ECE_BINS = 15
 MOST_BINS = 100
 EDGES = ("width", "mass")
+DECIMALS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,14 @@ def edges(confidence: FloatArray, *, bins: int = ECE_BINS, by: str = "width") ->
     if by not in EDGES:
         raise InputError(f"unknown bins by {by!r}; choose from {', '.join(EDGES)}")
     if by == "width":
-        return np.asarray(np.arange(bins + 1) / bins, dtype=np.float64)
+        return np.asarray(np.round(np.arange(bins + 1) / bins, DECIMALS), dtype=np.float64)
     n = len(confidence)
     ranks = -(-np.arange(1, bins) * n // bins)
-    inner = np.sort(confidence)[np.maximum(ranks, 1) - 1]
+    inner = np.sort(np.round(confidence, DECIMALS))[np.maximum(ranks, 1) - 1]
     return np.concatenate([[0.0], inner, [1.0]])
 
 
 def place(confidence: FloatArray, edges: FloatArray) -> IntArray:
     """The number of each confidence's bin, from 0, (n,)."""
-    found = np.searchsorted(edges, confidence, side="left") - 1
+    found = np.searchsorted(edges, np.round(confidence, DECIMALS), side="left") - 1
     return np.clip(found, 0, len(edges) - 2).astype(np.int64)

@@ -74,12 +74,14 @@ def smooth_error(top: TopLabel) -> tuple[float, float]:
 def smooth_curve(top: TopLabel, width: float, *, points: int = 101) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Confidence, smoothed accuracy and density at equally spaced points of [0, 1], (points,) each.
 
-    Accuracy is NaN where fewer than one question lies within the kernel's reach: there nothing is known.
+    Accuracy is NaN beyond the least and the largest confidence, and where less than one question lies within the
+    kernel's reach: there nothing is known.
     """
     every = CELLS // (points - 1)
     mass = smoothed(on_grid(top.confidence, np.ones(len(top))), width)[::every]
     hits = smoothed(on_grid(top.confidence, top.correct), width)[::every]
-    known = mass * width > 1
+    at = GRID[::every].copy()
+    known = (mass * width > 1) & (at >= top.confidence.min()) & (at <= top.confidence.max())
     accuracy = np.full(len(mass), np.nan)
     accuracy[known] = np.clip(hits[known] / mass[known], 0, 1)
-    return GRID[::every].copy(), accuracy, np.maximum(mass, 0) / len(top)
+    return at, accuracy, np.maximum(mass, 0) / len(top)

@@ -3,7 +3,8 @@ recalibration beside scikit-learn (live).
 
 Where definitions part: netcal cuts bins of equal mass at interpolated quantiles, which are our edges only where the
 bins divide the number of questions; relplot cuts its kernel off at half the axis, shares questions out between the
-points of a finer grid, adds 1e-4 to the density and looks for the width in steps of 1/1024. torchmetrics sums in float32.
+points of a finer grid, adds 1e-4 to the density and looks for the width in steps of 1/1024. torchmetrics sums in
+float32.
 """
 
 import json
