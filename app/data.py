@@ -15,14 +15,18 @@ from app.state import View
 from core.errors import HedgeError, InputError
 from core.records import FloatArray, Question
 from core.reports import benchmark, frames, one_question, paired
+from core.reports import calibrated as calibrations
 from core.reports import evaluation as evaluations
 from core.reports import lesson as lessons
 from core.reports import shifted as shifts
 from core.reports import view as views
 from core.reports.benchmark import Asked
+from core.reports.calibrated import Calibrated
 from core.reports.evaluation import Evaluation
 from core.reports.one_question import Bench, Standing
 from core.reports.paired import Pair
+from core.reports.recalibrated import Recalibrated
+from core.reports.recalibrated import recalibrated as recalibrate
 from core.reports.report import Report, report
 from core.reports.shifted import Shifted
 from core.reports.view import View as Look
@@ -263,6 +267,46 @@ def compared(run_ids: tuple[str, ...], asked: Asked) -> pd.DataFrame:
 def pair(first: str, second: str, alpha: int, score: str) -> tuple[Pair, pd.DataFrame]:
     """Two runs question by question: their figures and tests, and the questions."""
     return _pair(run_key(first), run_key(second), alpha, score)
+
+
+def calibrated(run_id: str, within: str, bins: int, by: str) -> list[Calibrated]:
+    """The calibration of a finished run, a diagram a stratum."""
+    return _calibrated(run_key(run_id), within, bins, by)
+
+
+def bin_questions(run_id: str, within: str, stratum: str, number: int, bins: int, by: str) -> pd.DataFrame:
+    """The test questions of a bin (from 1) of a diagram."""
+    return _bin_questions(run_key(run_id), within, stratum, number, bins, by)
+
+
+def recalibrated(run_id: str, alpha: int) -> tuple[Recalibrated, ...]:
+    """A finished run before and after every recalibration."""
+    return _recalibrated(run_key(run_id), alpha)
+
+
+def nominal_coverage(run_id: str) -> pd.DataFrame:
+    """Coverage asked for and had, at every alpha."""
+    return _nominal_coverage(run_key(run_id))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Measuring calibration …")
+def _calibrated(key: RunKey, within: str, bins: int, by: str) -> list[Calibrated]:
+    return calibrations.calibrated(_small(key), within=within, bins=bins, by=by)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _bin_questions(key: RunKey, within: str, stratum: str, number: int, bins: int, by: str) -> pd.DataFrame:
+    return calibrations.bin_questions(_small(key), within, stratum, number, bins=bins, by=by)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Recalibrating …")
+def _recalibrated(key: RunKey, alpha: int) -> tuple[Recalibrated, ...]:
+    return tuple(recalibrate(_small(key), alpha))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _nominal_coverage(key: RunKey) -> pd.DataFrame:
+    return calibrations.nominal_coverage(_small(key))
 
 
 @st.cache_resource(max_entries=128, show_spinner="Comparing the runs …")

@@ -13,13 +13,16 @@ from typing import Any
 import streamlit as st
 
 from app.words import plain, shortened
+from core.calibration.bins import ECE_BINS, EDGES, check_bins
 from core.conformal.alpha import check_thousandths
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.errors import InputError
+from core.reports.calibrated import WITHIN
 from core.reports.frames import alpha_value
 from core.reports.report import DEFAULT_SCORES
+from core.reports.tempered import check_hundredths
 
 VIEW_KEY = "view"
 NAMES_KEY = "view_names"
@@ -38,8 +41,9 @@ class View:
     ``search`` ("": any), ``list`` as cards or rows, ``row`` the number (from 1) of the first one shown. Of its shift:
     ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most. Of a
     lesson: ``step``, from 1. Of comparisons: ``runs``, their ids with commas between, "" for the latest ones.
-    Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a run's or one's own, ``answer``
-    the id of the answer to one's own.
+    Of calibration: ``bins`` how many and ``edges`` of equal what, ``within`` what has a diagram of its own, ``t`` the
+    temperature in hundredths. Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a
+    run's or one's own, ``answer`` the id of the answer to one's own.
     """
 
     run: str = ""
@@ -66,12 +70,17 @@ class View:
     ask: str = "run"
     answer: str = ""
     runs: str = ""
+    bins: int = ECE_BINS
+    edges: str = "width"
+    within: str = "all"
+    t: int = 100
 
 
 ALWAYS_SHOWN = ("run", "alpha")
 """Names that stand in the address even at their defaults."""
 
-NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs")
+OF_CALIBRATION = ("bins", "edges", "within", "t")
+NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs", *OF_CALIBRATION)
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
 
@@ -117,6 +126,18 @@ def _runs(text: str) -> str:
     return ",".join(dict.fromkeys(names))
 
 
+def _bins(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3):
+        raise InputError("bins are counted in whole numbers")
+    return check_bins(int(text))
+
+
+def _temperature(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3):
+        raise InputError("a temperature counts in whole hundredths")
+    return check_hundredths(int(text))
+
+
 def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in allowed:
@@ -151,6 +172,10 @@ READERS: dict[str, Callable[[str], Any]] = {
     "ask": _one_of(("run", "own")),
     "answer": str,
     "runs": _runs,
+    "bins": _bins,
+    "edges": _one_of(EDGES),
+    "within": _one_of(WITHIN),
+    "t": _temperature,
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 

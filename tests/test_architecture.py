@@ -15,7 +15,7 @@ LAYERS = {
     "records": 1,
     "settings": 1,
     "conformal": 2,
-    "calibration": 2,
+    "calibration": 3,
     "jury": 2,
     "prompting": 2,
     "tasks": 3,

@@ -29,17 +29,17 @@ TESTS_HELP = "Corrected for all tests of this table together (Holm); below 0.05 
 CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "Letters or texts"}
 
 
-def choose(view: View) -> tuple[str, ...]:
-    """The runs that are compared; empty where there are none at all."""
+def choose(view: View, what: str = "Runs side by side", *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
+    """The runs that are compared, at ``first`` so many; empty where there are none at all. ``what`` would be shown."""
     found = titles(data.runs().finished)
     if not found:
-        no_runs_yet("Runs side by side")
+        no_runs_yet(what)
         return ()
     asked = [name for name in view.runs.split(",") if name]
     gone = [name for name in asked if name not in found]
     for name in gone:
         st.warning(plain(f"There is no finished run {shortened(name)} here (any more)."))
-    chosen = [name for name in asked if name in found] or list(found)[:FIRST_SHOWN]
+    chosen = [name for name in asked if name in found] or list(found)[:first]
     st.session_state[RUNS_KEY] = chosen
     st.multiselect(
         "Runs",

@@ -83,6 +83,12 @@ def open_question(question_id: str) -> NoReturn:
     navigation.go(navigation.ONE_QUESTION, **state.address("run", "alpha", "empty", "question"))
 
 
+def open_run_question(run_id: str, question_id: str) -> NoReturn:
+    """Open a question of any run on its own page."""
+    state.change(run=run_id)
+    open_question(question_id)
+
+
 def _picked() -> None:
     state.change(run=st.session_state[PICKER_KEY], row=1, question="")
 

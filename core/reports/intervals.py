@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import stdtrit
 
-from core.calibration.metrics import ECE_BINS, correct
+from core.calibration.bins import ECE_BINS, edges, place
+from core.calibration.metrics import correct
 from core.records import FloatArray, IntArray
 
 RESAMPLES = 200
@@ -32,7 +33,7 @@ def ece_interval(probabilities: FloatArray, labels: IntArray) -> tuple[float, fl
     as a normal with the variance of its terms.
     """
     confidence = probabilities.max(axis=1)
-    index = np.clip(np.searchsorted(np.linspace(0, 1, ECE_BINS + 1), confidence, side="left") - 1, 0, ECE_BINS - 1)
+    index = place(confidence, edges(confidence))
     gaps = correct(probabilities, labels) - confidence
     sums = np.bincount(index, weights=gaps, minlength=ECE_BINS)
     squares = np.bincount(index, weights=gaps**2, minlength=ECE_BINS)
