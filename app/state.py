@@ -20,6 +20,9 @@ from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.errors import InputError
 from core.reports.calibrated import WITHIN
+from core.jury.adjudication import RULES
+from core.jury.confidence import CONFIDENCES
+from core.jury.experiment import MEASURES
 from core.reports.frames import alpha_value
 from core.reports.report import DEFAULT_SCORES
 from core.reports.tempered import check_hundredths
@@ -42,8 +45,11 @@ class View:
     ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most. Of a
     lesson: ``step``, from 1. Of comparisons: ``runs``, their ids with commas between, "" for the latest ones.
     Of calibration: ``bins`` how many and ``edges`` of equal what, ``within`` what has a diagram of its own, ``t`` the
-    temperature in hundredths. Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a
-    run's or one's own, ``answer`` the id of the answer to one's own.
+    temperature in hundredths.
+    Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a run's or one's own, ``answer``
+    the id of the answer to one's own. Of a jury: ``jury`` its id ("": the latest), ``judged`` which answers,
+    ``confidence`` the scale, ``rule``, ``at`` the sureness in hundredths below which it abstains, ``cases`` which are
+    listed, ``order`` the measure that orders rules, ``card`` the id of the answer that is open.
     """
 
     run: str = ""
@@ -74,16 +80,27 @@ class View:
     edges: str = "width"
     within: str = "all"
     t: int = 100
+    jury: str = ""
+    judged: str = "disputed"
+    confidence: str = "published"
+    rule: str = "majority"
+    at: int = 0
+    cases: str = "all"
+    order: str = "accuracy"
+    card: str = ""
 
 
 ALWAYS_SHOWN = ("run", "alpha")
 """Names that stand in the address even at their defaults."""
 
 OF_CALIBRATION = ("bins", "edges", "within", "t")
-NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs", *OF_CALIBRATION)
+OF_A_JURY = ("jury", "judged", "confidence", "rule", "at", "cases", "order", "card")
+NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs", *OF_CALIBRATION, *OF_A_JURY)
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
 
+CASES = ("all", "split", "flipped", "differ", "sure", "abstained")
+"""Which answers of a jury are listed."""
 SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
 LONGEST_TEXT = 200
 MOST_COMPARED = 24
@@ -104,6 +121,12 @@ def _row(text: str) -> int:
 def _size(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
         raise InputError("calibration questions are counted in whole numbers, 0 for all")
+    return int(text)
+
+
+def _hundredths(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100):
+        raise InputError("it counts in whole hundredths from 0 to 100")
     return int(text)
 
 
@@ -176,6 +199,14 @@ READERS: dict[str, Callable[[str], Any]] = {
     "edges": _one_of(EDGES),
     "within": _one_of(WITHIN),
     "t": _temperature,
+    "jury": _text,
+    "judged": _one_of(("disputed", "all")),
+    "confidence": _one_of(tuple(CONFIDENCES)),
+    "rule": _one_of(tuple(RULES)),
+    "at": _hundredths,
+    "cases": _one_of(CASES),
+    "order": _one_of(MEASURES),
+    "card": _text,
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 

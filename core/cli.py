@@ -20,6 +20,10 @@ from core.conformal.sets import EMPTY_POLICIES
 from core.conformal.threshold import THRESHOLDS
 from core.errors import HedgeError, InputError
 from core.exchange.table import VALUES
+from core.exchange.writing import ONE_TABLE
+from core.jury.adjudication import RULES
+from core.jury.confidence import CONFIDENCES
+from core.jury.experiment import PROTOCOLS
 from core.prompting.strategies import STRATEGIES
 from core.reports.report import DEFAULT_SCORES
 from core.runs.spec import DTYPES, FORMATS, FORMS, MODES
@@ -49,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     _compare_verb(verbs)
     _import_verb(verbs)
     _export_verb(verbs)
+    _jury_verbs(verbs)
     _verb(verbs, "agent", commands.agent, "the workers of this host, until it is stopped")
     return top
 
@@ -145,6 +150,45 @@ def _import_verb(verbs: Any) -> None:
     of_table.add_argument("--mapping", type=Path, help="all of it as a JSON file, as the Data page saves it")
     of_table.add_argument("--model", help="the model's name; the file's where not given")
     of_table.add_argument("--task", help="the task's name; the file's where not given")
+
+
+def _jury_verbs(verbs: Any) -> None:
+    says = "several judges of one answer: rules that turn their verdicts into one, agreement, files in and out"
+    top = verbs.add_parser("jury", help=says, description=says)
+    asked = top.add_subparsers(dest="of_jury", required=True, metavar="COMMAND", parser_class=_Parser)
+    made = _judged_verb(asked, "evaluate", _of_jury("evaluate"), "try rules on splits of a jury's judgements")
+    made.add_argument("--protocol", choices=tuple(PROTOCOLS), help="named settings; what else is given changes them")
+    made.add_argument("--seeds", default="0-9", help="a split each: 0-9, or 1,5,7")
+    made.add_argument("--calibration-share", type=float, help="the part in (0, 1) of the answers that calibrates")
+    made.add_argument("--confidence", choices=tuple(CONFIDENCES), help="how sure a juror is of its verdict")
+    made.add_argument("--all-answers", action="store_true", help="also those on which the jurors agree")
+    made.add_argument("--rule", nargs="+", choices=tuple(RULES), help="rules to try; the protocol's where not given")
+    _judged_verb(asked, "agreement", _of_jury("agree"), "how much jurors agree, and what unanimity is worth")
+    made = _judged_verb(asked, "import", _of_jury("bring_in"), "read judgements and keep them as a jury")
+    made.add_argument("--name", default="", help="the jury's name; its jurors' names where not given")
+    made = _judged_verb(asked, "export", _of_jury("export"), "a jury as one tidy table, a row an answer and juror")
+    made.add_argument("--format", choices=tuple(ONE_TABLE), default="csv")
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder, made where it is missing")
+    _verb(asked, "list", _of_jury("show"), "all juries")
+
+
+def _of_jury(name: str) -> Any:
+    """A command of :mod:`core.jury_commands`, which is only loaded when it is wanted."""
+
+    def act(arguments: argparse.Namespace) -> commands.Answer:
+        from core import jury_commands
+
+        answer: commands.Answer = getattr(jury_commands, name)(arguments)
+        return answer
+
+    return act
+
+
+def _judged_verb(verbs: Any, name: str, action: Any, says: str) -> argparse.ArgumentParser:
+    made = _verb(verbs, name, action, says)
+    made.add_argument("--judgements", nargs="+", required=True, metavar="FILE", help="files, or a jury from `list`")
+    made.add_argument("--labels", type=Path, help="a table with question and label, for text files")
+    return made
 
 
 def main(argv: Sequence[str] | None = None) -> int:

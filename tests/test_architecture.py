@@ -16,7 +16,7 @@ LAYERS = {
     "settings": 1,
     "conformal": 2,
     "calibration": 3,
-    "jury": 2,
+    "jury": 4,
     "prompting": 2,
     "tasks": 3,
     "inference": 4,
@@ -28,8 +28,9 @@ LAYERS = {
     "pocket": 8,
     "doctor": 8,
     "commands": 9,
-    "cli": 10,
-    "__main__": 11,
+    "jury_commands": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 """Every room of core by its height; a room imports from lower ones and from itself."""
 

@@ -14,15 +14,18 @@ import pandas as pd
 import streamlit as st
 
 from app import navigation
+from app.components import bring_jury
 from app.words import counted, plain
 from core.errors import InputError
 from core.exchange import bluq, inspect_log, llm_uncertainty_bench, lm_eval, remembered, table
 from core.exchange.imported import ImportedRun, save
+from core.exchange.juries import JURY_ENDINGS
 from core.exchange.sheet import ENDINGS, Sheet, open_sheet
 from core.exchange.table import VALUES, Columns
 
 FORMAT_KEY = "bring_format"
 PREVIEWED = 5
+JURY = "jury"
 NONE = "(none)"
 RECOGNISED = "recognised"
 
@@ -74,6 +77,13 @@ FORMATS = {
         _bench,
     ),
     "bluq": Format("BLUQ", "probs_….npz.", (".npz",), lambda paths, folder: bluq.read(paths)),
+    JURY: Format(
+        "Jury",
+        "Judgements: jury_logits_…_calib.csv and …_test.csv, one table with question, answer, juror, p_true and label, "
+        "or text files (question, tab, probability) beside a table with question and label.",
+        JURY_ENDINGS,
+        None,
+    ),
 }
 """Every format that can be uploaded, by name."""
 
@@ -102,7 +112,9 @@ def section() -> None:
     folder = Path(tempfile.mkdtemp(prefix="hedge-upload-"))
     try:
         paths = _written(files, folder)
-        if of.read is None:
+        if chosen == JURY:
+            bring_jury.offer(paths, folder, key=_digest(files))
+        elif of.read is None:
             _table(paths, folder)
         else:
             reader = of.read

@@ -12,9 +12,10 @@ from playwright.sync_api import Page, expect
 
 from app.navigation import PAGES
 from app.words import JOINER
-from core.runs import store
+from core.runs import juries, store
 from tests.browser.conftest import Lab, Visitor, server
 from tests.conftest import synthetic_questions, synthetic_run
+from tests.core.jury.verdicts import seeded_jury
 
 NASTY = "<img src=x onerror=\"document.title='caught'\"> [click](http://e.vil) https://e.vil :red[x] $y$"
 FIGURES = {
@@ -25,6 +26,7 @@ FIGURES = {
     "learn": "[data-plot=sizes] svg.chart",
     "compare": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
     "calibration": ".temperature svg.chart",
+    "jury": ".jury:not(.fresh) .rules-table tbody tr",
     "data": "[data-testid=stFileUploader]",
     "doctor": "h1:has-text('What can this machine run?')",
 }
@@ -44,6 +46,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             for q in synthetic_questions(60)
         ]
         store.write_questions(store.folder_of(nasty), questions, ["calibration"] * 30 + ["test"] * 30)
+        judged = seeded_jury(80)
+        nasty_jury = replace(judged, questions=(NASTY,) * 80, answers=(NASTY,) * 80, jurors=(NASTY, "b", "c"))
+        juries.save(nasty_jury, name=NASTY, origin=NASTY)
         yield folder
 
 
