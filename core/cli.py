@@ -69,12 +69,25 @@ def _run_verb(verbs: Any) -> None:
     made.add_argument("--strategy", nargs="+", default=["base"], choices=STRATEGIES)
     made.add_argument("--dtype", nargs="+", default=["float32"], choices=DTYPES)
     made.add_argument("--shots", nargs="+", type=int, default=[0], help="demonstrations before each question")
-    made.add_argument("--form", nargs="+", default=["letters"], choices=FORMS, help="letters, or the options' texts")
+    made.add_argument(
+        "--form",
+        nargs="+",
+        default=["letters"],
+        choices=FORMS,
+        help="letters; the options' texts after “Answer:” (cloze), or right after the question (continuation)",
+    )
     made.add_argument(
         "--format", nargs="+", default=["plain"], choices=FORMATS, help="the model's chat template, or not"
     )
     made.add_argument(
         "--rotations", action="store_true", help="ask every test question in all rotations of its options"
+    )
+    made.add_argument(
+        "--orders", action="store_true", help="in all orders of its options; a seeded sample where there are over four"
+    )
+    made.add_argument("--system", default="", metavar="TEXT", help="a system prompt of your own")
+    made.add_argument(
+        "--repeats", type=int, default=0, metavar="N", help="besides, let the model write N sampled answers a question"
     )
     made.add_argument("--batch-size", type=int, help="rows of a batch; memory decides where it is not given")
     amount = made.add_mutually_exclusive_group()

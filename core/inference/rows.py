@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 Tokens = tuple[int, ...]
 
 
@@ -36,6 +39,18 @@ class Row:
     def without(self, shared: int) -> Row:
         """The row without its first ``shared`` context tokens."""
         return Row(self.context[shared:], self.options)
+
+
+def rectangle(rows: Sequence[Sequence[float]], *, fill: float) -> npt.NDArray[np.float64]:
+    """Rows of unlike lengths as an array (rows, longest), with ``fill`` behind the shorter ones.
+
+    >>> rectangle([[1, 2], [3]], fill=0).tolist()
+    [[1.0, 2.0], [3.0, 0.0]]
+    """
+    made = np.full((len(rows), max(len(row) for row in rows)), fill)
+    for i, row in enumerate(rows):
+        made[i, : len(row)] = row
+    return made
 
 
 def common_prefix(sequences: Sequence[Tokens]) -> int:
