@@ -19,6 +19,7 @@ from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.errors import InputError
 from core.reports.frames import alpha_value
+from core.reports.prompting import METHODS
 from core.reports.report import DEFAULT_SCORES
 
 VIEW_KEY = "view"
@@ -39,7 +40,8 @@ class View:
     ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most. Of a
     lesson: ``step``, from 1. Of comparisons: ``runs``, their ids with commas between, "" for the latest ones.
     Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a run's or one's own, ``answer``
-    the id of the answer to one's own.
+    the id of the answer to one's own. Of ways of asking: ``experiment`` its key, ``method`` and ``beside`` the two
+    compared, ``shots`` of both ("": the fewest).
     """
 
     run: str = ""
@@ -66,12 +68,28 @@ class View:
     ask: str = "run"
     answer: str = ""
     runs: str = ""
+    experiment: str = ""
+    method: str = "letters"
+    beside: str = "raw"
+    shots: str = ""
 
 
 ALWAYS_SHOWN = ("run", "alpha")
 """Names that stand in the address even at their defaults."""
 
-NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs")
+NOT_OF_THE_LAB = (
+    "run",
+    "score",
+    "source",
+    "target",
+    "step",
+    "question",
+    "runs",
+    "experiment",
+    "method",
+    "beside",
+    "shots",
+)
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
 
@@ -101,6 +119,12 @@ def _size(text: str) -> int:
 def _split(text: str) -> str:
     if text and not (text.isascii() and text.isdigit() and len(text) <= 6):
         raise InputError("a split's number is whole and has at most 6 digits")
+    return str(int(text)) if text else ""
+
+
+def _shots(text: str) -> str:
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 3):
+        raise InputError("shots are counted in whole numbers")
     return str(int(text)) if text else ""
 
 
@@ -151,6 +175,10 @@ READERS: dict[str, Callable[[str], Any]] = {
     "ask": _one_of(("run", "own")),
     "answer": str,
     "runs": _runs,
+    "experiment": _text,
+    "method": _one_of(tuple(METHODS)),
+    "beside": _one_of(tuple(METHODS)),
+    "shots": _shots,
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 

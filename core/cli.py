@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from core import commands
+from core import commands, prompting_commands
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
@@ -47,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     _house_verbs(verbs)
     _report_verb(verbs)
     _compare_verb(verbs)
+    _prompting_verb(verbs)
     _import_verb(verbs)
     _export_verb(verbs)
     _verb(verbs, "agent", commands.agent, "the workers of this host, until it is stopped")
@@ -124,6 +125,15 @@ def _report_verb(verbs: Any) -> None:
     )
     made.add_argument("--split-seed", type=int, metavar="S", help="draw another split into calibration and test")
     made.add_argument("--drop-extra", action="store_true", help="leave E and F out and renormalise the rest")
+
+
+def _prompting_verb(verbs: Any) -> None:
+    says = "ways of asking side by side: letters against the options' texts, by shots"
+    made = _verb(verbs, "prompting", prompting_commands.compare_ways, says)
+    made.add_argument("run", nargs="*", metavar="RUN", help="run ids, or their beginnings; all finished ones without")
+    made.add_argument("--alpha", type=float, default=0.1)
+    made.add_argument("--score", default="lac", choices=SCORE_NAMES)
+    made.add_argument("--out", type=Path, metavar="FILE.xlsx", help="write the table as a workbook")
 
 
 def _sets_arguments(made: argparse.ArgumentParser) -> None:

@@ -25,7 +25,7 @@ def title(record: RunRecord) -> str:
 
 def details(spec: RunSpec) -> str:
     """What a run's title adds to model and task."""
-    asked = [FORM_SAID[spec.form]] * (spec.form in FORM_SAID) + ["chat"] * (spec.prompt_format == "chat")
+    asked = [FORM_SAID.get(spec.form, "")] * spec.asks_texts + ["chat"] * (spec.prompt_format == "chat")
     asked += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
     asked += ["own system prompt"] * bool(spec.system) + [counted(spec.repeats, "written answer")] * bool(spec.repeats)
     asked += [counted(spec.samples, "question")] if spec.samples else []

@@ -8,9 +8,11 @@ of letters, because the other forms do not offer them: every reading then choose
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,11 @@ class Experiment:
     seed: int
     calibration_share: float
     fingerprint: str
+
+    @property
+    def key(self) -> str:
+        """Ten hexadecimal digits of what it is."""
+        return hashlib.sha256(json.dumps(astuple(self)).encode()).hexdigest()[:10]
 
     @classmethod
     def of(cls, spec: RunSpec) -> Experiment:
@@ -291,21 +298,33 @@ def option_scores(reading: Reading, question_id: str) -> pd.DataFrame:
     return table
 
 
-def sentences(rows: pd.DataFrame) -> list[str]:
-    """What an experiment says of chance: which methods beat it, and which do not, at the same shots."""
-    made = []
-    for shots, of_shots in rows.groupby("shots", sort=True):
-        named = {verdict: part["title"].tolist() for verdict, part in of_shots.groupby("against_chance")}
-        chance = float(of_shots["chance"].iloc[0])
-        if "above" not in named or len(named) < 2:
-            continue
-        others = [*named.get("at", []), *named.get("below", [])]
-        best = of_shots.sort_values("accuracy", kind="stable").iloc[-1]
-        made.append(
-            f"With {shots} shots, {best['title']} is right on {best['accuracy']:.0%}, above the {chance:.0%} of "
-            f"guessing; {', '.join(others)} can't be told from guessing or are worse."
-        )
-    return made
+def against_guessing(rows: pd.DataFrame) -> str:
+    """What an experiment says of guessing, in a sentence: the best way, and those that never beat it; empty where all
+    of them do. ``rows`` are those of :func:`figures` of one score."""
+    chance = f"the {rows['chance'].mean():.0%} of guessing"
+    above = rows[rows["against_chance"] == "above"]
+    never = [title for title in dict.fromkeys(rows["title"]) if title not in set(above["title"])]
+    if above.empty:
+        return f"None of these ways can be told from {chance}."
+    if not never:
+        return ""
+    best = above.sort_values("accuracy", kind="stable").iloc[-1]
+    shots = f"{best['shots']} shot{'' if best['shots'] == 1 else 's'}"
+    return (
+        f"“{best['title']}” with {shots} is right on {best['accuracy']:.0%}, more than {chance}; "
+        f"{', '.join(f'“{title}”' for title in never)} {'does' if len(never) == 1 else 'do'} not beat guessing with "
+        "any number of shots that was asked."
+    )
+
+
+def smallest_sets(rows: pd.DataFrame) -> str:
+    """Which way had the smallest sets here, in a sentence; ``rows`` are those of :func:`figures` of one score."""
+    best = rows.sort_values("mean_set_size", kind="stable").iloc[0]
+    shots = f"{best['shots']} shot{'' if best['shots'] == 1 else 's'}"
+    return (
+        f"At alpha {best['alpha']:.3f} the smallest sets here are those of “{best['title']}” with {shots}: "
+        f"{best['mean_set_size']:.2f} of {best['k']} options on average, the truth in {best['coverage']:.0%} of them."
+    )
 
 
 def aggregate(rows: pd.DataFrame) -> pd.DataFrame:
