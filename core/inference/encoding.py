@@ -95,6 +95,15 @@ class Encoder:
             text, context = self._fitted(prompt)
         return text, len(context)
 
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """Whether a token reaches from any prompt's text into one of its continuations."""
+        for prompt in prompts:
+            text = self._shaped(prompt, prompt.text)
+            context, *wholes = self.ids([text, *(text + said for said in prompt.continuations)], chat=prompt.chat)
+            if any(whole[: len(context)] != context for whole in wholes):
+                return True
+        return False
+
     def words(self, tokens: Sequence[int]) -> tuple[str, ...]:
         """Each of the tokens as text."""
         return tuple(self.tokenizer.decode([token]) for token in tokens)

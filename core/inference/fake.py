@@ -76,6 +76,10 @@ class FakeEngine:
                 top_tokens=None if texts else tuple(LETTERS[int(_logits(p).argmax())] for p in batch),
             )
 
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """It has no tokens."""
+        return False
+
     def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
         """Letters drawn by the logits, and every so often something that is none."""
         logits = _logits(prompt).astype(np.float64)

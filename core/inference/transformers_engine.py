@@ -132,6 +132,10 @@ class TransformersEngine:
             tops = self.encoder.words(sums.tops) if isinstance(sums, LetterSums) else None
             yield _logits([prompts[i] for i in batch], [rows[i] for i in batch], sums, tops)
 
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """Whether a token reaches from any prompt's text into what follows it."""
+        return self.encoder.joins(prompts)
+
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
         """So many answers of at most :data:`WRITTEN` tokens, sampled at temperature 1 without cutting the tail off."""

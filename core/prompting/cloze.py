@@ -133,9 +133,18 @@ def continuation_prompt(
     )
 
 
-def bare_prompt(option: str, *, by: str, chat: bool = False) -> Prompt:
-    """What asks for the text of one option on its own: a bare ``Answer:``, or nothing."""
-    return Prompt(option, BARE[by], 1, continuations=(option,), chat=chat and bool(BARE[by]))
+def bare_prompt(option: str, *, by: str, chat: bool = False, joined: bool = False) -> Prompt:
+    """What asks for the text of one option on its own: a bare ``Answer:``, or nothing.
+
+    ``joined`` lets the colon be scored with the option. Where a tokenizer joins the two, in some options and not in
+    others, only so do all of them score the same stretch of text; elsewhere it would add the same to all.
+
+    >>> bare_prompt(" Paris", by="unconditional", joined=True).continuations
+    (': Paris',)
+    """
+    text = BARE[by]
+    seam = text[-1:] if joined else ""
+    return Prompt(option, text.removesuffix(seam), 1, continuations=(f"{seam}{option}",), chat=chat and bool(text))
 
 
 def _continuations(question: Question) -> tuple[str, ...]:

@@ -30,7 +30,10 @@ def score_bare(engine: Engine, prompts: Sequence[Prompt], folder: Path, *, check
     texts = sorted({text for prompt in prompts for text in prompt.continuations})
     found: dict[str, OptionLogits] = {}
     for by in _asked(prompts[0]):
-        bare = [bare_prompt(text, by=by, chat=prompts[0].chat) for text in texts]
+        chat = prompts[0].chat
+        bare = [bare_prompt(text, by=by, chat=chat) for text in texts]
+        if BARE[by] and engine.joins(bare):
+            bare = [bare_prompt(text, by=by, chat=chat, joined=True) for text in texts]
         try:
             engine.prepare(bare)
         except InputError as error:
