@@ -24,6 +24,7 @@ from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import MEASURES
 from core.reports.frames import alpha_value
+from core.reports.prompting import METHODS
 from core.reports.report import DEFAULT_SCORES
 from core.reports.tempered import check_hundredths
 
@@ -50,6 +51,8 @@ class View:
     the id of the answer to one's own. Of a jury: ``jury`` its id ("": the latest), ``judged`` which answers,
     ``confidence`` the scale, ``rule``, ``at`` the sureness in hundredths below which it abstains, ``cases`` which are
     listed, ``order`` the measure that orders rules, ``card`` the id of the answer that is open.
+    Of ways of asking: ``experiment`` its key, ``method`` and ``beside`` the two
+    compared, ``shots`` of both ("": the fewest).
     """
 
     run: str = ""
@@ -88,6 +91,10 @@ class View:
     cases: str = "all"
     order: str = "accuracy"
     card: str = ""
+    experiment: str = ""
+    method: str = "letters"
+    beside: str = "raw"
+    shots: str = ""
 
 
 ALWAYS_SHOWN = ("run", "alpha")
@@ -95,7 +102,9 @@ ALWAYS_SHOWN = ("run", "alpha")
 
 OF_CALIBRATION = ("bins", "edges", "within", "t")
 OF_A_JURY = ("jury", "judged", "confidence", "rule", "at", "cases", "order", "card")
-NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs", *OF_CALIBRATION, *OF_A_JURY)
+OF_PROMPTING = ("experiment", "method", "beside", "shots")
+OF_RUNS = ("run", "score", "source", "target", "step", "question", "runs")
+NOT_OF_THE_LAB = (*OF_RUNS, *OF_CALIBRATION, *OF_A_JURY, *OF_PROMPTING)
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
 
@@ -133,6 +142,12 @@ def _hundredths(text: str) -> int:
 def _split(text: str) -> str:
     if text and not (text.isascii() and text.isdigit() and len(text) <= 6):
         raise InputError("a split's number is whole and has at most 6 digits")
+    return str(int(text)) if text else ""
+
+
+def _shots(text: str) -> str:
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 3):
+        raise InputError("shots are counted in whole numbers")
     return str(int(text)) if text else ""
 
 
@@ -207,6 +222,10 @@ READERS: dict[str, Callable[[str], Any]] = {
     "cases": _one_of(CASES),
     "order": _one_of(MEASURES),
     "card": _text,
+    "experiment": _text,
+    "method": _one_of(tuple(METHODS)),
+    "beside": _one_of(tuple(METHODS)),
+    "shots": _shots,
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from core import commands
+from core import commands, prompting_commands
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
@@ -51,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     _house_verbs(verbs)
     _report_verb(verbs)
     _compare_verb(verbs)
+    _prompting_verb(verbs)
     _import_verb(verbs)
     _export_verb(verbs)
     _jury_verbs(verbs)
@@ -74,12 +75,25 @@ def _run_verb(verbs: Any) -> None:
     made.add_argument("--strategy", nargs="+", default=["base"], choices=STRATEGIES)
     made.add_argument("--dtype", nargs="+", default=["float32"], choices=DTYPES)
     made.add_argument("--shots", nargs="+", type=int, default=[0], help="demonstrations before each question")
-    made.add_argument("--form", nargs="+", default=["letters"], choices=FORMS, help="letters, or the options' texts")
+    made.add_argument(
+        "--form",
+        nargs="+",
+        default=["letters"],
+        choices=FORMS,
+        help="letters; the options' texts after “Answer:” (cloze), or right after the question (continuation)",
+    )
     made.add_argument(
         "--format", nargs="+", default=["plain"], choices=FORMATS, help="the model's chat template, or not"
     )
     made.add_argument(
         "--rotations", action="store_true", help="ask every test question in all rotations of its options"
+    )
+    made.add_argument(
+        "--orders", action="store_true", help="in all orders of its options; a seeded sample where there are over four"
+    )
+    made.add_argument("--system", default="", metavar="TEXT", help="a system prompt of your own")
+    made.add_argument(
+        "--repeats", type=int, default=0, metavar="N", help="besides, let the model write N sampled answers a question"
     )
     made.add_argument("--batch-size", type=int, help="rows of a batch; memory decides where it is not given")
     amount = made.add_mutually_exclusive_group()
@@ -116,6 +130,15 @@ def _report_verb(verbs: Any) -> None:
     )
     made.add_argument("--split-seed", type=int, metavar="S", help="draw another split into calibration and test")
     made.add_argument("--drop-extra", action="store_true", help="leave E and F out and renormalise the rest")
+
+
+def _prompting_verb(verbs: Any) -> None:
+    says = "ways of asking side by side: letters against the options' texts, by shots"
+    made = _verb(verbs, "prompting", prompting_commands.compare_ways, says)
+    made.add_argument("run", nargs="*", metavar="RUN", help="run ids, or their beginnings; all finished ones without")
+    made.add_argument("--alpha", type=float, default=0.1)
+    made.add_argument("--score", default="lac", choices=SCORE_NAMES)
+    made.add_argument("--out", type=Path, metavar="FILE.xlsx", help="write the table as a workbook")
 
 
 def _sets_arguments(made: argparse.ArgumentParser) -> None:

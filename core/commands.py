@@ -59,10 +59,7 @@ def run(arguments: Namespace) -> Answer:
     if arguments.dry_run:
         return _previews(specs)
     if arguments.queue:
-        from core.runs import engine
-
-        ids = [engine.submit(spec) for spec in specs]
-        return Answer({"runs": ids}, "\n".join(f"{name} is queued" for name in ids))
+        return _queued(specs)
     status = 0
     ids = []
     for spec in specs:
@@ -75,6 +72,20 @@ def run(arguments: Namespace) -> Answer:
             status = 1
     made = [reports.report(load(name), alpha).to_json() for name in ids]
     return Answer({"runs": ids, "reports": made}, _report_table(made), status)
+
+
+def _queued(specs: list[RunSpec]) -> Answer:
+    """Ask this host's workers for the runs; several of them are one group, as on the page."""
+    from core.runs import actions, engine
+
+    if len(specs) == 1:
+        ids = [engine.submit(specs[0])]
+        return Answer({"runs": ids}, f"{ids[0]} is queued")
+    group, outcome = actions.launch(specs)
+    lines = [f"{name} is queued" for name in outcome.done]
+    lines += [f"{name} is not: {reason}" for name, reason in outcome.refused.items()]
+    values = {"runs": list(outcome.done), "refused": outcome.refused, "group": group.id if group else None}
+    return Answer(values, "\n".join(lines), 0 if outcome.done else 1)
 
 
 def _specs(arguments: Namespace) -> list[RunSpec]:
@@ -90,6 +101,9 @@ def _specs(arguments: Namespace) -> list[RunSpec]:
         shots=tuple(arguments.shots),
         samples=MODES[arguments.mode] if arguments.mode else arguments.samples,
         rotations=arguments.rotations,
+        orders=arguments.orders,
+        system=arguments.system,
+        repeats=arguments.repeats,
         batch_size=arguments.batch_size,
         seed=arguments.seed,
         calibration_share=arguments.calibration_share,

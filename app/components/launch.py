@@ -38,10 +38,11 @@ TASK_HELP = (
     "Tasks that ship with Hedge, or their full data sets on the hub; or type the path of a file of your own (JSON "
     "lines, CSV or Parquet with question, options and label) and press Enter."
 )
-FORM_WORDS = {"letters": "by letter", "cloze": "by text (cloze)"}
+FORM_WORDS = {"letters": "by letter", "cloze": "by text (cloze)", "continuation": "as continuation"}
 FORM_HELP = (
     "By letter: the options are shown and the probability of each letter counts. By text: the options are not shown, "
-    "and the probability of each option's own words after the question counts."
+    "and the probability of each option's own words after the question and “Answer:” counts. As continuation: the same "
+    "right after the question's text, for models that only ever read running text."
 )
 STRATEGY_HELP = (
     "One run for each that is chosen. base: no instruction; shared: one instruction for every task; task: one that "

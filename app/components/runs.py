@@ -15,6 +15,7 @@ from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
 PICKER_KEY = "run_picker"
+FORM_SAID = {"cloze": "by text", "continuation": "as continuation"}
 
 
 def title(record: RunRecord) -> str:
@@ -24,8 +25,9 @@ def title(record: RunRecord) -> str:
 
 def details(spec: RunSpec) -> str:
     """What a run's title adds to model and task."""
-    asked = ["by text"] * (spec.form == "cloze") + ["chat"] * (spec.prompt_format == "chat")
-    asked += ["options rotated"] * spec.rotations
+    asked = [FORM_SAID.get(spec.form, "")] * spec.asks_texts + ["chat"] * (spec.prompt_format == "chat")
+    asked += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
+    asked += ["own system prompt"] * bool(spec.system) + [counted(spec.repeats, "written answer")] * bool(spec.repeats)
     asked += [f"up to {counted(spec.samples, 'question')}"] if spec.samples else []
     return " · ".join([spec.strategy, counted(spec.shots, "shot"), spec.dtype, *asked])
 

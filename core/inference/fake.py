@@ -21,11 +21,13 @@ import numpy as np
 
 from core.inference.engine import SelfCheck
 from core.inference.models import FAKE_ENGINE_VARIABLE
-from core.records import OptionLogits, Prompt
+from core.inference.rows import rectangle
+from core.records import LETTERS, OptionLogits, Prompt
 
 BATCH = 5
 HANG_S = 60
 EATEN = 16 * 2**20
+SENSE = 0.9
 
 
 class FakeEngine:
@@ -68,10 +70,23 @@ class FakeEngine:
             texts = bool(batch[0].continuations)
             yield OptionLogits(
                 ids=tuple(p.question_id for p in batch),
-                logits=np.stack([_logits(p) for p in batch]),
+                logits=rectangle([_logits(p).tolist() for p in batch], fill=-np.inf).astype(np.float32),
                 letter_mass=np.full(len(batch), np.nan if texts else 1, dtype=np.float32),
-                option_tokens=np.array([[len(t.split()) for t in p.continuations] for p in batch]) if texts else None,
+                option_tokens=_counts(batch) if texts else None,
+                top_tokens=None if texts else tuple(LETTERS[int(_logits(p).argmax())] for p in batch),
             )
+
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """It has no tokens."""
+        return False
+
+    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
+        """Letters drawn by the logits, and every so often something that is none."""
+        logits = _logits(prompt).astype(np.float64)
+        odds = np.exp(logits - logits.max())
+        rng = np.random.default_rng([seed, 0xFA])
+        drawn = rng.choice(prompt.k, size=repeats, p=odds / odds.sum())
+        return [f" {LETTERS[j]}" if rng.random() < SENSE else " hm" for j in drawn]
 
     def _one(self, name: str) -> None:
         time.sleep(self.ms / 1000)
@@ -86,6 +101,10 @@ class FakeEngine:
             with open(self.trace, "a", encoding="utf-8") as file:
                 file.write(f"{name}\n")
         self.scored += 1
+
+
+def _counts(batch: Sequence[Prompt]) -> np.ndarray[Any, np.dtype[np.int32]]:
+    return rectangle([[len(text.split()) for text in p.continuations] for p in batch], fill=0).astype(np.int32)
 
 
 def _logits(prompt: Prompt) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -20,7 +20,7 @@ from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 
 FOLDER = ASSETS / "runs"
-KEPT = ("run.json", "questions.parquet", "logits.parquet", "log.txt")
+KEPT = ("run.json", "questions.parquet", "logits.parquet", "bare.parquet", "log.txt")
 
 
 def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
@@ -50,7 +50,8 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(parents=True)
             for name in KEPT:
-                shutil.copyfile(settings().runs / ids[-1] / name, target / name)
+                if (settings().runs / ids[-1] / name).exists():
+                    shutil.copyfile(settings().runs / ids[-1] / name, target / name)
     return ids
 
 

@@ -9,9 +9,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, SelfCheckError
 from core.inference.engine import Engine, SelfCheck
@@ -19,7 +20,8 @@ from core.inference.load import load_engine
 from core.inference.models import resolve
 from core.records import OptionLogits, Prompt
 from core.runs import liveness, store
-from core.runs.asked import draw_questions, load_data, prompts
+from core.runs.asked import draw_questions, load_data, make_prompt, prompts
+from core.runs.beside import score_bare, write_answers
 from core.runs.lock import take
 from core.runs.pace import Pace
 from core.runs.spec import RunSpec
@@ -29,6 +31,7 @@ from core.tasks import bank
 from core.tasks.split import Draw
 
 TELL_EVERY_S = 0.1
+Number = TypeVar("Number", bound=np.generic)
 
 Asked = Callable[[], bool]
 Told = Callable[[Progress], None]
@@ -124,12 +127,17 @@ class _Execution:
         engine = load_engine(self.spec.model, dtype=self.spec.dtype, batch_size=self.spec.batch_size)
         self._stop_if_cancelled()
         asked = prompts(self.spec, self.drawn)
+        if self.spec.asks_texts:
+            self._tell("scoring the options on their own")
+            score_bare(engine, asked, self.folder, checked=self._checked, tell=self._stop_if_cancelled)
         engine.prepare(asked)
         if shortened := cut_short(engine.description):
             store.log(self.folder, shortened)
         self._tell("checking itself")
         check = self._checked(engine, asked)
         seconds = self._score(engine, asked, self._chunk(engine))
+        if self.spec.repeats:
+            self._write(engine)
         store.join_chunks(self.folder)
         _end(self.spec, self.folder, "done", "", **_provenance(engine, check, self.drawn, asked, seconds))
 
@@ -139,6 +147,7 @@ class _Execution:
         data = bank.fingerprint(self.drawn.questions)
         if store.finished_chunks(self.folder) and before.get("data_fingerprint") != data:
             store.drop_chunks(self.folder)
+            store.drop_bare(self.folder)
             store.log(self.folder, "the questions have changed since the last try, which is dropped")
         store.update_record(
             self.spec.run_id,
@@ -200,8 +209,18 @@ class _Execution:
                 self.done += len(batch.ids)
                 pace.add(len(batch.ids), _characters(chunks[i], batch))
                 self._tell("scoring", rate=pace.rate, remaining_s=pace.remaining_s)
-            store.write_chunk(self.folder, i, _in_order(chunks[i], batches))
+            store.write_chunk(self.folder, i, _in_order(chunks[i], batches, k=max(p.k for p in prompts)))
         return pace.seconds
+
+    def _write(self, engine: Engine) -> None:
+        """The answers in the model's own words to the test questions."""
+        test = [q for q, role in zip(self.drawn.questions, self.drawn.roles, strict=True) if role == "test"]
+        asked = [(q, make_prompt(self.spec, q, self.drawn.demonstrations)) for q in test]
+
+        def tell(done: int) -> None:
+            self._tell(f"writing answers, {done:,} of {len(asked):,}")
+
+        write_answers(engine, asked, self.folder, repeats=self.spec.repeats, seed=self.spec.seed, tell=tell)
 
     def _stop_if_cancelled(self) -> None:
         if self.cancelled():
@@ -222,18 +241,25 @@ def _characters(prompts: Sequence[Prompt], batch: OptionLogits) -> int:
     return sum(len(p.text) for p in prompts if p.question_id in ids)
 
 
-def _in_order(prompts: Sequence[Prompt], batches: Sequence[OptionLogits]) -> OptionLogits:
-    """The batches of one chunk as one, in the order of its prompts."""
+def _in_order(prompts: Sequence[Prompt], batches: Sequence[OptionLogits], *, k: int) -> OptionLogits:
+    """The batches of one chunk as one, in the order of its prompts, with places for k options."""
     ids = [name for batch in batches for name in batch.ids]
     at = {name: i for i, name in enumerate(ids)}
     order = np.array([at[p.question_id] for p in prompts], dtype=np.int64)
-    counts = [batch.option_tokens for batch in batches if batch.option_tokens is not None]
+    counts = [_wide(batch.option_tokens, k, 0) for batch in batches if batch.option_tokens is not None]
+    tops = [text for batch in batches for text in batch.top_tokens or ()]
     return OptionLogits(
         ids=tuple(ids[i] for i in order),
-        logits=np.concatenate([batch.logits for batch in batches])[order],
+        logits=np.concatenate([_wide(batch.logits, k, -np.inf) for batch in batches])[order],
         letter_mass=np.concatenate([batch.letter_mass for batch in batches])[order],
         option_tokens=np.concatenate(counts)[order] if counts else None,
+        top_tokens=tuple(tops[i] for i in order) if len(tops) == len(ids) else None,
     )
+
+
+def _wide(rows: npt.NDArray[Number], k: int, fill: float) -> npt.NDArray[Number]:
+    """Rows (n, few) as (n, k), with ``fill`` behind them."""
+    return np.pad(rows, ((0, 0), (0, k - rows.shape[1])), constant_values=fill)
 
 
 def _provenance(

@@ -15,7 +15,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -292,7 +292,56 @@ def read_logits(run_id: str) -> OptionLogits:
         logits=flat.reshape(n, -1).astype(np.float32, copy=False),
         letter_mass=table["letter_mass"].to_numpy().astype(np.float32, copy=False),
         option_tokens=counts,
+        top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
     )
+
+
+def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
+    """Write ``bare.parquet``: each distinct option text, and what it scores on its own after which bare prompt (a name
+    of :data:`core.prompting.cloze.BARE`)."""
+    tables = [
+        pa.table(
+            {
+                "by": [name] * len(scored.ids),
+                "text": list(scored.ids),
+                "log_p": pa.array(scored.logits[:, 0], pa.float32()),
+            }
+        )
+        for name, scored in scores.items()
+    ]
+    _write_table(folder / "bare.parquet", tables)
+
+
+def has_bare(folder: Path) -> bool:
+    """Whether the options' own scores are there."""
+    return (folder / "bare.parquet").is_file()
+
+
+def drop_bare(folder: Path) -> None:
+    """Forget the options' own scores."""
+    (folder / "bare.parquet").unlink(missing_ok=True)
+
+
+def read_bare(run_id: str) -> dict[str, dict[str, float]]:
+    """By bare prompt, what each option text scores on its own; nothing for a run that did not ask."""
+    path = folder_of(run_id) / "bare.parquet"
+    found: dict[str, dict[str, float]] = {}
+    if path.is_file():
+        for row in _read_table(path).to_pylist():
+            found.setdefault(row["by"], {})[row["text"]] = row["log_p"]
+    return found
+
+
+def write_written(folder: Path, table: pa.Table) -> None:
+    """Write ``written.parquet``, the answers that the model wrote: ``id``, ``repeat``, ``text``, ``answer`` (-1 where
+    none was found in the text)."""
+    _write_table(folder / "written.parquet", [table])
+
+
+def read_written(run_id: str) -> pa.Table | None:
+    """The answers that the model wrote; None for a run that let it write none."""
+    path = folder_of(run_id) / "written.parquet"
+    return _read_table(path) if path.is_file() else None
 
 
 def _logits_table(scored: OptionLogits) -> pa.Table:
@@ -306,6 +355,8 @@ def _logits_table(scored: OptionLogits) -> pa.Table:
     if scored.option_tokens is not None:
         counts = pa.array(scored.option_tokens.astype(np.int32).ravel(), pa.int32())
         columns["option_tokens"] = pa.FixedSizeListArray.from_arrays(counts, k)
+    if scored.top_tokens is not None:
+        columns["top_token"] = pa.array(list(scored.top_tokens), pa.string())
     return pa.table(columns)
 
 

@@ -23,7 +23,7 @@ from core.settings import settings
 from core.tasks import TASKS, bank, finished, local_file, recipes
 from core.tasks.rows import READERS, download, read_dataset, read_file
 
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
