@@ -28,6 +28,7 @@ LAYERS = {
     "pocket": 8,
     "doctor": 8,
     "commands": 9,
+    "perplexity_commands": 9.5,
     "cli": 10,
     "__main__": 11,
 }

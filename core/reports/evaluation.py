@@ -65,6 +65,8 @@ def load(run_id: str) -> Evaluation:
     record = store.read_record(run_id)
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; figures are shown when it has ended well")
+    if not record.spec.answers:
+        raise InputError(f"run {record.run_id} has losses of words and no answers; the Perplexity page shows it")
     questions = store.read_questions(run_id)
     scored = store.read_logits(run_id)
     rows = {name: i for i, name in enumerate(questions["id"].to_pylist())}

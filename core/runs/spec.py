@@ -17,6 +17,9 @@ QUANTIZED = ("int8", "int4")
 """Those that need an NVIDIA GPU and bitsandbytes."""
 
 FORMS = ("letters", "cloze")
+LOSSES = "losses"
+"""The form of a run that scores every word of a counselor's instead of answering questions; its task is
+``perplexity@`` and the hash of a :class:`~core.perplexity.request.Request`."""
 FORMATS = ("plain", "chat")
 MODES = {"short": 100, "long": 10_000}
 """Questions a run uses at most, by mode."""
@@ -67,7 +70,7 @@ class RunSpec:
             raise InputError("a run needs a task")
         _among("strategy", self.strategy, STRATEGIES)
         _among("dtype", self.dtype, DTYPES)
-        _among("form", self.form, FORMS)
+        _among("form", self.form, (*FORMS, LOSSES))
         _among("format", self.prompt_format, FORMATS)
         if self.batch_size is not None and self.batch_size < 1:
             raise InputError(
@@ -82,6 +85,11 @@ class RunSpec:
             raise InputError(
                 f"the calibration share must lie in (0, 1), got {self.calibration_share}; 0.5 is a good choice"
             )
+
+    @property
+    def answers(self) -> bool:
+        """Whether the run answers questions, and so has figures of accuracy and sets."""
+        return self.form != LOSSES
 
     @property
     def model_name(self) -> str:
@@ -108,6 +116,7 @@ class RunSpec:
         """The name of the run's folder: readable first, content hash last."""
         unusual = [self.form] * (self.form != "letters") + [self.prompt_format] * (self.prompt_format != "plain")
         asked = "-".join([self.task_name, self.strategy, f"{self.shots}shot", self.dtype, *unusual])
+        asked = asked if self.answers else f"{self.task_name}-{self.dtype}"
         readable = f"{self.model_name}-{asked}"
         return f"{re.sub(r'[^a-z0-9]+', '-', readable.lower()).strip('-')}-{self.fingerprint_hash}"
 
