@@ -32,12 +32,13 @@ NEW_RUN = Entry("new_run", "New run", "Launch a run of a model on a task, and wa
 ALPHA_LAB = Entry("alpha_lab", "Alpha lab", "Drag alpha and watch sets, coverage and set size of one run move.")
 ONE_QUESTION = Entry("one_question", "One question", "One question's options, probabilities and prediction sets.")
 COMPARE = Entry("compare", "Compare", "Runs side by side: figures, paired tests, the published claims.")
+PERPLEXITY = Entry("perplexity", "Perplexity", "What a system prompt does to every word of a counselor's.")
 DATA = Entry("data", "Data", "Results of other tools in, Hedge's own out.")
 LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
 DOCTOR = Entry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
 
-PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE, DATA, LEARN, DOCTOR)
+PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE, PERPLEXITY, DATA, LEARN, DOCTOR)
 """The menu; the first page is the one that opens."""
 
 

@@ -18,6 +18,7 @@ from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.errors import InputError
+from core.perplexity.layout import MODES
 from core.reports.frames import alpha_value
 from core.reports.report import DEFAULT_SCORES
 
@@ -39,7 +40,10 @@ class View:
     ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most. Of a
     lesson: ``step``, from 1. Of comparisons: ``runs``, their ids with commas between, "" for the latest ones.
     Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a run's or one's own, ``answer``
-    the id of the answer to one's own.
+    the id of the answer to one's own. Of perplexities: ``models``, with commas between; ``a`` and ``b`` the prompts,
+    ``talks`` the conversations, by their hashes with commas between ("": those that ship), and ``talk`` the one that
+    is looked at; ``message`` the place of its message among those that were scored, from 1; ``mode`` standard or
+    published; ``window`` the exchanges before a message.
     """
 
     run: str = ""
@@ -66,15 +70,25 @@ class View:
     ask: str = "run"
     answer: str = ""
     runs: str = ""
+    models: str = ""
+    a: str = ""
+    b: str = ""
+    talks: str = ""
+    talk: str = ""
+    message: int = 1
+    mode: str = "standard"
+    window: str = "2"
 
 
 ALWAYS_SHOWN = ("run", "alpha")
 """Names that stand in the address even at their defaults."""
 
-NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs")
+OF_PERPLEXITY = ("models", "a", "b", "talks", "talk", "message", "mode", "window")
+NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs", *OF_PERPLEXITY)
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
 
+WINDOWS = ("0", "1", "2", "4", "8", "all")
 SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
 LONGEST_TEXT = 200
 MOST_COMPARED = 24
@@ -117,6 +131,12 @@ def _runs(text: str) -> str:
     return ",".join(dict.fromkeys(names))
 
 
+def _names(text: str) -> str:
+    if len(text) > MOST_COMPARED * LONGEST_TEXT:
+        raise InputError(f"it may have {MOST_COMPARED * LONGEST_TEXT:,} characters, not {len(text):,}")
+    return ",".join(dict.fromkeys(name for name in text.split(",") if name))
+
+
 def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in allowed:
@@ -151,6 +171,14 @@ READERS: dict[str, Callable[[str], Any]] = {
     "ask": _one_of(("run", "own")),
     "answer": str,
     "runs": _runs,
+    "models": _names,
+    "a": _text,
+    "b": _text,
+    "talks": _names,
+    "talk": _text,
+    "message": _row,
+    "mode": _one_of(MODES),
+    "window": _one_of(WINDOWS),
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 
@@ -211,6 +239,15 @@ def change(**values: Any) -> View:
     changed: View = replace(_remembered(), **values)
     _remember(changed)
     return changed
+
+
+def taking(name: str, key: str, **also: Any) -> Callable[[], None]:
+    """A callback that takes the widget ``key``'s value into the view as ``name``, and ``also`` what depends on it."""
+
+    def take() -> None:
+        change(**{name: st.session_state[key]}, **also)
+
+    return take
 
 
 def read_changes(texts: Mapping[str, str]) -> View:
