@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from app import theme
 from app.charts.figure import Figure
 
 MEASURES = {
@@ -16,70 +15,60 @@ MEASURES = {
     "bits_per_byte": ("Bits per byte", ".3f"),
 }
 """From a figure's column to its title and how it is written."""
-MARKS = {"A": (theme.LAC, "circle"), "B": (theme.APS, "square"), "none": (theme.TRUTH, "triangle-up")}
-"""A prompt's place: its colour's meaning and its shape."""
+SHAPES = {"A": "circle", "B": "square", "none": "triangle-up"}
+"""A prompt's mark by its place. In this order they have the theme's first colours: those of LAC, APS and the truth."""
+BETWEEN = "#8a93a0"
+"""The line between two marks, a grey that both themes show."""
 ROW = 30
 
 
-def _scales(names: Mapping[str, str]) -> dict[str, Any]:
-    """Shape and colour by a prompt's name; ``names`` goes from its place to its name."""
-    shapes = {"domain": list(names.values()), "range": [MARKS[place][1] for place in names]}
-    meanings = {name: MARKS[place][0] for place, name in names.items()}
-    return {
-        "shape": {
-            "field": "prompt",
-            "type": "nominal",
-            "scale": shapes,
-            "legend": {"orient": "top", "title": None, "labelLimit": 300},
-        },
-        "meanings": meanings,
-    }
+def _marks(names: Mapping[str, str], encoding: dict[str, Any], *, lines: bool) -> list[dict[str, Any]]:
+    """A layer of marks a prompt, and before it one of lines; ``names`` goes from a prompt's place to its name."""
+    legend = {"orient": "top", "direction": "vertical", "title": None, "labelLimit": 300}
+    domain = list(names.values())
+    prompt = {"field": "prompt", "type": "nominal", "legend": legend}
+    color = {**prompt, "scale": {"domain": domain}}
+    shape = {**prompt, "scale": {"domain": domain, "range": [SHAPES[place] for place in names]}}
+    layers: list[dict[str, Any]] = []
+    for place, name in names.items():
+        only = [{"filter": {"field": "prompt", "equal": name}}]
+        if lines:
+            line = {"type": "line", "strokeWidth": 2, "strokeDash": [1, 0] if place == "A" else [6, 3]}
+            layers.append({"transform": only, "mark": line, "encoding": {**encoding, "color": color}})
+        mark = {"type": "point", "filled": True, "size": 100, "opacity": 1}
+        layers.append({"transform": only, "mark": mark, "encoding": {**encoding, "color": color, "shape": shape}})
+    return layers
 
 
 def dumbbell(table: pd.DataFrame, measure: str, names: Mapping[str, str]) -> Figure:
     """A row a conversation, a mark a prompt, a line between A and B."""
     title, form = MEASURES[measure]
-    scales = _scales(names)
-    frame = table.assign(meaning=table["prompt"].map(scales["meanings"]))
     x = {"field": measure, "type": "quantitative", "title": title, "scale": {"zero": False, "nice": True}}
-    order = list(dict.fromkeys(frame["conversation"]))
+    order = list(dict.fromkeys(table["conversation"]))
     y = {"field": "conversation", "type": "nominal", "title": None, "sort": order, "axis": {"labelLimit": 240}}
     ends = [name for place, name in names.items() if place != "none"]
-    color = {"field": "meaning", "type": "nominal", "scale": theme.COLOR_SCALE, "legend": None}
-    layers = [
-        {
-            "transform": [{"filter": {"field": "prompt", "oneOf": ends}}],
-            "mark": {"type": "line", "strokeWidth": 2, "opacity": 0.5},
-            "encoding": {"x": x, "y": y, "detail": {"field": "conversation"}, "color": theme.color(theme.TRUTH)},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "shape": scales["shape"],
-                "color": color,
-                "tooltip": [
-                    {"field": "conversation", "title": "Conversation"},
-                    {"field": "prompt", "title": "Prompt"},
-                    {"field": measure, "title": title, "format": form},
-                    {"field": "messages", "title": "Messages"},
-                    {"field": "tokens", "title": "Tokens"},
-                ],
-            },
-        },
+    tooltip = [
+        {"field": "conversation", "title": "Conversation"},
+        {"field": "prompt", "title": "Prompt"},
+        {"field": measure, "title": title, "format": form},
+        {"field": "messages", "title": "Messages"},
+        {"field": "tokens", "title": "Tokens"},
     ]
+    between = {
+        "transform": [{"filter": {"field": "prompt", "oneOf": ends}}],
+        "mark": {"type": "line", "strokeWidth": 2, "color": BETWEEN},
+        "encoding": {"x": x, "y": y, "detail": {"field": "conversation"}},
+    }
+    layers = [between, *_marks(names, {"x": x, "y": y, "tooltip": tooltip}, lines=False)]
     said = "; ".join(
-        f"{row['conversation']}, {row['prompt']}: {row[measure]:.4g}" for row in frame.head(30).to_dict("records")
+        f"{row['conversation']}, {row['prompt']}: {row[measure]:.4g}" for row in table.head(30).to_dict("records")
     )
-    spec = {"height": ROW * len(order) + 90, "layer": layers}
-    return Figure(frame.drop(columns="meaning"), spec, f"{title}. {said}.", f"perplexity-{measure.replace('_', '-')}")
+    spec = {"height": ROW * len(order) + 130, "layer": layers}
+    return Figure(table, spec, f"{title}. {said}.", f"perplexity-{measure.replace('_', '-')}")
 
 
 def along(frame: pd.DataFrame, names: Mapping[str, str]) -> Figure:
     """Mean loss of the counselor's first message that was scored, the second, and so on, a line a prompt."""
-    scales = _scales(names)
-    shown = frame.assign(meaning=frame["prompt"].map(scales["meanings"]))
     x = {
         "field": "place",
         "type": "quantitative",
@@ -87,27 +76,12 @@ def along(frame: pd.DataFrame, names: Mapping[str, str]) -> Figure:
         "axis": {"tickMinStep": 1, "format": "d"},
     }
     y = {"field": "loss", "type": "quantitative", "title": "Loss, nats a token", "scale": {"zero": False}}
-    color = {"field": "meaning", "type": "nominal", "scale": theme.COLOR_SCALE, "legend": None}
-    layers = [
-        {
-            "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {"x": x, "y": y, "detail": {"field": "prompt"}, "color": color},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "color": color,
-                "shape": scales["shape"],
-                "tooltip": [
-                    {"field": "prompt", "title": "Prompt"},
-                    {"field": "place", "title": "Message"},
-                    {"field": "loss", "title": "Nats a token", "format": ".3f"},
-                    {"field": "messages", "title": "Conversations"},
-                ],
-            },
-        },
+    tooltip = [
+        {"field": "prompt", "title": "Prompt"},
+        {"field": "place", "title": "Message"},
+        {"field": "loss", "title": "Nats a token", "format": ".3f"},
+        {"field": "messages", "title": "Conversations"},
     ]
+    layers = _marks(names, {"x": x, "y": y, "tooltip": tooltip}, lines=True)
     said = "; ".join(f"{r['prompt']}, message {r['place']}: {r['loss']:.3f}" for r in frame.head(36).to_dict("records"))
-    return Figure(shown.drop(columns="meaning"), {"height": 300, "layer": layers}, f"Loss. {said}.", "loss-along")
+    return Figure(frame, {"height": 340, "layer": layers}, f"Loss. {said}.", "loss-along")

@@ -19,11 +19,14 @@ PICKER_KEY = "run_picker"
 
 def title(record: RunRecord) -> str:
     """A run in words: ``Mistral-7B · qa · base · 2 shots · float16 · 100 questions``."""
-    return f"{record.spec.model_name} · {record.spec.task} · {details(record.spec)}"
+    spec = record.spec
+    return f"{spec.model_name} · {spec.task if spec.answers else spec.task_name} · {details(spec)}"
 
 
 def details(spec: RunSpec) -> str:
     """What a run's title adds to model and task."""
+    if not spec.answers:
+        return f"every word · {spec.dtype}"
     asked = ["by text"] * (spec.form == "cloze") + ["chat"] * (spec.prompt_format == "chat")
     asked += ["options rotated"] * spec.rotations
     asked += [counted(spec.samples, "question")] if spec.samples else []
