@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import InputError
-from core.pocket.bank import BANK_TASKS
 from core.perplexity import choices, conversations
 from core.perplexity.prompts import SHIPPED
 from core.perplexity.request import Request
+from core.pocket.bank import BANK_TASKS
 from core.prompting.strategies import STRATEGIES
 from core.runs import losses
 from core.runs.execute import execute
