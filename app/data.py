@@ -51,12 +51,12 @@ class Runs:
 
     @property
     def finished(self) -> tuple[RunRecord, ...]:
-        """Those that have ended well, and so have figures."""
-        return tuple(record for record in self.records if record.state == "done")
+        """Those that have ended well and answered questions, and so have figures."""
+        return tuple(record for record in self.records if record.state == "done" and record.spec.answers)
 
     @property
     def unfinished(self) -> tuple[RunRecord, ...]:
-        """The others."""
+        """Those that have not ended well."""
         return tuple(record for record in self.records if record.state != "done")
 
 

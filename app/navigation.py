@@ -35,12 +35,17 @@ COMPARE = Entry("compare", "Compare", "Runs side by side: figures, paired tests,
 CALIBRATION = Entry("calibration", "Calibration", "How far confidence can be trusted, and what a temperature changes.")
 JURY = Entry("jury", "Jury", "Several judges of one answer: where they disagree, and which rule decides best.")
 PROMPTING = Entry("prompting", "Prompting", "Letters against the options' texts: accuracy and sets by shots.")
+PERPLEXITY = Entry("perplexity", "Perplexity", "What a system prompt does to every word of a counselor's.")
 DATA = Entry("data", "Data", "Results of other tools in, Hedge's own out.")
 LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
 DOCTOR = Entry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
 
-PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE, CALIBRATION, JURY, PROMPTING, DATA, LEARN, DOCTOR)
+PAGES = (
+    *(OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE),
+    *(CALIBRATION, JURY, PROMPTING, PERPLEXITY),
+    *(DATA, LEARN, DOCTOR),
+)
 """The menu; the first page is the one that opens."""
 
 

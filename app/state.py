@@ -19,10 +19,11 @@ from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.errors import InputError
-from core.reports.calibrated import WITHIN
 from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import MEASURES
+from core.perplexity.layout import MODES
+from core.reports.calibrated import WITHIN
 from core.reports.frames import alpha_value
 from core.reports.prompting import METHODS
 from core.reports.report import DEFAULT_SCORES
@@ -53,6 +54,10 @@ class View:
     listed, ``order`` the measure that orders rules, ``card`` the id of the answer that is open.
     Of ways of asking: ``experiment`` its key, ``method`` and ``beside`` the two
     compared, ``shots`` of both ("": the fewest).
+    Of perplexities: ``models``, with commas between; ``a`` and ``b`` the prompts,
+    ``talks`` the conversations, by their hashes with commas between ("": those that ship), and ``talk`` the one that
+    is looked at; ``message`` the place of its message among those that were scored, from 1; ``mode`` standard or
+    published; ``window`` the exchanges before a message.
     """
 
     run: str = ""
@@ -95,6 +100,14 @@ class View:
     method: str = "letters"
     beside: str = "raw"
     shots: str = ""
+    models: str = ""
+    a: str = ""
+    b: str = ""
+    talks: str = ""
+    talk: str = ""
+    message: int = 1
+    mode: str = "standard"
+    window: str = "2"
 
 
 ALWAYS_SHOWN = ("run", "alpha")
@@ -104,12 +117,14 @@ OF_CALIBRATION = ("bins", "edges", "within", "t")
 OF_A_JURY = ("jury", "judged", "confidence", "rule", "at", "cases", "order", "card")
 OF_PROMPTING = ("experiment", "method", "beside", "shots")
 OF_RUNS = ("run", "score", "source", "target", "step", "question", "runs")
-NOT_OF_THE_LAB = (*OF_RUNS, *OF_CALIBRATION, *OF_A_JURY, *OF_PROMPTING)
+OF_PERPLEXITY = ("models", "a", "b", "talks", "talk", "message", "mode", "window")
+NOT_OF_THE_LAB = (*OF_RUNS, *OF_CALIBRATION, *OF_A_JURY, *OF_PROMPTING, *OF_PERPLEXITY)
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
 
 CASES = ("all", "split", "flipped", "differ", "sure", "abstained")
 """Which answers of a jury are listed."""
+WINDOWS = ("0", "1", "2", "4", "8", "all")
 SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
 LONGEST_TEXT = 200
 MOST_COMPARED = 24
@@ -176,6 +191,12 @@ def _temperature(text: str) -> int:
     return check_hundredths(int(text))
 
 
+def _names(text: str) -> str:
+    if len(text) > MOST_COMPARED * LONGEST_TEXT:
+        raise InputError(f"it may have {MOST_COMPARED * LONGEST_TEXT:,} characters, not {len(text):,}")
+    return ",".join(dict.fromkeys(name for name in text.split(",") if name))
+
+
 def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in allowed:
@@ -226,6 +247,14 @@ READERS: dict[str, Callable[[str], Any]] = {
     "method": _one_of(tuple(METHODS)),
     "beside": _one_of(tuple(METHODS)),
     "shots": _shots,
+    "models": _names,
+    "a": _text,
+    "b": _text,
+    "talks": _names,
+    "talk": _text,
+    "message": _row,
+    "mode": _one_of(MODES),
+    "window": _one_of(WINDOWS),
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 
@@ -286,6 +315,15 @@ def change(**values: Any) -> View:
     changed: View = replace(_remembered(), **values)
     _remember(changed)
     return changed
+
+
+def taking(name: str, key: str, **also: Any) -> Callable[[], None]:
+    """A callback that takes the widget ``key``'s value into the view as ``name``, and ``also`` what depends on it."""
+
+    def take() -> None:
+        change(**{name: st.session_state[key]}, **also)
+
+    return take
 
 
 def read_changes(texts: Mapping[str, str]) -> View:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from core import commands, prompting_commands
+from core import commands, perplexity_commands, prompting_commands
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     _import_verb(verbs)
     _export_verb(verbs)
     _jury_verbs(verbs)
+    perplexity_commands.add(verbs, _verb)
     _verb(verbs, "agent", commands.agent, "the workers of this host, until it is stopped")
     return top
 

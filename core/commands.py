@@ -64,7 +64,7 @@ def run(arguments: Namespace) -> Answer:
     ids = []
     for spec in specs:
         try:
-            ids.append(_execute_here(spec))
+            ids.append(execute_here(spec))
         except HedgeError as error:
             if len(specs) == 1:
                 raise
@@ -131,14 +131,15 @@ def _previews(specs: list[RunSpec]) -> Answer:
     return Answer({"previews": values}, "\n\n".join(lines))
 
 
-def _execute_here(spec: RunSpec) -> str:
+def execute_here(spec: RunSpec, *, unit: str = "question") -> str:
+    """Execute a run in this process with a progress bar that counts in ``unit``; returns its id."""
     from tqdm import tqdm
 
     from core.runs import engine
     from core.runs.execute import cut_short, execute
 
     engine.check_free(spec.run_id)
-    with tqdm(desc=f"{spec.model_name} {spec.task_name}", unit="question", file=sys.stderr) as bar:
+    with tqdm(desc=f"{spec.model_name} {spec.task_name}", unit=unit, file=sys.stderr) as bar:
 
         def show(progress: Progress) -> None:
             bar.total = progress.total
@@ -146,6 +147,8 @@ def _execute_here(spec: RunSpec) -> str:
             bar.update(progress.done - bar.n)
 
         name = execute(spec, on_progress=show)
+    if not spec.answers:
+        return name
     roles = store.read_questions(name)["role"].to_pylist()
     wanted, used = spec.samples, roles.count("calibration") + roles.count("test")
     if wanted is None or used < wanted:

@@ -30,6 +30,7 @@ LAYERS = {
     "commands": 9,
     "jury_commands": 10,
     "prompting_commands": 10,
+    "perplexity_commands": 10,
     "cli": 11,
     "__main__": 12,
 }

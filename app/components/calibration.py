@@ -208,8 +208,8 @@ def temperature(run_ids: Sequence[str], view: View) -> None:
         else run_ids[0]
     )
     controls.alpha_slider(view)
-    if ragged := data.ragged(run_id):
-        st.info(ragged)
+    if not data.evaluation(run_id).real.all():
+        st.info("The dial is for runs whose questions all have as many options; choose another run.")
     else:
         made, why = _recalibrated(run_id, view.alpha)
         fitted = _fitted(made)

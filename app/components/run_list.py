@@ -74,7 +74,8 @@ def _card(status: RunStatus, gpu: Reading | None = None, *, alone: bool = True) 
     with st.container(border=True, gap="small"):
         spec = status.record.spec
         with st.container(horizontal=True, wrap=False):
-            st.markdown(f"**{plain(spec.model_name)}** on {plain(spec.task)}", width="stretch")
+            task = spec.task if spec.answers else spec.task_name
+            st.markdown(f"**{plain(spec.model_name)}** on {plain(task)}", width="stretch")
             st.markdown(f"**{_state_words(status)}**", width="content")
         st.caption(plain(details(spec)))
         if status.state == "running":
@@ -100,7 +101,8 @@ def _progress(status: RunStatus) -> None:
     if progress is None or not progress.total:
         st.progress(0.0, text=plain(progress.stage if progress else "starting"))
         return
-    parts = [f"{progress.done:,} of {counted(progress.total, 'question')}", progress.stage]
+    unit = "question" if status.record.spec.answers else "message"
+    parts = [f"{progress.done:,} of {counted(progress.total, unit)}", progress.stage]
     if progress.rate:
         parts.append(f"{progress.rate:,.1f} a second")
     if progress.remaining_s is not None:
@@ -130,7 +132,9 @@ def _device(status: RunStatus, gpu: Reading | None) -> list[str]:
 
 def _actions(status: RunStatus, *, alone: bool) -> None:
     run_id = status.run_id
-    if status.state == "done":
+    if status.state == "done" and not status.record.spec.answers:
+        navigation.link(navigation.PERPLEXITY, "Perplexity", models=status.record.spec.model)
+    elif status.state == "done":
         if st.button("Open in the Alpha lab", key=f"open-{run_id}"):
             open_run(run_id)
         navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)

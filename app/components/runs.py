@@ -20,11 +20,14 @@ FORM_SAID = {"cloze": "by text", "continuation": "as continuation"}
 
 def title(record: RunRecord) -> str:
     """A run in words: ``Mistral-7B · qa · base · 2 shots · float16 · up to 100 questions``."""
-    return f"{record.spec.model_name} · {record.spec.task} · {details(record.spec)}"
+    spec = record.spec
+    return f"{spec.model_name} · {spec.task if spec.answers else spec.task_name} · {details(spec)}"
 
 
 def details(spec: RunSpec) -> str:
     """What a run's title adds to model and task."""
+    if not spec.answers:
+        return f"every word · {spec.dtype}"
     asked = [FORM_SAID.get(spec.form, "")] * spec.asks_texts + ["chat"] * (spec.prompt_format == "chat")
     asked += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
     asked += ["own system prompt"] * bool(spec.system) + [counted(spec.repeats, "written answer")] * bool(spec.repeats)

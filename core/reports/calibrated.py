@@ -186,10 +186,9 @@ def nominal_coverage(run: Evaluation) -> pd.DataFrame:
     bands = np.array([beta_binomial_band(n, m, int(alpha)) for alpha in alphas])
     frames = []
     for name in DEFAULT_SCORES:
-        values = score(name, run.probabilities, seed=run.spec.seed)
-        asked = np.where(run.real[run.test], values[run.test], np.nan)
+        values = score(name, run.option_probabilities, seed=run.spec.seed)
         own = true_scores(values[run.calibration], run.labels[run.calibration])
-        curve = alpha_curve(own, asked, run.labels[run.test], alphas=alphas)
+        curve = alpha_curve(own, values[run.test], run.labels[run.test], alphas=alphas)
         frames.append(
             pd.DataFrame(
                 {

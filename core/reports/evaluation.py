@@ -52,8 +52,12 @@ class Evaluation:
     @property
     def option_probabilities(self) -> FloatArray:
         """``probabilities`` as scores take them: NaN, not 0, for an option that a question lacks, (n, k)."""
+        return self.lacking(self.probabilities)
+
+    def lacking(self, values: FloatArray) -> FloatArray:
+        """Values (n, k), NaN for an option that a question lacks."""
         real = self.real
-        return self.probabilities if real.all() else np.where(real, self.probabilities, np.nan)
+        return values if real.all() else np.where(real, values, np.nan)
 
     @property
     def option_counts(self) -> IntArray:
@@ -76,6 +80,8 @@ def load(run_id: str, *, normalisation: str = "raw") -> Evaluation:
     record = store.read_record(run_id)
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; figures are shown when it has ended well")
+    if not record.spec.answers:
+        raise InputError(f"run {record.run_id} has losses of words and no answers; the Perplexity page shows it")
     questions = store.read_questions(run_id)
     scored = store.read_logits(run_id)
     rows = {name: i for i, name in enumerate(questions["id"].to_pylist())}

@@ -104,7 +104,7 @@ def _measure(run: Evaluation, probabilities: FloatArray, own: IntArray, alpha: i
     asked, labels = probabilities[run.test], run.labels[run.test]
     coverage, size = {}, {}
     for name in DEFAULT_SCORES:
-        scores = score(name, probabilities, seed=run.spec.seed)
+        scores = score(name, run.lacking(probabilities), seed=run.spec.seed)
         limit = exact(true_scores(scores[own], run.labels[own]), alpha)
         members = (scores[run.test] <= limit) & run.real[run.test]
         coverage[name] = float(members[np.arange(len(labels)), labels].mean())

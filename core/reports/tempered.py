@@ -76,9 +76,9 @@ def at_temperature(
     some = np.where(counts > 0, counts, np.nan)
     sets = {}
     for name in DEFAULT_SCORES:
-        values = score(name, p, seed=run.spec.seed)
+        values = score(name, run.lacking(p), seed=run.spec.seed)
         limit = exact(true_scores(values[run.calibration], run.labels[run.calibration]), alpha)
-        members = (values[run.test] <= limit) & run.real[run.test]
+        members = values[run.test] <= limit
         held = members[np.arange(len(labels)), labels]
         sets[name] = TemperedSets(limit, float(held.mean()), float(members.sum(axis=1).mean()))
     return Tempered(

@@ -20,6 +20,9 @@ FORMS = ("letters", "cloze", "continuation")
 """Letters after the listed options; the options' texts after ``Answer:``; their texts right after the question."""
 TEXT_FORMS = ("cloze", "continuation")
 """Forms that do not show the options, whose order then means nothing."""
+LOSSES = "losses"
+"""The form of a run that scores every word of a counselor's instead of answering questions; its task is
+``perplexity@`` and the hash of a :class:`~core.perplexity.request.Request`."""
 FORMATS = ("plain", "chat")
 MODES = {"short": 100, "long": 10_000}
 """Questions a run uses at most, by mode."""
@@ -79,7 +82,7 @@ class RunSpec:
             raise InputError("a run needs a task")
         _among("strategy", self.strategy, STRATEGIES)
         _among("dtype", self.dtype, DTYPES)
-        _among("form", self.form, FORMS)
+        _among("form", self.form, (*FORMS, LOSSES))
         _among("format", self.prompt_format, FORMATS)
         self._check_asking()
         if self.batch_size is not None and self.batch_size < 1:
@@ -115,6 +118,11 @@ class RunSpec:
         return self.form in TEXT_FORMS
 
     @property
+    def answers(self) -> bool:
+        """Whether the run answers questions, and so has figures of accuracy and sets."""
+        return self.form != LOSSES
+
+    @property
     def model_name(self) -> str:
         """The model's short name: the last part of a folder or hub id."""
         return PurePath(self.model).name
@@ -139,6 +147,7 @@ class RunSpec:
         """The name of the run's folder: readable first, content hash last."""
         unusual = [self.form] * (self.form != "letters") + [self.prompt_format] * (self.prompt_format != "plain")
         asked = "-".join([self.task_name, self.strategy, f"{self.shots}shot", self.dtype, *unusual])
+        asked = asked if self.answers else f"{self.task_name}-{self.dtype}"
         readable = f"{self.model_name}-{asked}"
         return f"{re.sub(r'[^a-z0-9]+', '-', readable.lower()).strip('-')}-{self.fingerprint_hash}"
 

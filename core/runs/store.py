@@ -241,14 +241,19 @@ def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence
 
 def read_questions(run_id: str) -> pa.Table:
     """``questions.parquet``: id, task, group, context, question, options, label, role."""
-    return _read_table(folder_of(run_id) / "questions.parquet")
+    return read_table(folder_of(run_id) / "questions.parquet")
 
 
 def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
     """Write one finished chunk; writing it again replaces it."""
+    write_chunk_table(folder, index, _logits_table(scored))
+
+
+def write_chunk_table(folder: Path, index: int, table: pa.Table) -> None:
+    """Write one finished chunk of a run that is no benchmark's; writing it again replaces it."""
     chunks = folder / "chunks"
     chunks.mkdir(exist_ok=True)
-    _write_table(chunks / f"{index:06d}.parquet", [_logits_table(scored)])
+    _write_table(chunks / f"{index:06d}.parquet", [table])
 
 
 def finished_chunks(folder: Path) -> list[int]:
@@ -256,10 +261,10 @@ def finished_chunks(folder: Path) -> list[int]:
     return sorted(int(path.stem) for path in (folder / "chunks").glob("[0-9]*.parquet"))
 
 
-def join_chunks(folder: Path) -> None:
-    """Make ``logits.parquet`` of the chunks, one row group each, and drop them."""
+def join_chunks(folder: Path, name: str = "logits.parquet") -> None:
+    """Make ``logits.parquet``, or another file, of the chunks, one row group each, and drop them."""
     paths = [folder / "chunks" / f"{index:06d}.parquet" for index in finished_chunks(folder)]
-    _write_table(folder / "logits.parquet", (pq.read_table(path, memory_map=False) for path in paths))
+    _write_table(folder / name, (pq.read_table(path, memory_map=False) for path in paths))
     drop_chunks(folder)
 
 
@@ -281,7 +286,7 @@ def write_logits(folder: Path, scored: OptionLogits) -> None:
 
 def read_logits(run_id: str) -> OptionLogits:
     """``logits.parquet`` of a run that has ended well."""
-    table = _read_table(folder_of(run_id) / "logits.parquet")
+    table = read_table(folder_of(run_id) / "logits.parquet")
     n = table.num_rows
     flat = table["logits"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
     counts = None
@@ -327,7 +332,7 @@ def read_bare(run_id: str) -> dict[str, dict[str, float]]:
     path = folder_of(run_id) / "bare.parquet"
     found: dict[str, dict[str, float]] = {}
     if path.is_file():
-        for row in _read_table(path).to_pylist():
+        for row in read_table(path).to_pylist():
             found.setdefault(row["by"], {})[row["text"]] = row["log_p"]
     return found
 
@@ -341,7 +346,7 @@ def write_written(folder: Path, table: pa.Table) -> None:
 def read_written(run_id: str) -> pa.Table | None:
     """The answers that the model wrote; None for a run that let it write none."""
     path = folder_of(run_id) / "written.parquet"
-    return _read_table(path) if path.is_file() else None
+    return read_table(path) if path.is_file() else None
 
 
 def _logits_table(scored: OptionLogits) -> pa.Table:
@@ -360,7 +365,8 @@ def _logits_table(scored: OptionLogits) -> pa.Table:
     return pa.table(columns)
 
 
-def _read_table(path: Path) -> pa.Table:
+def read_table(path: Path) -> pa.Table:
+    """A Parquet file of a run; :class:`InputError` where it is missing or damaged."""
     try:
         return pq.read_table(path, memory_map=False)
     except (OSError, pa.ArrowException) as error:
