@@ -28,8 +28,9 @@ LAYERS = {
     "pocket": 8,
     "doctor": 8,
     "commands": 9,
-    "cli": 10,
-    "__main__": 11,
+    "token_commands": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 """Every room of core by its height; a room imports from lower ones and from itself."""
 
