@@ -33,12 +33,13 @@ ALPHA_LAB = Entry("alpha_lab", "Alpha lab", "Drag alpha and watch sets, coverage
 ONE_QUESTION = Entry("one_question", "One question", "One question's options, probabilities and prediction sets.")
 COMPARE = Entry("compare", "Compare", "Runs side by side: figures, paired tests, the published claims.")
 CALIBRATION = Entry("calibration", "Calibration", "How far confidence can be trusted, and what a temperature changes.")
+TOKENS = Entry("tokens", "Tokens", "How sure a model is of each word, and what an adapter changes.")
 DATA = Entry("data", "Data", "Results of other tools in, Hedge's own out.")
 LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
 DOCTOR = Entry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
 
-PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE, CALIBRATION, DATA, LEARN, DOCTOR)
+PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE, CALIBRATION, TOKENS, DATA, LEARN, DOCTOR)
 """The menu; the first page is the one that opens."""
 
 

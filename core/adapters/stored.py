@@ -79,6 +79,18 @@ def save(model: Any, folder: Path, *, recipe: Mapping[str, Any], base: str, prog
         model.peft_config["default"].base_model_name_or_path = base
         model.save_pretrained(str(folder), save_embedding_layers=False)  # else peft asks the hub for the base model
     (folder / CONFIGURATION).write_text(json.dumps(values, indent=1), encoding="utf-8")
+    (folder / "README.md").write_text(_card(folder.name, values), encoding="utf-8")
+    for path in folder.glob("*.safetensors"):
+        path.chmod(0o644)  # safetensors writes for its owner alone
+
+
+def _card(name: str, values: Mapping[str, Any]) -> str:
+    of = values["recipe"]
+    return (
+        f"# {name}\n\nAn adapter ({of['kind']}, rank {of['rank']}, alpha {of['alpha']:g}) of {values['base']} in "
+        f"{', '.join(of['targets'])}, made by Hedge (`python -m core train-adapter`): {of['epochs']} epochs in batches "
+        f"of {of['rows']}, learning rate {of['rate']:g}, seed {of['seed']}.\n"
+    )
 
 
 def configuration(folder: Path) -> dict[str, Any]:

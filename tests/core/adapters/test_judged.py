@@ -75,12 +75,11 @@ def test_passes_part_the_uncertainty():
     assert judge(model, TEXTS, passes=3, seed=1).true.tolist() == judge(model, TEXTS, passes=3, seed=1).true.tolist()
     # The mean of softmaxes, drawn by hand for one text.
     torch.manual_seed(0)
-    drawn = []
     for layer in layers_of(model).values():
         layer.sampling = True
+    asked = torch.tensor([TEXTS[0].tokens])
     with torch.no_grad():
-        for _ in range(400):
-            drawn.append(model(input_ids=torch.tensor([TEXTS[0].tokens])).logits[0].softmax(-1))
+        drawn = [model(input_ids=asked).logits[0].softmax(-1) for _ in range(400)]
     expected = torch.stack(drawn).mean(0)[len(TEXTS[0].tokens) - 2, TEXTS[0].tokens[-1]]
     many = judge(model, TEXTS[:1], passes=400)
     assert many.true[-1] == pytest.approx(float(expected), rel=0.15)
