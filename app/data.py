@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app import token_process
 from app.state import View
 from core.errors import HedgeError, InputError
 from core.records import FloatArray, Question
@@ -287,6 +288,12 @@ def recalibrated(run_id: str, alpha: int) -> tuple[Recalibrated, ...]:
 def nominal_coverage(run_id: str) -> pd.DataFrame:
     """Coverage asked for and had, at every alpha."""
     return _nominal_coverage(run_key(run_id))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Asking the model …")
+def token_view(model: str, text: str) -> dict[str, Any]:
+    """A person's own text token by token."""
+    return token_process.token_view(model, text)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Measuring calibration …")

@@ -36,6 +36,7 @@ CALIBRATION = Entry("calibration", "Calibration", "How far confidence can be tru
 JURY = Entry("jury", "Jury", "Several judges of one answer: where they disagree, and which rule decides best.")
 PROMPTING = Entry("prompting", "Prompting", "Letters against the options' texts: accuracy and sets by shots.")
 PERPLEXITY = Entry("perplexity", "Perplexity", "What a system prompt does to every word of a counselor's.")
+TOKENS = Entry("tokens", "Tokens", "How sure a model is of each word, and what an adapter changes.")
 DATA = Entry("data", "Data", "Results of other tools in, Hedge's own out.")
 LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
@@ -43,7 +44,7 @@ DOCTOR = Entry("doctor", "Doctor", "What this machine can run: devices, memory, 
 
 PAGES = (
     *(OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE),
-    *(CALIBRATION, JURY, PROMPTING, PERPLEXITY),
+    *(CALIBRATION, TOKENS, JURY, PROMPTING, PERPLEXITY),
     *(DATA, LEARN, DOCTOR),
 )
 """The menu; the first page is the one that opens."""

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from core import commands, perplexity_commands, prompting_commands
+from core import commands, perplexity_commands, prompting_commands, token_commands
+from core.calibration.bins import ECE_BINS, EDGES
+from core.calibration.recalibration import METHODS
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
@@ -25,8 +27,13 @@ from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import PROTOCOLS
 from core.prompting.strategies import STRATEGIES
+from core.reports.calibrated import WITHIN
 from core.reports.report import DEFAULT_SCORES
 from core.runs.spec import DTYPES, FORMATS, FORMS, MODES
+
+TEXTS_HELP = (
+    "trivia, bank, conversations; alpaca, alpaca_gpt4, code_alpaca, dolly, oasst1, gpteacher from the hub; or a file"
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -56,6 +63,9 @@ def parser() -> argparse.ArgumentParser:
     _export_verb(verbs)
     _jury_verbs(verbs)
     perplexity_commands.add(verbs, _verb)
+    _calibration_verb(verbs)
+    _train_adapter_verb(verbs)
+    _tokens_verb(verbs)
     _verb(verbs, "agent", commands.agent, "the workers of this host, until it is stopped")
     return top
 
@@ -213,6 +223,73 @@ def _judged_verb(verbs: Any, name: str, action: Any, says: str) -> argparse.Argu
     made.add_argument("--judgements", nargs="+", required=True, metavar="FILE", help="files, or a jury from `list`")
     made.add_argument("--labels", type=Path, help="a table with question and label, for text files")
     return made
+
+
+def _calibration_verb(verbs: Any) -> None:
+    says = "how far the confidence of runs can be trusted: errors with intervals, reliability, recalibration"
+    made = _verb(verbs, "calibration", token_commands.calibration, says)
+    made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
+    made.add_argument("--bins", type=int, default=ECE_BINS)
+    made.add_argument("--edges", default="width", choices=EDGES, help="bins of equal width, or of equal mass")
+    made.add_argument(
+        "--within", default="all", choices=WITHIN, help="all together, each subject, or each chosen letter"
+    )
+    made.add_argument(
+        "--recalibrate", nargs="*", choices=tuple(METHODS), help="before and after these maps; all where none is named"
+    )
+    made.add_argument("--alpha", type=float, default=0.1, help="for the sets before and after")
+
+
+def _train_adapter_verb(verbs: Any) -> None:
+    says = "train an ARD-LoRA or LoRA adapter of a model; the same --out goes on where it stopped"
+    made = _verb(verbs, "train-adapter", token_commands.train_adapter, says)
+    made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
+    made.add_argument("--data", default="trivia", help=TEXTS_HELP)
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="the adapter's folder")
+    made.add_argument("--kind", default="ard-lora", choices=("ard-lora", "lora"))
+    made.add_argument("--rank", type=int, default=8)
+    made.add_argument("--adapter-alpha", type=float, default=16.0, help="the adapter's scale is this over its rank")
+    made.add_argument("--targets", nargs="+", default=["q_proj", "v_proj"], help="names of the layers that are adapted")
+    made.add_argument("--epochs", type=int, default=3)
+    made.add_argument("--batch-size", type=int, default=16, help="texts of a step")
+    made.add_argument("--rate", type=float, default=2e-3)
+    made.add_argument("--kl", type=float, default=0.01, help="the weight of the KL to the prior")
+    made.add_argument("--warmup", type=int, default=0, help="epochs over which that weight grows")
+    made.add_argument(
+        "--prior-share", type=float, default=0.2, help="the part in (0, 1) of the texts that finds the prior"
+    )
+    made.add_argument("--samples", type=int, help="training texts at most")
+    made.add_argument("--seed", type=int, default=0, help="draws the test texts, the order and the start")
+
+
+def _tokens_verb(verbs: Any) -> None:
+    group = verbs.add_parser("tokens", help="the uncertainty of single tokens", description="Single tokens.")
+    inner = group.add_subparsers(dest="tokens_verb", required=True, metavar="COMMAND", parser_class=_Parser)
+    made = _verb(inner, "evaluate", token_commands.tokens_evaluate, "ACC, NLL and ECE of next tokens, or of letters")
+    _tokens_model(made)
+    made.add_argument("--data", "--config", default="trivia", help=TEXTS_HELP)
+    made.add_argument("--letters", action="store_true", help="--data is a task: classify over its option letters")
+    made.add_argument(
+        "--num-samples", "--num_samples", type=int, default=1000, help="tokens (or questions) drawn, 0 for all"
+    )
+    made.add_argument("--n-bins", "--n_bins", type=int, default=ECE_BINS)
+    made.add_argument("--batch-size", "--batch_size", type=int, default=4)
+    made.add_argument("--passes", type=int, default=0, help="draw an ARD-LoRA's latents so often; 0 takes their means")
+    made.add_argument("--part", default="test", choices=("test", "all"), help="what training with this seed left out")
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--adapter-alpha", type=float, help="the scale times rank of a whole-model checkpoint")
+    made.add_argument("--output", type=Path, help="the results' file; evaluation_results.json beside the model")
+    made = _verb(inner, "view", token_commands.tokens_view, "a text token by token: surprise, entropy, alternatives")
+    _tokens_model(made)
+    made.add_argument("--text", required=True)
+    made.add_argument("--output", type=Path, help="a file for the JSON")
+
+
+def _tokens_model(made: argparse.ArgumentParser) -> None:
+    made.add_argument(
+        "--model", "--model-path", "--model_path", required=True, help="a model, an adapter's folder or a checkpoint"
+    )
+    made.add_argument("--base-model", "--base_model", help="the model that an adapter belongs to, if it moved")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

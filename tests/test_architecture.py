@@ -31,6 +31,7 @@ LAYERS = {
     "jury_commands": 10,
     "prompting_commands": 10,
     "perplexity_commands": 10,
+    "token_commands": 10,
     "cli": 11,
     "__main__": 12,
 }
@@ -111,7 +112,8 @@ def test_what_the_page_process_imports_loads_no_torch():
     code = (
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
         "core.runs.execute, core.runs.asked, core.inference.preview, core.inference.registry, "
-        "core.runs.answering.client, core.runs.answering.answers, core.reports.one_question, sys;"
+        "core.runs.answering.client, core.runs.answering.answers, core.reports.one_question, core.reports.tokens, "
+        "core.reports.calibrated, core.reports.recalibrated, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)

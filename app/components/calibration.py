@@ -280,7 +280,8 @@ def recalibrations(made: Sequence[Recalibrated]) -> None:
     st.caption(
         f"A map is fitted on {one.n_fit:,} calibration questions, thresholds are found on the other "
         f"{one.n_calibration:,}, all is measured on {one.n_test:,} test questions; then the two halves change places "
-        "and the mean is shown. Coverage is kept by every map; only sizes change."
+        "and the mean is shown. Coverage is kept by every map; only sizes change. Where isotonic "
+        "regression says exactly 0, APS can't tell options apart, and its sets are larger."
     )
     figures.download("Before and after as CSV", frame, "recalibration")
 

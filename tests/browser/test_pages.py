@@ -27,6 +27,7 @@ FIGURES = {
     "compare": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
     "calibration": ".temperature svg.chart",
     "jury": ".jury:not(.fresh) .rules-table tbody tr",
+    "tokens": ".tokens .text button",
     "data": "[data-testid=stFileUploader]",
     "doctor": "h1:has-text('What can this machine run?')",
 }
@@ -73,7 +74,10 @@ def test_every_page_shows_its_figure(visit: Visitor, address: str, theme: str, t
     window = visit(address, theme=theme, width=900 if theme == "light" else 1600)
     page = window.open("/")
     for entry in PAGES:
-        page.get_by_test_id("stTopNavLink").filter(has_text=entry.title).click()
+        if theme == "light":  # at this width the menu folds some pages away
+            page = window.open(f"/{entry.name}")
+        else:
+            page.get_by_test_id("stTopNavLink").filter(has_text=entry.title).click()
         seen(page, entry.name)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         # Where the operating system asks for less motion and a theme, that is what the picture shows.
