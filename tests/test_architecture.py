@@ -29,6 +29,7 @@ LAYERS = {
     "doctor": 8,
     "commands": 9,
     "jury_commands": 10,
+    "jury_making": 10,
     "cli": 11,
     "__main__": 12,
 }
