@@ -12,7 +12,7 @@ import pytest
 from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
 from core.inference.generating import Generator
-from core.runs import jury_job, jury_path, juries
+from core.runs import juries, jury_job, jury_path
 from core.runs.jury_path import PathSpec
 from core.runs.lock import take
 
