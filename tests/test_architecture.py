@@ -109,7 +109,8 @@ def test_conformal_and_calibration_need_numpy_and_scipy_alone():
 def test_what_the_page_process_imports_loads_no_torch():
     code = (
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
-        "core.runs.execute, core.runs.asked, core.runs.jury_job, core.reports.jury,  core.inference.preview, core.inference.registry, "
+        "core.runs.execute, core.runs.asked, core.runs.jury_job, core.reports.jury, "
+        "core.inference.preview, core.inference.registry, "
         "core.runs.answering.client, core.runs.answering.answers, core.reports.one_question, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
     )
