@@ -7,6 +7,7 @@ error. Exit status: 0, 1 for a failed run, 2 for unusable arguments.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 from collections.abc import Sequence
@@ -204,15 +205,56 @@ def _jury_verbs(verbs: Any) -> None:
     made.add_argument("--format", choices=tuple(ONE_TABLE), default="csv")
     made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder, made where it is missing")
     _verb(asked, "list", _of_jury("show"), "all juries")
+    _making_verbs(asked)
 
 
-def _of_jury(name: str) -> Any:
-    """A command of :mod:`core.jury_commands`, which is only loaded when it is wanted."""
+def _making_verbs(verbs: Any) -> None:
+    made = _verb(verbs, "answer", _of_jury("answer", "jury_making"), "a base model's answers to short-answer questions")
+    made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
+    _asked_arguments(made)
+    made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines: id, question, answer, label")
+    made = _verb(verbs, "finetune", _of_jury("finetune", "jury_making"), "tune a juror on answers, or go on tuning it")
+    made.add_argument("--model", required=True, help="the model under the adapter")
+    made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="the adapter's folder")
+    _tuning_arguments(made)
+    made = _verb(verbs, "judge", _of_jury("judge", "jury_making"), "let jurors judge answers and keep what they say")
+    made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="adapters or models, two or more")
+    made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
+    made.add_argument("--dtype", default="float32", choices=DTYPES)
+    made.add_argument("--name", default="", help="the jury's name; its jurors' names where not given")
+    made = _verb(verbs, "make", _of_jury("make", "jury_making"), "the whole path: answer, tune jurors, judge, keep")
+    made.add_argument("--base", required=True, help="the model that answers")
+    made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="models to tune, or tuned adapters")
+    _asked_arguments(made)
+    _tuning_arguments(made, alone=False)
+    made.add_argument("--tune-share", type=float, default=0.5, help="the part in (0, 1) of the answers that tunes")
+    made.add_argument("--calibration-share", type=float, default=0.5, help="the part of the others that calibrates")
+    made.add_argument("--queue", action="store_true", help="do it in the background")
+
+
+def _asked_arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--questions", default="trivia", help="trivia, trivia_qa@hub, or a file in TriviaQA's shape")
+    made.add_argument("--samples", type=int, help="questions at most; all there are where not given")
+    made.add_argument("--seed", type=int, default=0, help="draws the questions")
+    made.add_argument("--dtype", default="float32", choices=DTYPES, help="int4: QLoRA, on an NVIDIA GPU")
+
+
+def _tuning_arguments(made: argparse.ArgumentParser, *, alone: bool = True) -> None:
+    made.add_argument("--steps", type=int, default=300)
+    made.add_argument("--rows", type=int, default=32, help="judgements a step")
+    made.add_argument("--rank", type=int, default=8, help="of the adapter's matrices")
+    made.add_argument("--rate", type=float, default=2e-3, help="the highest learning rate")
+    if alone:
+        made.add_argument("--seed", type=int, default=0, help="draws the judgements of each step")
+        made.add_argument("--dtype", default="float32", choices=DTYPES, help="int4: QLoRA, on an NVIDIA GPU")
+
+
+def _of_jury(name: str, room: str = "jury_commands") -> Any:
+    """A command of a module of core, which is only loaded when it is wanted."""
 
     def act(arguments: argparse.Namespace) -> commands.Answer:
-        from core import jury_commands
-
-        answer: commands.Answer = getattr(jury_commands, name)(arguments)
+        answer: commands.Answer = getattr(importlib.import_module(f"core.{room}"), name)(arguments)
         return answer
 
     return act

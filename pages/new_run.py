@@ -1,8 +1,8 @@
-"""Launch runs, see what they will take and ask, and watch runs at work."""
+"""Launch runs or the making of a jury, see what they will take and ask, and watch them at work."""
 
 import streamlit as st
 
-from app.components import forecast, launch, prompt_preview, run_list, run_shelf
+from app.components import forecast, launch, make_jury, prompt_preview, run_list, run_shelf
 from app.errors import spoken
 
 st.title("What shall be measured next?", anchor=False)
@@ -13,6 +13,7 @@ with left:
         with spoken():
             launch.launch(asked)
     prompt_preview.prompt_preview(asked)
+    make_jury.section()
 with right:
     with spoken():
         run_list.undo_notice()

@@ -32,6 +32,7 @@ LAYERS = {
     "prompting_commands": 10,
     "perplexity_commands": 10,
     "token_commands": 10,
+    "jury_making": 10,
     "cli": 11,
     "__main__": 12,
 }
@@ -113,7 +114,7 @@ def test_what_the_page_process_imports_loads_no_torch():
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
         "core.runs.execute, core.runs.asked, core.inference.preview, core.inference.registry, "
         "core.runs.answering.client, core.runs.answering.answers, core.reports.one_question, core.reports.tokens, "
-        "core.reports.calibrated, core.reports.recalibrated, sys;"
+        "core.reports.calibrated, core.reports.recalibrated, core.runs.jury_job, core.reports.jury, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)

@@ -124,3 +124,18 @@ def reliability(bins: pd.DataFrame, scale: str) -> Figure:
         for row in frame.head(30).to_dict("records")
     )
     return Figure(frame, spec, f"How often jurors are right at a confidence: {said}.", f"jurors-reliability-{scale}")
+
+
+def losses(frame: pd.DataFrame) -> Figure:
+    """The loss of each step of a juror's tuning."""
+    spec = {
+        "height": 120,
+        "mark": {"type": "line", "strokeWidth": 1.5},
+        "encoding": {
+            "x": {"field": "step", "type": "quantitative", "title": "step"},
+            "y": {"field": "loss", "type": "quantitative", "title": "loss", "scale": {"zero": True}},
+            "color": theme.color(theme.LAC),
+        },
+    }
+    first, last = float(frame["loss"].iloc[0]), float(frame["loss"].iloc[-1])
+    return Figure(frame, spec, f"Loss from {first:.2f} to {last:.2f} in {len(frame)} steps.", "juror-losses")
