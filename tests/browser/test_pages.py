@@ -24,6 +24,7 @@ FIGURES = {
     "one_question": ".question svg.lines",
     "learn": "[data-plot=sizes] svg.chart",
     "compare": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
+    "prompting": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
     "data": "[data-testid=stFileUploader]",
     "doctor": "h1:has-text('What can this machine run?')",
 }
