@@ -14,7 +14,8 @@ from app.charts import compare, prompting
 from app.components import figures
 from app.components.prompting_card import card
 from app.state import View
-from app.words import counted, plain
+from app.words import counted, plain, sentence
+from core.errors import InputError
 from core.exchange import writing
 from core.reports import prompting as reports
 from core.reports import side_by_side
@@ -251,7 +252,11 @@ def _side_by_side(first: Reading, second: Reading, view: View) -> None:
 
 
 def _tests(first: Reading, others: tuple[Reading, ...], view: View) -> None:
-    table = readings.against(first, others, view.alpha, view.score)
+    try:
+        table = readings.against(first, others, view.alpha, view.score)
+    except InputError as error:
+        st.info(plain(sentence(str(error))))
+        return
     rows = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
     st.markdown(
         f"**Every other way less {plain(first.title)}**, on {counted(int(table['n'].min()), 'shared question')}"

@@ -28,6 +28,7 @@ FIGURES = {
     "calibration": ".temperature svg.chart",
     "jury": ".jury:not(.fresh) .rules-table tbody tr",
     "tokens": ".tokens .text button",
+    "prompting": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
     "data": "[data-testid=stFileUploader]",
     "doctor": "h1:has-text('What can this machine run?')",
 }
