@@ -184,7 +184,8 @@ def _figures(asked: Asked, view: View, found: Library, source: str, prompts: tup
     half = n // 2
     st.caption(
         f"{counted(n, 'choice')} of {endings} endings, so guessing makes {100 / endings:.0f} % right. Sets: a seeded "
-        f"half ({half}) sets the threshold, the other {n - half} are tested; one set each for LAC and APS."
+        f"half ({half}) sets the threshold, the other {n - half} are tested; one set each for LAC and APS. "
+        "A model finds what it wrote itself likelier than what a person wrote: let others write the endings."
     )
     if note:
         st.caption(note.replace("questions", "choices"))

@@ -110,8 +110,8 @@ def _dumbbell(series: Measured, asked: Asked) -> None:
         key=MEASURE_KEY,
     )
     said = {
-        "perplexity": "exp of the mean loss over all tokens; lower is more expected. Only of one model's figures.",
-        "message_mean": "As published: one unlikely message outweighs all others. Only of one model's figures.",
+        "perplexity": "e to the mean loss over all tokens; lower is more expected. For figures of one model alone.",
+        "message_mean": "As published: one unlikely message outweighs all others. For figures of one model alone.",
         "bits_per_byte": "Loss by the bytes of the text, which compares across models too; lower is more expected.",
     }[str(measure)]
     here = {place: name for place, name in names(asked).items() if name in series}
@@ -234,6 +234,8 @@ def _published(table: pd.DataFrame, asked: Asked) -> None:
         ours.get((conversation, called[prompt]), math.nan)
         for conversation, prompt in zip(printed["conversation"], printed["prompt"], strict=True)
     ]
+    beside = printed["ours"].notna().any()
+    printed = printed if beside else printed.drop(columns="ours")
     st.markdown("**Published figures** (not Hedge's): other prompts A and B, of a counselor and of a president")
     st.dataframe(
         printed,
@@ -251,5 +253,6 @@ def _published(table: pd.DataFrame, asked: Asked) -> None:
     )
     st.caption(
         "They are means of the messages' perplexities, with the role's name scored and the last token of each message "
-        "missed; “As published” under “How words are scored” computes ours so."
+        "missed; “As published” under “How words are scored” computes ours so. "
+        + ("" if beside else "Ours stand beside them where conversations of these names are measured.")
     )

@@ -1,6 +1,6 @@
 """How long a conversation of 200 messages under two prompts takes, from asking for the run to its figures on disk.
 
-`python tests/benchmarks/perplexity_run.py [MODEL]`; the model is loaded anew, torch is imported before the clock starts.
+`PYTHONPATH=. python tests/benchmarks/perplexity_run.py [MODEL]`; the model is loaded anew, torch is imported before.
 """
 
 from __future__ import annotations
