@@ -21,6 +21,7 @@ from core.errors import InputError
 from core.perplexity.layout import MODES
 from core.reports.frames import alpha_value
 from core.reports.report import DEFAULT_SCORES
+from core.runs.spec import DTYPES
 
 VIEW_KEY = "view"
 NAMES_KEY = "view_names"
@@ -43,7 +44,7 @@ class View:
     the id of the answer to one's own. Of perplexities: ``models``, with commas between; ``a`` and ``b`` the prompts,
     ``talks`` the conversations, by their hashes with commas between ("": those that ship), and ``talk`` the one that
     is looked at; ``message`` the place of its message among those that were scored, from 1; ``mode`` standard or
-    published; ``window`` the exchanges before a message.
+    published; ``window`` the exchanges before a message; ``dtype`` the precision.
     """
 
     run: str = ""
@@ -78,12 +79,13 @@ class View:
     message: int = 1
     mode: str = "standard"
     window: str = "2"
+    dtype: str = "float32"
 
 
 ALWAYS_SHOWN = ("run", "alpha")
 """Names that stand in the address even at their defaults."""
 
-OF_PERPLEXITY = ("models", "a", "b", "talks", "talk", "message", "mode", "window")
+OF_PERPLEXITY = ("models", "a", "b", "talks", "talk", "message", "mode", "window", "dtype")
 NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question", "runs", *OF_PERPLEXITY)
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
@@ -179,6 +181,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "message": _row,
     "mode": _one_of(MODES),
     "window": _one_of(WINDOWS),
+    "dtype": _one_of(DTYPES),
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 

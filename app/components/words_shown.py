@@ -69,7 +69,8 @@ def _series(asked: Asked, found: Library, way: Way) -> Measured:
     if not both:
         return {}
     made = {name: found.by_conversation(way, digests[place], both) for place, name in names(asked).items()}
-    return {name: of for name, of in made.items() if of}
+    # A baseline that was measured on fewer conversations would be one of other words.
+    return {name: of for name, of in made.items() if len(of) == len(both)}
 
 
 def _headline(series: Measured) -> None:
