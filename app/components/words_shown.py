@@ -15,7 +15,7 @@ from app.components.words_asked import Asked
 from app.measured import Library, Way
 from app.state import View
 from app.words import counted, plain, shortened
-from core.perplexity.figures import Message, bits_per_byte, most_changed, token_weighted
+from core.perplexity.figures import Message, aligned, bits_per_byte, most_changed, token_weighted
 from core.perplexity.prompts import EMPTY
 from core.reports import perplexity as reports
 
@@ -142,7 +142,7 @@ def _one_message(asked: Asked, view: View, found: Library, way: Way) -> None:
         key=MESSAGE_KEY,
         on_change=state.taking("message", MESSAGE_KEY),
     )
-    one, other = a[place - 1], b[place - 1]
+    one, other = aligned(a[place - 1], b[place - 1])
     token_strip(one, other, most_changed(one, other), names=(asked.a.name, asked.b.name), key="token_strip")
     with st.expander("What was said before"):
         number = one.number
