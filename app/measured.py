@@ -17,6 +17,7 @@ from core.perplexity.conversations import Conversation
 from core.perplexity.figures import Message
 from core.perplexity.prompts import SHIPPED, SystemPrompt
 from core.perplexity.request import Request
+from core.reports.perplexity import called
 from core.runs import losses
 from core.runs.losses import Measured
 from core.runs.store import RunRecord
@@ -50,8 +51,9 @@ class Library:
 
     def by_conversation(self, way: Way, prompt: str, sources: Iterable[str]) -> dict[str, tuple[Message, ...]]:
         """From a conversation's name to its messages, of those that are measured."""
-        found = {source: self.messages(way, prompt, source) for source in sources}
-        return {self.conversations[source].name: messages for source, messages in found.items() if messages}
+        names = called({source: self.conversations[source].name for source in sources})
+        found = {source: self.messages(way, prompt, source) for source in names}
+        return {names[source]: messages for source, messages in found.items() if messages}
 
     def missing(self, way: Way, prompts: Sequence[str], sources: Sequence[str]) -> list[tuple[str, str]]:
         """The pairs of prompt and source that nobody has measured in this way."""

@@ -28,6 +28,7 @@ from core.reports.frames import alpha_value
 from core.reports.prompting import METHODS
 from core.reports.report import DEFAULT_SCORES
 from core.reports.tempered import check_hundredths
+from core.runs.spec import DTYPES
 
 VIEW_KEY = "view"
 NAMES_KEY = "view_names"
@@ -52,12 +53,10 @@ class View:
     the id of the answer to one's own. Of a jury: ``jury`` its id ("": the latest), ``judged`` which answers,
     ``confidence`` the scale, ``rule``, ``at`` the sureness in hundredths below which it abstains, ``cases`` which are
     listed, ``order`` the measure that orders rules, ``card`` the id of the answer that is open.
-    Of ways of asking: ``experiment`` its key, ``method`` and ``beside`` the two
-    compared, ``shots`` of both ("": the fewest).
-    Of perplexities: ``models``, with commas between; ``a`` and ``b`` the prompts,
-    ``talks`` the conversations, by their hashes with commas between ("": those that ship), and ``talk`` the one that
+    Of ways of asking: ``experiment`` its key, ``method`` and ``beside`` the two compared, ``shots`` of both ("": the
+    fewest). Of perplexities: ``models``, with commas between; ``a`` and ``b`` the prompts, ``talks`` the conversations, by their hashes with commas between ("": those that ship), and ``talk`` the one that
     is looked at; ``message`` the place of its message among those that were scored, from 1; ``mode`` standard or
-    published; ``window`` the exchanges before a message.
+    published; ``window`` the exchanges before a message; ``dtype`` the precision.
     """
 
     run: str = ""
@@ -108,6 +107,7 @@ class View:
     message: int = 1
     mode: str = "standard"
     window: str = "2"
+    dtype: str = "float32"
 
 
 ALWAYS_SHOWN = ("run", "alpha")
@@ -117,7 +117,7 @@ OF_CALIBRATION = ("bins", "edges", "within", "t")
 OF_A_JURY = ("jury", "judged", "confidence", "rule", "at", "cases", "order", "card")
 OF_PROMPTING = ("experiment", "method", "beside", "shots")
 OF_RUNS = ("run", "score", "source", "target", "step", "question", "runs")
-OF_PERPLEXITY = ("models", "a", "b", "talks", "talk", "message", "mode", "window")
+OF_PERPLEXITY = ("models", "a", "b", "talks", "talk", "message", "mode", "window", "dtype")
 NOT_OF_THE_LAB = (*OF_RUNS, *OF_CALIBRATION, *OF_A_JURY, *OF_PROMPTING, *OF_PERPLEXITY)
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
@@ -255,6 +255,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "message": _row,
     "mode": _one_of(MODES),
     "window": _one_of(WINDOWS),
+    "dtype": _one_of(DTYPES),
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 

@@ -149,8 +149,8 @@ def exchanges_of(text: str) -> int | None:
 def _report(name: str, *, alpha: int, rule: str) -> dict[str, Any]:
     found = losses.read(name)
     request = found.request
-    names = {one.digest: one.name for one in request.conversations}
-    prompts = {one.digest: one.name for one in request.prompts}
+    names = reports.called({one.digest: one.name for one in request.conversations})
+    prompts = reports.called({one.digest: one.name for one in request.prompts})
     measured = {
         prompts[digest]: {names[source]: found.messages[digest, source] for source in names} for digest in prompts
     }

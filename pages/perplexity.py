@@ -4,7 +4,6 @@ import streamlit as st
 
 from app import state
 from app.components import choice_bench, words_asked, words_shown
-from app.components.run_list import agent_notice
 from app.errors import spoken
 
 st.title("What does a system prompt do to every word?", anchor=False)
@@ -15,4 +14,3 @@ with spoken():
     words_asked.measure(asked, found)
     words_shown.shown(asked, view, found)
     choice_bench.section(asked, view, found)
-agent_notice()

@@ -43,7 +43,13 @@ def _marks(names: Mapping[str, str], encoding: dict[str, Any], *, lines: bool) -
 def dumbbell(table: pd.DataFrame, measure: str, names: Mapping[str, str]) -> Figure:
     """A row a conversation, a mark a prompt, a line between A and B."""
     title, form = MEASURES[measure]
-    x = {"field": measure, "type": "quantitative", "title": title, "scale": {"zero": False, "nice": True}}
+    x = {
+        "field": measure,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"zero": False, "nice": True},
+        "axis": {"tickCount": 6},
+    }
     order = list(dict.fromkeys(table["conversation"]))
     y = {"field": "conversation", "type": "nominal", "title": None, "sort": order, "axis": {"labelLimit": 240}}
     ends = [name for place, name in names.items() if place != "none"]

@@ -52,7 +52,7 @@ def section(asked: Asked, view: View, found: Library) -> None:
         wanted = {model: some for model, some in missing.items() if some}
         if wanted and st.button("Measure the endings", key="choices_measure"):
             specs = [
-                losses.spec_of(Request(tuple(some), choices=of, mode=asked.mode), canonical(model))
+                losses.spec_of(Request(tuple(some), choices=of, mode=asked.mode), canonical(model), dtype=asked.dtype)
                 for model, some in wanted.items()
             ]
             launch(specs)
@@ -102,7 +102,7 @@ def _prompts(asked: Asked, of: tuple[Choice, ...]) -> tuple[SystemPrompt, ...]:
 
 
 def _way(asked: Asked, model: str) -> Way:
-    return Way(model, mode=asked.mode)
+    return Way(model, asked.dtype, asked.mode)
 
 
 def _missing(
@@ -184,7 +184,8 @@ def _figures(asked: Asked, view: View, found: Library, source: str, prompts: tup
     half = n // 2
     st.caption(
         f"{counted(n, 'choice')} of {endings} endings, so guessing makes {100 / endings:.0f} % right. Sets: a seeded "
-        f"half ({half}) sets the threshold, the other {n - half} are tested; one set each for LAC and APS."
+        f"half ({half}) sets the threshold, the other {n - half} are tested; one set each for LAC and APS. "
+        "A model finds what it wrote itself likelier than what a person wrote: let others write the endings."
     )
     if note:
         st.caption(note.replace("questions", "choices"))

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app import data, live, state
-from app.components.launch import MODEL_HELP, known_models
+from app.components.launch import MODEL_HELP, known_models, precisions
+from app.errors import spoken
+from app.live import Standing
 from app.measured import Library, Way, library
 from app.state import OF_PERPLEXITY, WINDOWS, View
 from app.words import counted, duration, plain, sentence
@@ -30,6 +32,7 @@ MODELS_KEY = "words_models"
 TALKS_KEY = "words_talks"
 MODE_KEY = "words_mode"
 WINDOW_KEY = "words_window"
+DTYPE_KEY = "words_dtype"
 FILES_KEY = "words_files"
 POLL_S = 1.0
 DEFAULTS = {"a": FITTING, "b": UNFITTING}
@@ -39,6 +42,7 @@ MODE_HELP = (
     "counselor's role scored too, the last token of each message missed."
 )
 WINDOW_HELP = "How many exchanges before a message the model sees. The system prompt and the message's request always."
+DTYPE_HELP = "The numbers the model computes with; float32 is exact, the others are for models too large for it."
 CHAT = "-instruct"
 """What a bundled model's name ends with that was tuned to chat; it is offered first."""
 
@@ -53,6 +57,7 @@ class Asked:
     talks: tuple[str, ...]
     mode: str
     exchanges: int | None
+    dtype: str
 
     @property
     def prompts(self) -> tuple[SystemPrompt, ...]:
@@ -61,7 +66,7 @@ class Asked:
 
     def way(self, model: str) -> Way:
         """How a model's words are measured."""
-        return Way(model, mode=self.mode, exchanges=self.exchanges)
+        return Way(model, self.dtype, self.mode, self.exchanges)
 
 
 def known() -> Library:
@@ -86,9 +91,9 @@ def form(view: View, found: Library) -> Asked:
     with chosen:
         sources = _talks(view, found)
     with st.expander("How words are scored, and conversations of your own"):
-        mode, exchanges = _way(view)
+        mode, exchanges, dtype = _way(view)
         _upload(found)
-    return Asked(of, a, b, sources, mode, exchanges)
+    return Asked(of, a, b, sources, mode, exchanges, dtype)
 
 
 def _prompt(place: str, view: View, found: Library) -> SystemPrompt:
@@ -162,9 +167,11 @@ def _talks_chosen() -> None:
     state.change(talks="" if set(chosen) == set(shipped) else ",".join(chosen), talk="", message=1)
 
 
-def _way(view: View) -> tuple[str, int | None]:
+def _way(view: View) -> tuple[str, int | None, str]:
     st.session_state[MODE_KEY], st.session_state[WINDOW_KEY] = view.mode, view.window
-    left, right = st.columns(2)
+    offered = list(dict.fromkeys([*precisions(), view.dtype]))
+    st.session_state[DTYPE_KEY] = view.dtype
+    left, right, third = st.columns(3)
     mode = left.segmented_control(
         "Mode",
         MODES,
@@ -182,7 +189,10 @@ def _way(view: View) -> tuple[str, int | None]:
         on_change=state.taking("window", WINDOW_KEY),
         help=WINDOW_HELP,
     )
-    return str(mode), None if window == "all" else int(str(window))
+    dtype = third.segmented_control(
+        "Precision", offered, required=True, key=DTYPE_KEY, on_change=state.taking("dtype", DTYPE_KEY), help=DTYPE_HELP
+    )
+    return str(mode), None if window == "all" else int(str(window)), str(dtype)
 
 
 def _upload(found: Library) -> None:
@@ -219,7 +229,7 @@ def measure(asked: Asked, found: Library) -> None:
     if not asked.models or not asked.talks:
         st.info("Choose at least one model and one conversation.")
         return
-    busy = _at_work()
+    busy = _at_work(live.standing(anew=True))
     if wanted and not busy:
         count = sum(len(list(request.parts())) for request in wanted.values())
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -247,7 +257,7 @@ def _request(asked: Asked, model: str, found: Library) -> Request | None:
 
 def _launch(asked: Asked, wanted: dict[str, Request]) -> None:
     names = [canonical(model) for model in asked.models]
-    specs = [losses.spec_of(wanted[model], canonical(model)) for model in wanted]
+    specs = [losses.spec_of(wanted[model], canonical(model), dtype=asked.dtype) for model in wanted]
     launch(specs)
     for place, prompt in (("a", asked.a), ("b", asked.b)):
         st.session_state[f"words_{place}_of"] = prompt.digest
@@ -266,14 +276,19 @@ def launch(specs: Sequence[RunSpec]) -> None:
         raise InputError(next(iter(outcome.refused.values())))
 
 
-def _at_work() -> list[RunStatus]:
-    return [now for now in live.standing(anew=True).statuses if not now.ended and not now.record.spec.answers]
+def _at_work(standing: Standing) -> list[RunStatus]:
+    return [now for now in standing.statuses if not now.ended and not now.record.spec.answers]
 
 
 def _watch(was_busy: bool) -> None:
+    with spoken():
+        _progress(was_busy)
+
+
+def _progress(was_busy: bool) -> None:
     from core.runs import engine
 
-    busy = [now for now in live.standing().statuses if not now.ended and not now.record.spec.answers]
+    busy = _at_work(live.standing())
     if was_busy and not busy:
         st.rerun()
     for now in busy:

@@ -15,7 +15,7 @@ from app.components.words_asked import Asked
 from app.measured import Library, Way
 from app.state import View
 from app.words import counted, plain, shortened
-from core.perplexity.figures import Message, bits_per_byte, most_changed, token_weighted
+from core.perplexity.figures import Message, aligned, bits_per_byte, most_changed, token_weighted
 from core.perplexity.prompts import EMPTY
 from core.reports import perplexity as reports
 
@@ -69,7 +69,8 @@ def _series(asked: Asked, found: Library, way: Way) -> Measured:
     if not both:
         return {}
     made = {name: found.by_conversation(way, digests[place], both) for place, name in names(asked).items()}
-    return {name: of for name, of in made.items() if of}
+    # A baseline that was measured on fewer conversations would be one of other words.
+    return {name: of for name, of in made.items() if len(of) == len(both)}
 
 
 def _headline(series: Measured) -> None:
@@ -110,8 +111,8 @@ def _dumbbell(series: Measured, asked: Asked) -> None:
         key=MEASURE_KEY,
     )
     said = {
-        "perplexity": "exp of the mean loss over all tokens; lower is more expected. Only of one model's figures.",
-        "message_mean": "As published: one unlikely message outweighs all others. Only of one model's figures.",
+        "perplexity": "e to the mean loss over all tokens; lower is more expected. For figures of one model alone.",
+        "message_mean": "As published: one unlikely message outweighs all others. For figures of one model alone.",
         "bits_per_byte": "Loss by the bytes of the text, which compares across models too; lower is more expected.",
     }[str(measure)]
     here = {place: name for place, name in names(asked).items() if name in series}
@@ -141,7 +142,7 @@ def _one_message(asked: Asked, view: View, found: Library, way: Way) -> None:
         key=MESSAGE_KEY,
         on_change=state.taking("message", MESSAGE_KEY),
     )
-    one, other = a[place - 1], b[place - 1]
+    one, other = aligned(a[place - 1], b[place - 1])
     token_strip(one, other, most_changed(one, other), names=(asked.a.name, asked.b.name), key="token_strip")
     with st.expander("What was said before"):
         number = one.number
@@ -234,6 +235,8 @@ def _published(table: pd.DataFrame, asked: Asked) -> None:
         ours.get((conversation, called[prompt]), math.nan)
         for conversation, prompt in zip(printed["conversation"], printed["prompt"], strict=True)
     ]
+    beside = printed["ours"].notna().any()
+    printed = printed if beside else printed.drop(columns="ours")
     st.markdown("**Published figures** (not Hedge's): other prompts A and B, of a counselor and of a president")
     st.dataframe(
         printed,
@@ -251,5 +254,6 @@ def _published(table: pd.DataFrame, asked: Asked) -> None:
     )
     st.caption(
         "They are means of the messages' perplexities, with the role's name scored and the last token of each message "
-        "missed; “As published” under “How words are scored” computes ours so."
+        "missed; “As published” under “How words are scored” computes ours so. "
+        + ("" if beside else "Ours stand beside them where conversations of these names are measured.")
     )

@@ -104,16 +104,35 @@ class Paired:
         return self.low > 0 or self.high < 0
 
 
+def aligned(a: Message, b: Message) -> tuple[Message, Message]:
+    """The same message under two prompts in pieces that both have.
+
+    Some tokenizers join words, and then what stands before a message decides how its first words are cut. Tokens
+    between two places at which both cut become one piece, their losses added. Raises :class:`InputError` where the
+    texts differ.
+    """
+    if a.pieces == b.pieces:
+        return a, b
+    if "".join(a.pieces) != "".join(b.pieces):
+        raise InputError("the two prompts were not measured on the same words; measure both in one way")
+    ends = [np.cumsum([len(piece) for piece in each.pieces]) for each in (a, b)]
+    shared = np.intersect1d(*ends)
+    text = "".join(a.pieces)
+    pieces = tuple(text[start:end] for start, end in zip([0, *shared[:-1]], shared, strict=True))
+    merged = (np.bincount(np.searchsorted(shared, at), each.losses) for at, each in zip(ends, (a, b), strict=True))
+    first, second = (losses.astype(np.float32) for losses in merged)
+    return Message(a.number, pieces, first), Message(b.number, pieces, second)
+
+
 def paired(a: Sequence[Message], b: Sequence[Message], *, rng: np.random.Generator) -> Paired:
     """Compare two prompts on the same messages of one model, message by message.
 
-    Raises :class:`InputError` where they are not the same tokens, or fewer than 2 messages.
+    Raises :class:`InputError` where they are not the same words, or fewer than 2 messages.
     """
-    if [m.pieces for m in a] != [m.pieces for m in b]:
-        raise InputError("the two prompts were not measured on the same words; measure both in one way")
-    if len(a) < 2:
-        raise InputError(f"a paired difference needs at least 2 messages, got {len(a)}")
-    differences = np.array([one.mean_loss - other.mean_loss for one, other in zip(a, b, strict=True)])
+    if len(a) != len(b) or len(a) < 2:
+        raise InputError(f"a paired difference needs the same messages, at least 2; got {len(a)} and {len(b)}")
+    both = [aligned(one, other) for one, other in zip(a, b, strict=True)]
+    differences = np.array([one.mean_loss - other.mean_loss for one, other in both])
     drawn = rng.integers(0, len(differences), (RESAMPLES, len(differences)))
     low, high = np.quantile(differences[drawn].mean(axis=1), [0.025, 0.975])
     return Paired(len(differences), float(differences.mean()), float(low), float(high), sign_flip(differences, rng=rng))
@@ -152,7 +171,7 @@ class Word:
 
 
 def words(a: Message, b: Message) -> list[Word]:
-    """A message's words, its tokens joined up to the next space."""
+    """The words of two :func:`aligned` messages, tokens joined up to the next space."""
     made: list[Word] = []
     before = " "
     for at, (piece, one, other) in enumerate(zip(a.pieces, a.losses, b.losses, strict=True)):

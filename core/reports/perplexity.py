@@ -6,6 +6,7 @@ measured in several runs of one model in one way is the latest run's; they are e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,16 @@ POSITIONS = 12
 def rng() -> np.random.Generator:
     """The generator of intervals and tests, the same at each look."""
     return np.random.default_rng([SEED, 0x9E7])
+
+
+def called(names: Mapping[str, str]) -> dict[str, str]:
+    """From a hash to a name that no other has; those that several have get the beginning of their hash.
+
+    >>> called({"12345": "talk", "67890": "talk", "abcde": "other"})
+    {'12345': 'talk 1234', '67890': 'talk 6789', 'abcde': 'other'}
+    """
+    often = Counter(names.values())
+    return {digest: f"{name} {digest[:4]}" if often[name] > 1 else name for digest, name in names.items()}
 
 
 def by_conversation(measured: Mapping[str, Mapping[str, Messages]]) -> pd.DataFrame:

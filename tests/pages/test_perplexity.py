@@ -126,6 +126,18 @@ def test_two_ways_do_not_mix(open_page: Open):
     assert metrics(app) == []
 
 
+def test_conversations_of_one_name_stay_apart(open_page: Open):
+    other = Conversation(TALK.name, (*TALK.messages[:3], Message("user", "Go on."), Message("assistant", "I see.")))
+    measure(conversations=(TALK, other))
+    app = open_page("perplexity", models=MODEL, talks=f"{TALK.digest},{other.digest}")
+    assert not app.exception
+    table = app.dataframe[1].value
+    assert sorted(set(table["conversation"])) == sorted(
+        [reports.ALL, f"{TALK.name} {TALK.digest[:4]}", f"{TALK.name} {other.digest[:4]}"]
+    )
+    assert table["messages"].tolist() == [2] * 6 + [4] * 3
+
+
 def test_a_failed_run_is_said(open_page: Open, monkeypatch: pytest.MonkeyPatch):
     def fail(spec):
         store.create(store.RunRecord(spec=spec, state="failed", created=1.0, message="the prompt is too long"))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.perplexity.figures import (
     Message,
+    aligned,
     bits_per_byte,
     message_mean,
     most_changed,
@@ -79,10 +80,23 @@ def test_a_pair_by_hand():
     assert found.p_value == 0.5  # both signs alike: 2 of 4 patterns
 
 
+def test_words_cut_otherwise_are_put_together():
+    a = message(1, 2, 4, 8, pieces=("So ", "you ", "see", "."))
+    b = message(3, 5, 7, pieces=("So you", " see", "."))
+    one, other = aligned(a, b)
+    assert one.pieces == other.pieces == ("So you see", ".")
+    assert (one.losses.tolist(), other.losses.tolist()) == ([7, 8], [8, 7])
+    assert paired([a, a], [b, b], rng=rng()).mean == 0
+    # A token without a text of its own, a part of a letter, goes with the one that has the letter.
+    whole, parts = message(5, 1, pieces=("é", "a")), message(2, 3, 1, pieces=("é", "", "a"))
+    assert [each.losses.tolist() for each in aligned(whole, parts)] == [[5, 1], [5, 1]]
+    assert aligned(a, a)[0] is a
+
+
 def test_other_words_are_no_pair():
     with pytest.raises(InputError, match="not measured on the same words"):
         paired([message(1.0), message(1.0)], [message(1.0), message(1.0, 2.0)], rng=rng())
-    with pytest.raises(InputError, match="at least 2 messages"):
+    with pytest.raises(InputError, match="the same messages, at least 2; got 1 and 1"):
         paired([message(1.0)], [message(1.0)], rng=rng())
     with pytest.raises(InputError, match="2 texts and 1 losses"):
         Message(0, ("a", "b"), np.ones(1, dtype=np.float32))
