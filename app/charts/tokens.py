@@ -10,7 +10,6 @@ from app import theme
 from app.charts.figure import Figure
 
 MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down")
-INKS = (theme.TRUTH, theme.LAC, theme.APS, theme.IN_SET, theme.OUT_OF_SET, theme.GUARANTEE)
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [3, 5])
 MOST = len(MARKS)
 
@@ -18,7 +17,6 @@ MOST = len(MARKS)
 def token_reliability(frame: pd.DataFrame) -> Figure:
     """Accuracy against confidence of tokens, a line with marks a model, with the 95 % intervals."""
     names = list(dict.fromkeys(frame["name"]))
-    shown = frame.assign(ink=frame["name"].map(dict(zip(names, INKS, strict=False))))
     axis = {"format": ".0%", "tickCount": 5}
     x = {
         "field": "confidence",
@@ -28,8 +26,8 @@ def token_reliability(frame: pd.DataFrame) -> Figure:
         "axis": axis,
     }
     y = {"field": "accuracy", "type": "quantitative", "title": "Accuracy", "scale": {"domain": [0, 1]}, "axis": axis}
-    color = {"field": "ink", "type": "nominal", "scale": theme.COLOR_SCALE, "legend": None}
     legend = {"orient": "top", "title": None, "columns": 2, "labelLimit": 330}
+    color = {"field": "name", "type": "nominal", "scale": {"domain": names}, "legend": legend}
     shape = {
         "field": "name",
         "type": "nominal",
@@ -76,7 +74,7 @@ def token_reliability(frame: pd.DataFrame) -> Figure:
     ]
     said = "; ".join(f"{name}: {int(frame.loc[frame['name'] == name, 'n'].sum()):,} tokens" for name in names)
     return Figure(
-        shown, {"height": 420, "layer": layers}, f"Reliability of token predictions. {said}.", "token-reliability"
+        frame, {"height": 420, "layer": layers}, f"Reliability of token predictions. {said}.", "token-reliability"
     )
 
 
