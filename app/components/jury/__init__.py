@@ -61,7 +61,7 @@ def jury(bench: Bench, found: Experiment, *, version: str, view: View) -> None:
             "rows": pa.Table.from_pandas(_numbers(bench), preserve_index=False),
             "texts": pa.Table.from_pandas(bench.rows[texts], preserve_index=False),
             "splits": len(found.protocol.seeds),
-            "always_false": 1 - found.right,
+            "always_false": next(of.accuracy.value for of in found.outcomes if of.rule == "always_false"),
             "view": seed.start,
             "revision": seed.revision,
         },

@@ -18,7 +18,8 @@ function tagsOf({ rows, rule, at, jurors }, i) {
   if (rows.said[rule][i] !== rows.said.majority[i]) made.append(tag("against majority", "plain"));
   if (answered(rows, rule, i, at)) made.append(tag(word(rows.said[rule][i]), rows.said[rule][i] ? "true" : ""));
   else made.append(tag("abstains", "plain"));
-  made.append(isWrong(rows, rule, i) ? tag("wrong", "wrong") : tag("right", "plain"));
+  const would = answered(rows, rule, i, at) ? "" : "would be ";
+  made.append(isWrong(rows, rule, i) ? tag(`${would}wrong`, would ? "plain" : "wrong") : tag(`${would}right`, "plain"));
   return made;
 }
 
