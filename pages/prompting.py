@@ -18,7 +18,9 @@ with spoken():
             controls.score_choice(view)
         shown = prompting.overview(chosen, view)
         prompting.two_ways(chosen, shown, view)
-        with st.expander("Answers that are no letter, other orders, written answers", key="prompting_letters_open"):
-            prompting_letters.letters(chosen.letters, view)
+        title = "Answers that are no letter, other orders, written answers"
+        with st.expander(title, on_change="rerun", key="prompting_letters_open") as folded:
+            if folded.open:
+                prompting_letters.letters(chosen.letters, view)
 with st.expander("Ask in all these ways", expanded=not chosen, key="prompting_launch_open"), spoken():
     prompting_launch.section()

@@ -21,6 +21,8 @@ from core.settings import ROOT
 from tests.browser.conftest import Visitor, server
 
 SAMPLES = 60
+DRAWN_WITHIN_MS = 120_000
+"""The page tests many differences; on a machine with other work that takes its time."""
 
 
 @pytest.fixture(scope="module")
@@ -71,16 +73,23 @@ def sizes(page: Page) -> list[str]:
 def shows(page: Page, expected: list[str]) -> None:
     for place, text in enumerate(expected):
         shown = page.get_by_test_id("stMetric").filter(has_text="Mean set size").get_by_test_id("stMetricValue")
-        expect(shown.nth(place)).to_have_text(text)
+        expect(shown.nth(place)).to_have_text(text, timeout=DRAWN_WITHIN_MS)
+
+
+def idle(page: Page) -> None:
+    """The page is drawn whole: a list that is open before may be closed again."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute(
+        "data-test-script-state", "notRunning", timeout=DRAWN_WITHIN_MS
+    )
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    # A list that is open while the page is still being drawn may be closed again.
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    idle(page)
     page.get_by_role("combobox", name=label, exact=True).click()
     page.get_by_role("option", name=option, exact=True).click()
 
 
+@pytest.mark.timeout(600)
 def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, home: Path, tmp_path: Path):
     ways = offered(home)
     page = visit(address).open("/prompting?alpha=300")
@@ -88,17 +97,20 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, hom
 
     choose(page, "Beside it", prompting.METHODS["tokens"])
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["tokens", 0], 300)])
+    idle(page)
     page.get_by_role("radio", name="1", exact=True).click()
     shows(page, [mean_size(ways["letters", 1], 300), mean_size(ways["tokens", 1], 300)])
     expect(page).to_have_url(re.compile("shots=1"))
     at_300, link = sizes(page), page.url
 
+    idle(page)
     page.get_by_role("slider", name="alpha").press("Home")
     expect(page).to_have_url(re.compile("alpha=1(&|$)"))
     shows(page, ["4.00", "4.00"])  # with 30 calibration questions, alpha 0.001 keeps every option
     page.goto(link)
     shows(page, at_300)
 
+    idle(page)
     table = page.get_by_test_id("stDataFrame").filter(has=page.locator("canvas[data-testid=data-grid-canvas]"))
     questions = table.nth(1)
     questions.scroll_into_view_if_needed()
@@ -108,6 +120,7 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, hom
     expect(page).to_have_url(re.compile("question=qa-"))
     expect(page.get_by_text(re.compile("^Letters .MCP. picks [A-D]"))).to_be_visible()
     expect(page.get_by_text("What the options' texts score")).to_be_visible()
+    idle(page)
 
     with page.expect_download() as caught:
         page.get_by_role("button", name="The whole table as XLSX").click()
@@ -120,5 +133,5 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, hom
 
 def test_on_a_narrow_screen_nothing_is_cut_off(visit: Visitor, address: str):
     page = visit(address, width=390, theme="dark").open("/prompting")
-    expect(page.get_by_role("heading", name="Two ways, question by question")).to_be_visible()
+    expect(page.get_by_role("heading", name="Two ways, question by question")).to_be_visible(timeout=DRAWN_WITHIN_MS)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -49,7 +49,9 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
         for text in (f"{row['accuracy']:.1%}", f"{row['coverage']:.1%}", f"{row['mean_set_size']:.2f}")
     ]
     assert app.query_params["beside"] == "unconditional"
-    text = said(app)
+    assert "In 24 orders" not in said(app)
+    app.session_state["prompting_letters_open"] = True
+    text = said(app.run())
     assert "In 24 orders of the options" in text
     assert "2 sampled answers a question" in text
     assert "is no letter of an option" in text
