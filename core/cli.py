@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from core import commands, perplexity_commands, prompting_commands, token_commands
 from core.calibration.bins import ECE_BINS, EDGES
 from core.calibration.recalibration import METHODS
+from core.commands import exchange, perplexity, prompting, reports, runs, tokens
+from core.commands.answer import Answer
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
@@ -48,12 +49,12 @@ def parser() -> argparse.ArgumentParser:
     """The whole grammar."""
     top = _Parser(prog="python -m core", description="Hedge: how sure a language model really is.")
     verbs = top.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=_Parser)
-    _verb(verbs, "doctor", commands.doctor, "what this machine can run")
+    _verb(verbs, "doctor", runs.doctor, "what this machine can run")
     _run_verb(verbs)
-    _verb(verbs, "runs", commands.runs, "all runs and their states")
+    _verb(verbs, "runs", runs.runs, "all runs and their states")
     for name, action, says in (
-        ("cancel", commands.cancel, "stop runs; what has finished is kept"),
-        ("resume", commands.resume, "go on with runs that were cancelled or failed"),
+        ("cancel", runs.cancel, "stop runs; what has finished is kept"),
+        ("resume", runs.resume, "go on with runs that were cancelled or failed"),
     ):
         _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
     _house_verbs(verbs)
@@ -63,11 +64,11 @@ def parser() -> argparse.ArgumentParser:
     _import_verb(verbs)
     _export_verb(verbs)
     _jury_verbs(verbs)
-    perplexity_commands.add(verbs, _verb)
+    perplexity.add(verbs, _verb)
     _calibration_verb(verbs)
     _train_adapter_verb(verbs)
     _tokens_verb(verbs)
-    _verb(verbs, "agent", commands.agent, "the workers of this host, until it is stopped")
+    _verb(verbs, "agent", runs.agent, "the workers of this host, until it is stopped")
     return top
 
 
@@ -79,7 +80,7 @@ def _verb(verbs: Any, name: str, action: Any, says: str) -> argparse.ArgumentPar
 
 
 def _run_verb(verbs: Any) -> None:
-    made = _verb(verbs, "run", commands.run, "score models on tasks, here or (--queue) in a background worker")
+    made = _verb(verbs, "run", runs.run, "score models on tasks, here or (--queue) in a background worker")
     made.add_argument("--model", nargs="+", required=True, help="bundled names, folders or hub ids")
     made.add_argument(
         "--task", nargs="+", required=True, help="a name, NAME@hub, NAME@published, NAME@FILE, or a file of your own"
@@ -120,17 +121,17 @@ def _run_verb(verbs: Any) -> None:
 
 def _house_verbs(verbs: Any) -> None:
     for name, action, says in (
-        ("first", commands.first, "let queued runs be the next, in the order given"),
-        ("delete", commands.delete, "move runs to the bin, which is emptied of what is a week old"),
-        ("restore", commands.restore, "have deleted runs back from the bin"),
+        ("first", runs.first, "let queued runs be the next, in the order given"),
+        ("delete", runs.delete, "move runs to the bin, which is emptied of what is a week old"),
+        ("restore", runs.restore, "have deleted runs back from the bin"),
     ):
         _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
-    made = _verb(verbs, "bin", commands.show_bin, "what is in the bin, and what it takes of the disk")
+    made = _verb(verbs, "bin", runs.show_bin, "what is in the bin, and what it takes of the disk")
     made.add_argument("--empty", action="store_true", help="delete all of it for good")
 
 
 def _report_verb(verbs: Any) -> None:
-    made = _verb(verbs, "report", commands.report, "accuracy, coverage and set size at alpha")
+    made = _verb(verbs, "report", reports.report, "accuracy, coverage and set size at alpha")
     made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
     made.add_argument("--alpha", type=float, default=0.1)
     made.add_argument("--score", nargs="+", default=list(DEFAULT_SCORES), choices=SCORE_NAMES)
@@ -146,7 +147,7 @@ def _report_verb(verbs: Any) -> None:
 
 def _prompting_verb(verbs: Any) -> None:
     says = "ways of asking side by side: letters against the options' texts, by shots"
-    made = _verb(verbs, "prompting", prompting_commands.compare_ways, says)
+    made = _verb(verbs, "prompting", prompting.compare_ways, says)
     made.add_argument("run", nargs="*", metavar="RUN", help="run ids, or their beginnings; all finished ones without")
     made.add_argument("--alpha", type=float, default=0.1)
     made.add_argument("--score", default="lac", choices=SCORE_NAMES)
@@ -163,19 +164,19 @@ def _sets_arguments(made: argparse.ArgumentParser) -> None:
 
 def _compare_verb(verbs: Any) -> None:
     says = "runs side by side: figures, paired tests, the published claims; sets by the first score"
-    _sets_arguments(_verb(verbs, "compare", commands.compare, says))
+    _sets_arguments(_verb(verbs, "compare", reports.compare, says))
 
 
 def _export_verb(verbs: Any) -> None:
-    made = _verb(verbs, "export", commands.export, "take runs out: tables, figures, a report that needs no network")
+    made = _verb(verbs, "export", exchange.export, "take runs out: tables, figures, a report that needs no network")
     _sets_arguments(made)
-    made.add_argument("--format", required=True, choices=tuple(commands.EXPORTS))
+    made.add_argument("--format", required=True, choices=tuple(exchange.EXPORTS))
     made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder, made where it is missing")
 
 
 def _import_verb(verbs: Any) -> None:
-    made = _verb(verbs, "import", commands.import_results, "bring in results of other tools")
-    made.add_argument("format", choices=tuple(commands.IMPORTERS))
+    made = _verb(verbs, "import", exchange.import_results, "bring in results of other tools")
+    made.add_argument("format", choices=tuple(exchange.IMPORTERS))
     made.add_argument("path", nargs="+", type=Path)
     made.add_argument("--labels", type=Path, help="a folder with the answers (llm-uncertainty-bench)")
     of_table = made.add_argument_group("of a table (CSV, Parquet, JSON lines), where its columns' names do not say it")
@@ -209,21 +210,21 @@ def _jury_verbs(verbs: Any) -> None:
 
 
 def _making_verbs(verbs: Any) -> None:
-    made = _verb(verbs, "answer", _of_jury("answer", "jury_making"), "a base model's answers to short-answer questions")
+    made = _verb(verbs, "answer", _of_jury("answer", "making"), "a base model's answers to short-answer questions")
     made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
     _asked_arguments(made)
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines: id, question, answer, label")
-    made = _verb(verbs, "finetune", _of_jury("finetune", "jury_making"), "tune a juror on answers, or go on tuning it")
+    made = _verb(verbs, "finetune", _of_jury("finetune", "making"), "tune a juror on answers, or go on tuning it")
     made.add_argument("--model", required=True, help="the model under the adapter")
     made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
     made.add_argument("--out", type=Path, required=True, metavar="DIR", help="the adapter's folder")
     _tuning_arguments(made)
-    made = _verb(verbs, "judge", _of_jury("judge", "jury_making"), "let jurors judge answers and keep what they say")
+    made = _verb(verbs, "judge", _of_jury("judge", "making"), "let jurors judge answers and keep what they say")
     made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="adapters or models, two or more")
     made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
     made.add_argument("--dtype", default="float32", choices=DTYPES)
     made.add_argument("--name", default="", help="the jury's name; its jurors' names where not given")
-    made = _verb(verbs, "make", _of_jury("make", "jury_making"), "the whole path: answer, tune jurors, judge, keep")
+    made = _verb(verbs, "make", _of_jury("make", "making"), "the whole path: answer, tune jurors, judge, keep")
     made.add_argument("--base", required=True, help="the model that answers")
     made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="models to tune, or tuned adapters")
     _asked_arguments(made)
@@ -250,11 +251,11 @@ def _tuning_arguments(made: argparse.ArgumentParser, *, alone: bool = True) -> N
         made.add_argument("--dtype", default="float32", choices=DTYPES, help="int4: QLoRA, on an NVIDIA GPU")
 
 
-def _of_jury(name: str, room: str = "jury_commands") -> Any:
+def _of_jury(name: str, room: str = "jury") -> Any:
     """A command of a module of core, which is only loaded when it is wanted."""
 
-    def act(arguments: argparse.Namespace) -> commands.Answer:
-        answer: commands.Answer = getattr(importlib.import_module(f"core.{room}"), name)(arguments)
+    def act(arguments: argparse.Namespace) -> Answer:
+        answer: Answer = getattr(importlib.import_module(f"core.commands.{room}"), name)(arguments)
         return answer
 
     return act
@@ -269,7 +270,7 @@ def _judged_verb(verbs: Any, name: str, action: Any, says: str) -> argparse.Argu
 
 def _calibration_verb(verbs: Any) -> None:
     says = "how far the confidence of runs can be trusted: errors with intervals, reliability, recalibration"
-    made = _verb(verbs, "calibration", token_commands.calibration, says)
+    made = _verb(verbs, "calibration", tokens.calibration, says)
     made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
     made.add_argument("--bins", type=int, default=ECE_BINS)
     made.add_argument("--edges", default="width", choices=EDGES, help="bins of equal width, or of equal mass")
@@ -284,7 +285,7 @@ def _calibration_verb(verbs: Any) -> None:
 
 def _train_adapter_verb(verbs: Any) -> None:
     says = "train an ARD-LoRA or LoRA adapter of a model; the same --out goes on where it stopped"
-    made = _verb(verbs, "train-adapter", token_commands.train_adapter, says)
+    made = _verb(verbs, "train-adapter", tokens.train_adapter, says)
     made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
     made.add_argument("--data", default="trivia", help=TEXTS_HELP)
     made.add_argument("--out", type=Path, required=True, metavar="DIR", help="the adapter's folder")
@@ -307,7 +308,7 @@ def _train_adapter_verb(verbs: Any) -> None:
 def _tokens_verb(verbs: Any) -> None:
     group = verbs.add_parser("tokens", help="the uncertainty of single tokens", description="Single tokens.")
     inner = group.add_subparsers(dest="tokens_verb", required=True, metavar="COMMAND", parser_class=_Parser)
-    made = _verb(inner, "evaluate", token_commands.tokens_evaluate, "ACC, NLL and ECE of next tokens, or of letters")
+    made = _verb(inner, "evaluate", tokens.tokens_evaluate, "ACC, NLL and ECE of next tokens, or of letters")
     _tokens_model(made)
     made.add_argument("--data", "--config", default="trivia", help=TEXTS_HELP)
     made.add_argument("--letters", action="store_true", help="--data is a task: classify over its option letters")
@@ -321,7 +322,7 @@ def _tokens_verb(verbs: Any) -> None:
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--adapter-alpha", type=float, help="the scale times rank of a whole-model checkpoint")
     made.add_argument("--output", type=Path, help="the results' file; evaluation_results.json beside the model")
-    made = _verb(inner, "view", token_commands.tokens_view, "a text token by token: surprise, entropy, alternatives")
+    made = _verb(inner, "view", tokens.tokens_view, "a text token by token: surprise, entropy, alternatives")
     _tokens_model(made)
     made.add_argument("--text", required=True)
     made.add_argument("--output", type=Path, help="a file for the JSON")

@@ -28,13 +28,8 @@ LAYERS = {
     "pocket": 8,
     "doctor": 8,
     "commands": 9,
-    "jury_commands": 10,
-    "prompting_commands": 10,
-    "perplexity_commands": 10,
-    "token_commands": 10,
-    "jury_making": 10,
-    "cli": 11,
-    "__main__": 12,
+    "cli": 10,
+    "__main__": 11,
 }
 """Every room of core by its height; a room imports from lower ones and from itself."""
 

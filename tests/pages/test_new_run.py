@@ -16,7 +16,7 @@ import streamlit as st
 
 from app import live, preview
 from core.cli import parser
-from core.commands import _specs
+from core.commands.runs import specs_of
 from core.errors import RunError
 from core.runs import groups, house, store
 from core.runs.asked import draw_questions, pinned, prompts
@@ -78,7 +78,6 @@ def test_every_choice_of_the_command_line_becomes_part_of_the_spec(open_page: Op
     app.segmented_control(key="launch_mode").set_value("all")
     app.segmented_control(key="launch_form").set_value("cloze")
     app.segmented_control(key="launch_format").set_value("chat")
-    app.checkbox(key="launch_rotations").check()
     app.segmented_control(key="launch_dtypes").set_value(["bfloat16"])
     app.number_input(key="launch_batch").set_value(4)
     app.number_input(key="launch_seed").set_value(3)
@@ -86,7 +85,7 @@ def test_every_choice_of_the_command_line_becomes_part_of_the_spec(open_page: Op
     press(app.run(), "Launch 2 runs")
     assert not app.exception
     assert [error.value for error in app.error] == []
-    rest = {"form": "cloze", "prompt_format": "chat", "rotations": True, "dtype": "bfloat16", "seed": 3}
+    rest = {"form": "cloze", "prompt_format": "chat", "dtype": "bfloat16", "seed": 3}
     first, second = asked
     assert first == RunSpec(model="fake", task="qa", calibration_share=0.25, **rest)
     assert second == pinned(RunSpec(model="fake", task=str(path), calibration_share=0.25, **rest))
@@ -162,7 +161,7 @@ def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
     assert "␣" + shown.continuations[0].strip() in said(app)
     command = app.code[1].value.split()
     assert command[:4] == ["python", "-m", "core", "run"]
-    assert _specs(parser().parse_args(command[3:])) == [spec]
+    assert specs_of(parser().parse_args(command[3:])) == [spec]
 
 
 def test_a_form_that_changed_hides_the_prompt(open_page: Open, tasks: None):

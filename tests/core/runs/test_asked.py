@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.cli import main, parser
-from core.commands import _specs
+from core.commands.runs import specs_of
 from core.errors import InputError
 from core.prompting.strategies import STRATEGIES
 from core.runs import store
@@ -98,7 +98,7 @@ def some(choices):
     )
 )
 def test_the_page_and_the_command_line_ask_for_the_same(asked):
-    said = _specs(parser().parse_args(["run", *asked.words()]))
+    said = specs_of(parser().parse_args(["run", *asked.words()]))
     assert said == asked.specs()
     assert {spec.batch_size for spec in said} == {asked.batch_size}
     product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats, asked.shots)

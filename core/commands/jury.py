@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from core.commands import Answer
+from core.commands.answer import Answer
 from core.errors import InputError
 from core.exchange import juries as files
 from core.exchange import writing

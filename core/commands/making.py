@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.commands import Answer
+from core.commands.answer import Answer
 from core.errors import InputError
 from core.jury.judgements import Judgements, truth
 from core.runs import juries, jury_job, jury_path

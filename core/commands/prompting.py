@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.commands import Answer
+from core.commands.answer import Answer
 from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.exchange import writing

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.calibration.recalibration import METHODS
-from core.commands import Answer
+from core.commands.answer import Answer
 from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.reports.calibrated import Calibrated, calibrated, said

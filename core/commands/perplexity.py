@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.commands import Answer
+from core.commands.answer import Answer
 from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.inference.models import canonical
@@ -74,7 +74,7 @@ def run(arguments: Namespace) -> Answer:
 
         ids = [engine.submit(spec) for spec in specs]
         return Answer({"runs": ids}, "\n".join(f"{name} is queued" for name in ids))
-    from core.commands import execute_here
+    from core.commands.runs import execute_here
 
     ids = [execute_here(spec, unit="message") for spec in specs]
     made = [_report(name, alpha=100, rule="mean") for name in ids]

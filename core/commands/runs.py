@@ -1,0 +1,233 @@
+"""Launching runs and looking after them."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from core.commands.answer import Answer
+from core.commands.reports import report_table
+from core.conformal.alpha import thousandths
+from core.errors import HedgeError
+from core.reports import report as reports
+from core.reports.evaluation import load
+from core.runs import store
+from core.runs.spec import MODES, RunSpec
+from core.runs.store import Progress, RunRecord
+
+
+def run(arguments: Namespace) -> Answer:
+    """Execute every combination here, one after the other, or queue them."""
+    from core.runs.execute import preflight
+
+    alpha = thousandths(arguments.alpha)
+    specs = specs_of(arguments)
+    for spec in specs:
+        preflight(spec)
+    if arguments.dry_run:
+        return _previews(specs)
+    if arguments.queue:
+        return _queued(specs)
+    status = 0
+    ids = []
+    for spec in specs:
+        try:
+            ids.append(execute_here(spec))
+        except HedgeError as error:
+            if len(specs) == 1:
+                raise
+            print(f"hedge: {error}", file=sys.stderr)
+            status = 1
+    made = [reports.report(load(name), alpha).to_json() for name in ids]
+    return Answer({"runs": ids, "reports": made}, report_table(made), status)
+
+
+def _queued(specs: list[RunSpec]) -> Answer:
+    """Ask this host's workers for the runs; several of them are one group, as on the page."""
+    from core.runs import actions, engine
+
+    if len(specs) == 1:
+        ids = [engine.submit(specs[0])]
+        return Answer({"runs": ids}, f"{ids[0]} is queued")
+    group, outcome = actions.launch(specs)
+    lines = [f"{name} is queued" for name in outcome.done]
+    lines += [f"{name} is not: {reason}" for name, reason in outcome.refused.items()]
+    values = {"runs": list(outcome.done), "refused": outcome.refused, "group": group.id if group else None}
+    return Answer(values, "\n".join(lines), 0 if outcome.done else 1)
+
+
+def specs_of(arguments: Namespace) -> list[RunSpec]:
+    from core.runs.asked import Combination
+
+    return Combination(
+        models=tuple(arguments.model),
+        tasks=tuple(arguments.task),
+        strategies=tuple(arguments.strategy),
+        dtypes=tuple(arguments.dtype),
+        forms=tuple(arguments.form),
+        formats=tuple(arguments.format),
+        shots=tuple(arguments.shots),
+        samples=MODES[arguments.mode] if arguments.mode else arguments.samples,
+        rotations=arguments.rotations,
+        orders=arguments.orders,
+        system=arguments.system,
+        repeats=arguments.repeats,
+        batch_size=arguments.batch_size,
+        seed=arguments.seed,
+        calibration_share=arguments.calibration_share,
+    ).specs()
+
+
+def _previews(specs: list[RunSpec]) -> Answer:
+    """What each run would ask; nothing is written and no weights are loaded."""
+    from core.inference.preview import preview
+    from core.runs.asked import draw_questions, prompts
+
+    values, lines = [], []
+    for spec in specs:
+        drawn = draw_questions(spec)
+        asked = prompts(spec, drawn)
+        middle = len(asked) // 2
+        shown = preview(spec.model, asked[middle:] + asked[:middle])
+        counts = asdict(shown) | {"run": spec.run_id, "questions": len(asked)}
+        values.append(counts)
+        lines.append(
+            f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
+            f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
+            f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
+        )
+    return Answer({"previews": values}, "\n\n".join(lines))
+
+
+def execute_here(spec: RunSpec, *, unit: str = "question") -> str:
+    """Execute a run in this process with a progress bar that counts in ``unit``; returns its id."""
+    from tqdm import tqdm
+
+    from core.runs import engine
+    from core.runs.execute import cut_short, execute
+
+    engine.check_free(spec.run_id)
+    with tqdm(desc=f"{spec.model_name} {spec.task_name}", unit=unit, file=sys.stderr) as bar:
+
+        def show(progress: Progress) -> None:
+            bar.total = progress.total
+            bar.set_postfix_str(progress.stage, refresh=False)
+            bar.update(progress.done - bar.n)
+
+        name = execute(spec, on_progress=show)
+    if not spec.answers:
+        return name
+    roles = store.read_questions(name)["role"].to_pylist()
+    wanted, used = spec.samples, roles.count("calibration") + roles.count("test")
+    if wanted is None or used < wanted:
+        print(f"hedge: run {name} uses all {used} questions there are", file=sys.stderr)
+    if shortened := cut_short(store.read_record(name).provenance["engine"]):
+        print(f"hedge: run {name}: {shortened}", file=sys.stderr)
+    return name
+
+
+def runs(arguments: Namespace) -> Answer:
+    """List every run with its state."""
+    rows = [_run_row(store.read_record(name)) for name in store.run_ids()]
+    lines = [f"{row['state']:<10} {row['run']}{'  ' + row['message'] if row['message'] else ''}" for row in rows]
+    return Answer(rows, "\n".join(lines) or "There are no runs yet; `python -m core run --help` shows how to make one.")
+
+
+def _run_row(record: RunRecord) -> dict[str, Any]:
+    """One run as it is now; of one that has not ended the engine knows more than its folder."""
+    state, message, progress = record.state, record.message, None
+    if state not in store.ENDED:
+        from core.runs import engine
+
+        now = engine.status(record.run_id)
+        state, message, progress = now.state, now.message, now.progress
+    return {
+        "run": record.run_id,
+        "state": state,
+        "message": message,
+        "done": progress.done if progress else None,
+        "total": progress.total if progress else None,
+        **record.spec.to_json(),
+    }
+
+
+def cancel(arguments: Namespace) -> Answer:
+    """Stop runs."""
+    return _each(arguments, "cancel", "is being cancelled")
+
+
+def resume(arguments: Namespace) -> Answer:
+    """Go on with runs."""
+    return _each(arguments, "resume", "is queued")
+
+
+def _each(arguments: Namespace, verb: str, says: str) -> Answer:
+    from core.runs import engine
+
+    ids = [store.folder_of(name).name for name in arguments.run]
+    action: Callable[[str], None] = getattr(engine, verb)
+    for name in ids:
+        action(name)
+    return Answer({"runs": ids}, "\n".join(f"{name} {says}" for name in ids))
+
+
+def first(arguments: Namespace) -> Answer:
+    """Let queued runs be the next."""
+    from core.runs import engine
+
+    ids = [store.folder_of(name).name for name in arguments.run]
+    engine.put_first(ids)
+    return Answer({"runs": ids}, "\n".join(f"{name} comes next" for name in ids))
+
+
+def delete(arguments: Namespace) -> Answer:
+    """Move runs to the bin."""
+    from core.runs import actions
+
+    ids = [store.folder_of(name).name for name in arguments.run]
+    for name in ids:
+        actions.delete(name)
+    return Answer({"runs": ids}, "\n".join(f"{name} is in the bin; `restore` has it back for a week" for name in ids))
+
+
+def restore(arguments: Namespace) -> Answer:
+    """Have deleted runs back."""
+    from core.runs import actions
+
+    ids = [actions.restore(name) for name in arguments.run]
+    return Answer({"runs": ids}, "\n".join(f"{name} is back" for name in ids))
+
+
+def show_bin(arguments: Namespace) -> Answer:
+    """List the bin, or empty it."""
+    from core.runs import house
+
+    if arguments.empty:
+        ids = house.empty_bin()
+        return Answer({"runs": ids}, f"{len(ids)} deleted runs are gone for good")
+    found = house.binned()
+    rows = [{"run": each.run_id, "deleted": each.deleted, "bytes": each.size} for each in found]
+    lines = [f"{each.run_id}  {each.size / 1e6:.1f} MB" for each in found]
+    return Answer(rows, "\n".join(lines) or "The bin is empty.")
+
+
+def agent(arguments: Namespace) -> Answer:
+    """Be the host agent until stopped."""
+    from core.runs.agent import main
+
+    main()
+    return Answer({}, "")
+
+
+def doctor(arguments: Namespace) -> Answer:
+    """What this machine can run, finding by finding."""
+    from core.doctor import findings
+
+    found = findings()
+    width = max(len(f.name) for f in found)
+    text = "\n".join(f"{'ok ' if f.good else 'no '} {f.name:<{width}}  {f.value}. {f.meaning}" for f in found)
+    values = [{"name": f.name, "good": f.good, "value": f.value, "meaning": f.meaning} for f in found]
+    return Answer(values, text)
