@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from core.reports import evaluation
 from core.reports.calibrated import calibrated
 from core.reports.tempered import at_temperature
-from tests.browser.conftest import Visitor, server
+from tests.browser.conftest import SEEN_WITHIN_MS, Visitor, server
 from tests.conftest import synthetic_run
 
 
@@ -31,7 +31,8 @@ def address(run_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 def opened(visit: Visitor, address: str, run_id: str, **how: object) -> Page:
     page = visit(address, **how).open(f"/calibration?runs={run_id}")
-    expect(page.locator("[data-figure=ece]")).not_to_be_empty()
+    # The dial stands below figures that a cold server computes first.
+    expect(page.locator("[data-figure=ece]")).not_to_be_empty(timeout=4 * SEEN_WITHIN_MS)
     return page
 
 
