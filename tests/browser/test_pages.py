@@ -75,10 +75,11 @@ def test_every_page_shows_its_figure(visit: Visitor, address: str, theme: str, t
     window = visit(address, theme=theme, width=900 if theme == "light" else 1600)
     page = window.open("/")
     for entry in PAGES:
-        if theme == "light":  # at this width the menu folds some pages away
-            page = window.open(f"/{entry.name}")
+        link = page.get_by_test_id("stTopNavLink").filter(has_text=entry.title)
+        if link.evaluate("link => link.closest('[inert]') !== null"):  # what has no room is in the menu's last entry
+            window.open(f"/{entry.name}")
         else:
-            page.get_by_test_id("stTopNavLink").filter(has_text=entry.title).click()
+            link.click()
         seen(page, entry.name)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         # Where the operating system asks for less motion and a theme, that is what the picture shows.
