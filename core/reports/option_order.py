@@ -17,7 +17,7 @@ from core.conformal.threshold import threshold
 from core.records import LETTERS, BoolArray, FloatArray, IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.view import extra_options
-from core.tasks.rotation import asked_order
+from core.tasks.rotation import MARK, ORDER_MARK, asked_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,14 @@ def _orders(run: Evaluation) -> tuple[IntArray, IntArray, int]:
     Where questions differ in m, those of the most frequent m count.
     """
     test = {str(run.ids[row]): int(row) for row in run.test}
+    named = [(row, str(name)) for row, name in enumerate(run.ids) if MARK in str(name) or ORDER_MARK in str(name)]
+    none = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0), dtype=np.int64), 0
+    if not named:
+        return none
     moving = run.option_counts - len(extra_options(run))
-    named = [(row, str(name)) for row, name in enumerate(run.ids) if str(name) not in test]
-    again = [(row, name) for row, name in named if asked_order(name, int(moving[row]))[0] in test]
+    again = [(row, name) for row, name in named if name not in test and asked_order(name, int(moving[row]))[0] in test]
     if not again:
-        return np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0), dtype=np.int64), 0
+        return none
     m = int(np.bincount(moving[[row for row, _ in again]]).argmax())
     found: dict[str, dict[tuple[int, ...], int]] = {}
     for row, name in again:

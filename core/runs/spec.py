@@ -102,7 +102,7 @@ class RunSpec:
     def _check_asking(self) -> None:
         if self.rotations and self.orders:
             raise InputError("all orders of the options hold all their rotations; ask for one of the two")
-        if self.form in TEXT_FORMS and (self.rotations or self.orders or self.repeats):
+        if self.form in TEXT_FORMS and (self.orders or self.repeats):  # older runs of texts may have rotations
             raise InputError(
                 f"form {self.form} does not show the options, so there is no order of theirs to change and no answer "
                 "to choose in writing; use the form letters"
