@@ -116,7 +116,7 @@ def aligned(a: Message, b: Message) -> tuple[Message, Message]:
     if "".join(a.pieces) != "".join(b.pieces):
         raise InputError("the two prompts were not measured on the same words; measure both in one way")
     ends = [np.cumsum([len(piece) for piece in each.pieces]) for each in (a, b)]
-    shared = np.intersect1d(*ends)
+    shared = np.intersect1d(ends[0], ends[1])
     text = "".join(a.pieces)
     pieces = tuple(text[start:end] for start, end in zip([0, *shared[:-1]], shared, strict=True))
     merged = (np.bincount(np.searchsorted(shared, at), each.losses) for at, each in zip(ends, (a, b), strict=True))
