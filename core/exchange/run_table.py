@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from core.errors import InputError
 from core.exchange.table import RUN_COLUMNS
 from core.records import LETTERS
 from core.runs import store
@@ -21,10 +20,6 @@ def run_table(run_id: str) -> pa.Table:
     """``run`` and the columns that name it, ``id``, ``split``, ``group``, ``context``, ``question``, ``option_A …``,
     ``label`` (its letter), ``letter_mass`` and ``logit_A …``; what a question hasn't got is missing."""
     record = store.read_record(run_id)
-    if not record.spec.answers:
-        raise InputError(
-            f"run {record.run_id} has losses of words and no answers; the Perplexity page has its figures as CSV"
-        )
     scored = store.read_logits(run_id)
     questions = store.read_questions(run_id)
     places = {name: i for i, name in enumerate(questions["id"].to_pylist())}
