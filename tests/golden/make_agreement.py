@@ -6,13 +6,13 @@ pip install krippendorff==0.9.0 && python tests/golden/make_agreement.py
 import json
 from pathlib import Path
 
-import krippendorff
-
 from tests.core.jury.verdicts import SHAPES, seeded_verdicts
 
 
 def main():
     """Ask the package and write what it says."""
+    import krippendorff
+
     values = [
         krippendorff.alpha(seeded_verdicts(*shape).T.astype(int), level_of_measurement="nominal") for shape in SHAPES
     ]
