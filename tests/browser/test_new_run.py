@@ -190,7 +190,7 @@ def test_a_run_that_ends_says_so_on_another_page(fake: str, visit: Visitor):
     choose_fake(page)
     page.get_by_role("button", name="Launch").click()
     expect(page.get_by_text("Asked for fake")).to_be_visible()
-    page.get_by_role("link", name="Learn").click()
+    page.get_by_role("link", name="Overview").click()
     toast = page.get_by_test_id("stToast")
     expect(toast).to_have_text(re.compile("Done: fake · qa"), timeout=ENDS_WITHIN_MS)
 
