@@ -29,6 +29,7 @@ FIGURES = {
     "jury": ".jury:not(.fresh) .rules-table tbody tr",
     "tokens": ".tokens .text button",
     "prompting": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
+    "perplexity": ".strips .row .token",
     "data": "[data-testid=stFileUploader]",
     "doctor": "h1:has-text('What can this machine run?')",
 }

@@ -64,10 +64,11 @@ def test_each_of_eight_runs_sees_exactly_its_device(engine_home, monkeypatch):
     import psutil
 
     monkeypatch.setattr(engine, "ensure_agent", lambda: None)
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1000}))  # none is done before the last has begun
     names = [engine.submit(spec(seed=seed)) for seed in range(8)]
     variables = {"HEDGE_TEST_GPUS": json.dumps([16] * 8), "PYTHONPATH": str(FAKE)}
     with agent_of(liveness.host(), CUDA_VISIBLE_DEVICES="0,1,2,3,4,5,6,7", **variables) as agent:
-        until(lambda: len(at_work()) == 8, "all eight to be at work")
+        until(lambda: len(at_work()) == 8, "all eight to be at work", within_s=120)
         now = at_work()
         assert sorted(now) == sorted(names)
         assert sorted(now.values()) == sorted(liveness.executor_id(f"gpu{i}") for i in range(8))
@@ -79,7 +80,9 @@ def test_each_of_eight_runs_sees_exactly_its_device(engine_home, monkeypatch):
         latest = until(readings.latest, "what the GPUs say")
         assert latest[liveness.executor_id("gpu3")].celsius == 43
         assert [slot.memory_gib for slot in published()[liveness.host()]] == [16.0] * 8
-        until(lambda: all(is_in(name, "done")() for name in names), "all runs to be done", within_s=90)
+        for name in names:
+            engine.cancel(name)
+        until(lambda: all(is_in(name, "cancelled")() for name in names), "all runs to be cancelled", within_s=90)
 
 
 def at_work() -> dict[str, str]:
