@@ -45,12 +45,12 @@ def agrees(page: Page, run_id: str, temperature: int) -> None:
         ("lac-size", expected.sets["lac"].mean_set_size),
         ("aps-coverage", expected.sets["aps"].coverage),
     ):
-        # What is shown follows within a frame or two.
-        page.wait_for_function(
-            "([name, value]) => Math.abs(Number(document.querySelector(`[data-figure=${name}]`).dataset.value) - value)"
-            " <= 1e-12",
-            arg=[name, value],
-        )
+        for _ in range(100):  # what is shown follows within a frame or two
+            shown = float(page.locator(f"[data-figure={name}]").get_attribute("data-value"))
+            if shown == pytest.approx(value, abs=1e-12):
+                break
+            page.wait_for_timeout(20)
+        assert shown == pytest.approx(value, abs=1e-12), name
 
 
 def test_what_is_typed_and_dragged_is_what_python_computes(visit: Visitor, address: str, run_id: str):
