@@ -164,7 +164,8 @@ BUILD: dict[str, Callable[..., Prompt]] = {
 
 def prompts(spec: RunSpec, drawn: Draw) -> list[Prompt]:
     """All prompts of a run, the longest first: memory runs out early or not at all, and batches are of like length."""
-    made = [make_prompt(spec, question, drawn.demonstrations) for question in drawn.scored]
+    shown = drawn.demonstrations
+    made = [make_prompt(spec, question, shown) for question in drawn.scored]
     return sorted(made, key=lambda p: (-len(p.text), p.question_id))
 
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 import functools
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import HedgeError, RunError
+from core.runs.lock import take
 from core.settings import settings
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ POLL_QUEUE_S = 0.5
 ANSWER_WITHIN_S = 4.5
 PREPARED_WITHIN_S = 60.0
 """How long who is in no hurry gives a new database on a busy machine."""
+MADE_WITHIN_S = 3.0
+"""How long one process waits for another that makes the tables of a SQLite file."""
 CONNECT_WITHIN_S = 3
 WAY_OUT = "check HEDGE_HOME and HEDGE_DATABASE_URL, or move a damaged file away: finished runs do not live in it"
 
@@ -173,9 +176,7 @@ def _connect(address: str) -> _Connected:
     from core.runs import tables
 
     _quiet()
-    if path := _file_of(address):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as undone:
+    with ExitStack() as undone, _alone(_file_of(address)):
         engine = tables.connect(address)
         undone.callback(engine.dispose)
         DBOS.migrate(address)
@@ -190,6 +191,21 @@ def _connect(address: str) -> _Connected:
         client.register_queue(QUEUE, worker_concurrency=1, polling_interval_sec=POLL_QUEUE_S)
         undone.pop_all()
     return _Connected(client, engine)
+
+
+@contextmanager
+def _alone(path: Path | None) -> Iterator[None]:
+    """Keep other processes of this host from making the same SQLite file's tables at the same time."""
+    if path is None:  # a server keeps order by itself
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    turn = take(path.with_name(f"{path.name}.making"), wait_s=MADE_WITHIN_S)
+    try:
+        yield
+    finally:
+        if turn:
+            turn.close()
 
 
 @functools.cache

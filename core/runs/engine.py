@@ -7,12 +7,13 @@ agent takes it from there, and both outlive this process. Every function raises
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from core.errors import InputError, RunBusyError, RunError
+from core.errors import HedgeError, InputError, RunBusyError, RunError
 from core.runs import claims, database, ledger, liveness, needs, store
 from core.runs import status as states
 from core.runs.claims import Place
@@ -45,11 +46,20 @@ def submit(spec: RunSpec) -> str:
 
     preflight(spec)
     check_fits(spec)
+    # The agent and its worker start meanwhile: theirs is most of the time until the first question.
+    starting = threading.Thread(target=_start_ahead, daemon=True, name="hedge-agent-ahead")
+    starting.start()
     database.prepare()
     with _writable_home():
         store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+    starting.join()
     _enqueue(spec.run_id)
     return spec.run_id
+
+
+def _start_ahead() -> None:
+    with suppress(HedgeError):  # said when the run is queued, which asks for an agent again
+        ensure_agent()
 
 
 def check_fits(spec: RunSpec) -> None:
@@ -231,7 +241,7 @@ def _start_agent() -> None:
     if liveness.agent_alive():
         return
     start_detached(
-        ("core.runs.agent", "--detach", "--idle-minutes", str(IDLE_MINUTES)),
+        ("core.runs.agent", "--idle-minutes", str(IDLE_MINUTES)),
         log=f"agent-{liveness.host()}.log",
         up=liveness.agent_alive,
         within_s=AGENT_STARTS_WITHIN_S,

@@ -10,7 +10,7 @@ from core.errors import HedgeError
 from core.runs import jury_path
 from core.runs.jury_path import PathSpec
 from core.runs.lock import is_held
-from core.runs.process import open_log, start_detached
+from core.runs.process import start_detached
 
 STARTS_WITHIN_S = 15.0
 NICENESS = 19
@@ -37,22 +37,12 @@ def resume(path_id: str) -> None:
 
     (jury_path.folder_of(path_id) / "state.json").unlink(missing_ok=True)
     what = f"jury path {path_id} could not be started"
-    start_detached(
-        ("core.runs.jury_job", "--detach", path_id), log="jury.log", up=up, within_s=STARTS_WITHIN_S, what=what
-    )
+    start_detached(("core.runs.jury_job", path_id), log="jury.log", up=up, within_s=STARTS_WITHIN_S, what=what)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do the path, detached where that is asked for."""
-    if arguments[0] == "--detach":
-        if os.fork():
-            return 0
-        os.setsid()
-        with open_log("jury.log") as log:
-            for stream in (1, 2):
-                os.dup2(log.fileno(), stream)
-        arguments = arguments[1:]
-        os.nice(NICENESS)
+    """Do the path."""
+    os.nice(NICENESS)
     try:
         jury_path.perform(arguments[0])
     except HedgeError as error:

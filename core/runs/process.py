@@ -159,12 +159,22 @@ def environment() -> dict[str, str]:
 def start_detached(arguments: Sequence[str], *, log: str, up: Callable[[], bool], within_s: float, what: str) -> None:
     """Start ``python -m …`` so that it outlives this process, and wait until it is ``up``.
 
-    The command itself detaches and returns; it writes to ``log`` in ``HEDGE_HOME/logs``. Raises :class:`RunError`
-    that says ``what`` where it is not up within ``within_s`` seconds.
+    It writes to ``log`` in ``HEDGE_HOME/logs``. Raises :class:`RunError` that says ``what`` where it is not up within
+    ``within_s`` seconds.
     """
+    detach(arguments, log=log)
+    end = time.monotonic() + within_s
+    while not up():
+        if time.monotonic() > end:
+            raise RunError(f"{what}; {settings().home / 'logs' / log} says why")
+        time.sleep(0.01)
+
+
+def detach(arguments: Sequence[str], *, log: str) -> None:
+    """Start ``python -m …`` as a process that is nobody's child, and do not wait for it."""
     with open_log(log) as out:
         subprocess.run(
-            [sys.executable, "-m", *arguments],
+            [sys.executable, "-m", "core.runs.detached", *arguments],
             cwd=ROOT,
             env=environment(),
             stdin=subprocess.DEVNULL,
@@ -173,11 +183,6 @@ def start_detached(arguments: Sequence[str], *, log: str, up: Callable[[], bool]
             start_new_session=True,
             check=False,
         )
-    end = time.monotonic() + within_s
-    while not up():
-        if time.monotonic() > end:
-            raise RunError(f"{what}; {settings().home / 'logs' / log} says why")
-        time.sleep(0.01)
 
 
 def open_log(name: str) -> IO[bytes]:

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 
 from core.errors import InputError
 from core.records import OptionLogits, Question, Role
+from core.runs.columns import number_rows, numbers, text_lists, texts
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 
@@ -226,14 +227,14 @@ def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence
     """Write ``questions.parquet`` in one step; ``roles`` has one entry a question."""
     table = pa.table(
         {
-            "id": [q.id for q in questions],
-            "task": [q.task for q in questions],
-            "group": [q.group for q in questions],
-            "context": [q.context for q in questions],
-            "question": [q.question for q in questions],
-            "options": [list(q.options) for q in questions],
-            "label": pa.array([q.label for q in questions], pa.int16()),
-            "role": list(roles),
+            "id": texts([q.id for q in questions]),
+            "task": texts([q.task for q in questions]),
+            "group": texts([q.group for q in questions]),
+            "context": texts([q.context for q in questions]),
+            "question": texts([q.question for q in questions]),
+            "options": text_lists([q.options for q in questions]),
+            "label": numbers(np.array([q.label for q in questions], np.int16)),
+            "role": texts(roles),
         }
     )
     _write_table(folder / "questions.parquet", [table])
@@ -307,9 +308,9 @@ def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
     tables = [
         pa.table(
             {
-                "by": [name] * len(scored.ids),
-                "text": list(scored.ids),
-                "log_p": pa.array(scored.logits[:, 0], pa.float32()),
+                "by": texts([name] * len(scored.ids)),
+                "text": texts(scored.ids),
+                "log_p": numbers(scored.logits[:, 0].astype(np.float32)),
             }
         )
         for name, scored in scores.items()
@@ -350,18 +351,15 @@ def read_written(run_id: str) -> pa.Table | None:
 
 
 def _logits_table(scored: OptionLogits) -> pa.Table:
-    k = scored.logits.shape[1]
-    flat = pa.array(scored.logits.astype(np.float32).ravel(), pa.float32())
     columns = {
-        "id": pa.array(list(scored.ids), pa.string()),
-        "logits": pa.FixedSizeListArray.from_arrays(flat, k),
-        "letter_mass": pa.array(scored.letter_mass.astype(np.float32), pa.float32()),
+        "id": texts(scored.ids),
+        "logits": number_rows(scored.logits.astype(np.float32)),
+        "letter_mass": numbers(scored.letter_mass.astype(np.float32)),
     }
     if scored.option_tokens is not None:
-        counts = pa.array(scored.option_tokens.astype(np.int32).ravel(), pa.int32())
-        columns["option_tokens"] = pa.FixedSizeListArray.from_arrays(counts, k)
+        columns["option_tokens"] = number_rows(scored.option_tokens.astype(np.int32))
     if scored.top_tokens is not None:
-        columns["top_token"] = pa.array(list(scored.top_tokens), pa.string())
+        columns["top_token"] = texts(scored.top_tokens)
     return pa.table(columns)
 
 

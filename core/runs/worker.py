@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError
+from core.imports import language_models, uncollected
+from core.inference.models import FAKE_MODEL, resolve
 from core.runs import claims, database, ledger, liveness, store
 from core.runs.claims import Claim
 from core.runs.ledger import Entry
@@ -63,8 +65,11 @@ class Worker:
             liveness.say_idle(self.executor)
             self.at_work.clear()
 
-    def look(self) -> None:
-        """Have a run, if one waits: the one that was claimed already, or the next that the device can hold."""
+    def look(self) -> str:
+        """Have a run, if one waits: the one that was claimed already, or the next that the device can hold.
+
+        Returns its id, empty where there is none.
+        """
         mine = claims.held(self.executor)
         known = ledger.entries([claim.run_id for claim in mine])
         over = [claim for claim in mine if not _is_unfinished(known.get(claim.run_id))]
@@ -72,9 +77,13 @@ class Worker:
             claims.let_go(claim, back=False)
         if len(over) < len(mine):
             open_ones = [claim for claim in mine if claim not in over]
-            ledger.hand_to(open_ones[0].run_id, self.executor)
+            run_id = open_ones[0].run_id
         elif taken := claims.take(self.executor, memory_gib=self.memory_gib):
-            ledger.hand_to(taken.run_id, self.executor)
+            run_id = taken.run_id
+        else:
+            return ""
+        ledger.hand_to(run_id, self.executor)
+        return run_id
 
     def _claim(self, run_id: str) -> Claim | None:
         """The claim under which this worker has the run; waits for a database that is gone."""
@@ -213,8 +222,9 @@ def main(executor: str, memory_gib: str = "") -> None:
     if lock is None:
         raise RunError(f"another worker holds {liveness.worker_lock(executor)}; there can be only one with its id")
     worker = Worker(executor, memory_gib=float(memory_gib or UNKNOWN_GIB))
-    launch(worker)
-    import core.runs.execute  # noqa: F401 - what the first run would import first, torch not among it
+    with uncollected():
+        launch(worker)
+        import core.runs.execute  # noqa: F401 - what the first run would import first, torch not among it
 
     print(f"worker {executor} is ready", flush=True)
     _look_forever(worker)
@@ -227,12 +237,19 @@ def _look_forever(worker: Worker) -> None:
             every_s = LOOK_SHARED_EVERY_S if database.is_shared() else LOOK_EVERY_S
             woken, due = liveness.last_wake(), time.monotonic() + every_s
             try:
-                worker.look()
+                if run_id := worker.look():
+                    _prepare_for(run_id)
             except HedgeError as error:
                 print(error, flush=True)
         elif worker.at_work.is_set():
             due = 0.0  # the next run is looked for as soon as this one is over
         time.sleep(WOKEN_WITHIN_S)
+
+
+def _prepare_for(run_id: str) -> None:
+    """Import what the run will need, before DBOS has come round to starting it."""
+    if resolve(store.read_record(run_id).spec.model).location != FAKE_MODEL:
+        language_models()
 
 
 def _end_with_agent() -> None:

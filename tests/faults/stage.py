@@ -126,7 +126,7 @@ class Stage:
         """Start an agent, this host's or one of another name, and wait until it lives."""
         with (self.home / "agent.err").open("ab") as log:
             subprocess.run(
-                [sys.executable, "-m", "core.runs.agent", "--detach"],
+                [sys.executable, "-m", "core.runs.detached", "core.runs.agent"],
                 cwd=ROOT,
                 env=environment() | ({"HEDGE_HOST": host} if host else {}) | variables,
                 stdin=subprocess.DEVNULL,
