@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.imports import language_models, uncollected
 from core.inference.engine import Engine
+from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL, resolve
 
 

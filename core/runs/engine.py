@@ -46,20 +46,28 @@ def submit(spec: RunSpec) -> str:
 
     preflight(spec)
     check_fits(spec)
-    # The agent and its worker start meanwhile: theirs is most of the time until the first question.
-    starting = threading.Thread(target=_start_ahead, daemon=True, name="hedge-agent-ahead")
-    starting.start()
-    database.prepare()
-    with _writable_home():
-        store.create(RunRecord(spec=spec, state="queued", created=time.time()))
-    starting.join()
+    with _agent_meanwhile():
+        database.prepare()
+        with _writable_home():
+            store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     _enqueue(spec.run_id)
     return spec.run_id
 
 
-def _start_ahead() -> None:
-    with suppress(HedgeError):  # said when the run is queued, which asks for an agent again
-        ensure_agent()
+@contextmanager
+def _agent_meanwhile() -> Iterator[None]:
+    """Start the agent and its worker beside the body: theirs is most of the time until the first question."""
+
+    def start() -> None:
+        with suppress(HedgeError):  # said when the run is queued, which asks for an agent again
+            ensure_agent()
+
+    starting = threading.Thread(target=start, daemon=True, name="hedge-agent-ahead")
+    starting.start()
+    try:
+        yield
+    finally:
+        starting.join()
 
 
 def check_fits(spec: RunSpec) -> None:

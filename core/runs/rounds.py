@@ -120,8 +120,11 @@ class Agent:
                 self.unwanted = {}
 
     def _reconcile(self) -> None:
-        unfinished = self.reconciler.go_over()
-        self._staff(needed=unfinished or any(worker.run_id for worker in self.workers))
+        unfinished = False
+        try:
+            unfinished = self.reconciler.go_over()
+        finally:  # an agent whose database is gone for good must not stay for good
+            self._staff(needed=unfinished or any(worker.run_id for worker in self.workers))
 
     def _staff(self, *, needed: bool) -> None:
         """Have workers while there are runs and a while longer, and end where nothing was asked for in a long time."""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError
-from core.imports import language_models, uncollected
+from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL, resolve
 from core.runs import claims, database, ledger, liveness, store
 from core.runs.claims import Claim

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import psutil
 
 from core.runs import engine, store
 from core.runs.spec import RunSpec
-from core.settings import ROOT
+from core.settings import ASSETS, ROOT
 from tests.faults.stage import Stage, living, stage, wait_for
 from tests.postgres import server
+
+MANY = 10_000
 
 PLACES = ("a running chunk", "model loading", "the queue")
 
@@ -89,21 +94,25 @@ from core.runs.spec import RunSpec
 os.nice(19)
 execute(RunSpec(model="pocket-1m", task="qa", samples=20))
 begin = time.process_time()
-execute(RunSpec(model="pocket-1m", task="qa", rotations=True))
+execute(RunSpec(model="pocket-1m", task=sys.argv[1]))
 print(time.process_time() - begin)
 """
 
 
 def overhead() -> None:
-    """All questions of the bank in every order, by a worker and by `execute` alone, in turn: what each computes.
+    """10,000 questions, the bank's over and over, by a worker and by `execute` alone, in turn: what each computes.
 
     Computing time, because other work on the machine moves the clock's by more than the engine does. The worker's
     includes its own looking at the database; the agent's is counted to it.
     """
-    spec = RunSpec(model="pocket-1m", task="qa", rotations=True)
     with_engine, alone, questions = [], [], 0
+    bank = [json.loads(line) for line in (ASSETS / "bank" / "qa.jsonl").read_text(encoding="utf-8").splitlines()]
     for _ in range(3):
         with stage() as s:
+            file = Path(tempfile.gettempdir()) / "hedge-many.jsonl"
+            again = ({**bank[i % len(bank)], "id": f"many-{i}"} for i in range(MANY))
+            file.write_text("".join(f"{json.dumps(row)}\n" for row in again), encoding="utf-8")
+            spec = RunSpec(model="pocket-1m", task=str(file))
             s.agent()
             engine.submit(pocket(samples=20))
             wait_for(lambda: engine.status(pocket(samples=20).run_id).ended, "the first run")
@@ -113,7 +122,7 @@ def overhead() -> None:
             with_engine.append(cpu_seconds(living(s.home)) - before)
         with stage():
             said = subprocess.run(
-                [sys.executable, "-c", ALONE],
+                [sys.executable, "-c", ALONE, str(file)],
                 cwd=ROOT,
                 check=True,
                 text=True,

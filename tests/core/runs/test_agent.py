@@ -85,6 +85,14 @@ def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine
     assert processes_of(engine_home) == []
 
 
+def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monkeypatch):
+    monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")
+    ended = run_agent("--idle-minutes", "0")
+    assert ended.returncode == 1
+    assert "no run for 0 minutes" in ended.stderr
+    assert processes_of(engine_home) == []
+
+
 def test_workers_go_some_time_after_the_last_run_and_come_back_for_the_next(engine_home, monkeypatch):
     monkeypatch.setenv("HEDGE_WARM_MINUTES", "0.01")
     executor = liveness.executor_id("cpu")
