@@ -81,9 +81,10 @@ def form() -> Combination | None:
         persist_state="session",
         help=MODEL_HELP,
     )
-    for model in chosen:
-        if model in BY_ID:
-            st.caption(plain(about(model, named=len(chosen) > 1)))
+    with st.container():  # there also without a line in it, so that what follows keeps its place, and its open list
+        for model in chosen:
+            if model in BY_ID:
+                st.caption(plain(about(model, named=len(chosen) > 1)))
     titles = catalogue.choices()
     tasks = st.multiselect(
         "Tasks",
