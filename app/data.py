@@ -11,16 +11,23 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app import token_process
 from app.state import View
 from core.errors import HedgeError, InputError
 from core.records import FloatArray, Question
+from core.reports import benchmark, frames, one_question, paired
+from core.reports import calibrated as calibrations
 from core.reports import evaluation as evaluations
-from core.reports import frames, one_question
 from core.reports import lesson as lessons
 from core.reports import shifted as shifts
 from core.reports import view as views
+from core.reports.benchmark import Asked
+from core.reports.calibrated import Calibrated
 from core.reports.evaluation import Evaluation
 from core.reports.one_question import Bench, Standing
+from core.reports.paired import Pair
+from core.reports.recalibrated import Recalibrated
+from core.reports.recalibrated import recalibrated as recalibrate
 from core.reports.report import Report, report
 from core.reports.shifted import Shifted
 from core.reports.view import View as Look
@@ -45,12 +52,12 @@ class Runs:
 
     @property
     def finished(self) -> tuple[RunRecord, ...]:
-        """Those that have ended well, and so have figures."""
-        return tuple(record for record in self.records if record.state == "done")
+        """Those that have ended well and answered questions, and so have figures."""
+        return tuple(record for record in self.records if record.state == "done" and record.spec.answers)
 
     @property
     def unfinished(self) -> tuple[RunRecord, ...]:
-        """The others."""
+        """Those that have not ended well."""
         return tuple(record for record in self.records if record.state != "done")
 
 
@@ -94,6 +101,24 @@ def version(run_id: str) -> str:
 def lab_tables(run_id: str) -> dict[str, Any]:
     """What the alpha lab's component computes from."""
     return _lab_tables(run_key(run_id))
+
+
+def lab_notes(run_id: str) -> list[str]:
+    """Sentences where the lab's figures are not of all that a run has, or need a word."""
+    run = evaluation(run_id)
+    n, least = len(run.calibration) + len(run.test), int(run.option_counts.min())
+    notes = []
+    if n > frames.MOST_IN_LAB:
+        notes.append(
+            f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging "
+            "stays fluid; the figures below are of all of them."
+        )
+    if least < run.k:
+        notes.append(
+            f"The questions of this run have from {least} to {run.k} options; no set holds an option that its question "
+            f"lacks, and UAcc counts with {run.k}."
+        )
+    return notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +260,85 @@ def overview(found: Runs, alpha: int) -> tuple[pd.DataFrame, tuple[str, ...]]:
     return frames.overview_at(summaries, alpha), tuple(problems)
 
 
+def compared(run_ids: tuple[str, ...], asked: Asked) -> pd.DataFrame:
+    """A row a run and score (:func:`core.reports.benchmark.run_rows`)."""
+    return _compared(tuple(run_key(run_id) for run_id in run_ids), asked)
+
+
+def pair(first: str, second: str, alpha: int, score: str) -> tuple[Pair, pd.DataFrame]:
+    """Two runs question by question: their figures and tests, and the questions."""
+    return _pair(run_key(first), run_key(second), alpha, score)
+
+
+def calibrated(run_id: str, within: str, bins: int, by: str) -> list[Calibrated]:
+    """The calibration of a finished run, a diagram a stratum."""
+    return _calibrated(run_key(run_id), within, bins, by)
+
+
+def bin_questions(run_id: str, within: str, stratum: str, number: int, bins: int, by: str) -> pd.DataFrame:
+    """The test questions of a bin (from 1) of a diagram."""
+    return _bin_questions(run_key(run_id), within, stratum, number, bins, by)
+
+
+def recalibrated(run_id: str, alpha: int) -> tuple[Recalibrated, ...]:
+    """A finished run before and after every recalibration."""
+    return _recalibrated(run_key(run_id), alpha)
+
+
+def nominal_coverage(run_id: str) -> pd.DataFrame:
+    """Coverage asked for and had, at every alpha."""
+    return _nominal_coverage(run_key(run_id))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Asking the model …")
+def token_view(model: str, text: str) -> dict[str, Any]:
+    """A person's own text token by token."""
+    return token_process.token_view(model, text)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Measuring calibration …")
+def _calibrated(key: RunKey, within: str, bins: int, by: str) -> list[Calibrated]:
+    return calibrations.calibrated(_small(key), within=within, bins=bins, by=by)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _bin_questions(key: RunKey, within: str, stratum: str, number: int, bins: int, by: str) -> pd.DataFrame:
+    return calibrations.bin_questions(_small(key), within, stratum, number, bins=bins, by=by)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Recalibrating …")
+def _recalibrated(key: RunKey, alpha: int) -> tuple[Recalibrated, ...]:
+    return tuple(recalibrate(_small(key), alpha))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _nominal_coverage(key: RunKey) -> pd.DataFrame:
+    return calibrations.nominal_coverage(_small(key))
+
+
+@st.cache_resource(max_entries=128, show_spinner="Comparing the runs …")
+def _compared(keys: tuple[RunKey, ...], asked: Asked) -> pd.DataFrame:
+    runs = [_small(key) for key in keys]
+    return benchmark.run_rows(runs, benchmark.reports(runs, asked))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing the two runs …")
+def _pair(first: RunKey, second: RunKey, alpha: int, score: str) -> tuple[Pair, pd.DataFrame]:
+    a, b = _small(first), _small(second)
+    return paired.compare([(a, b)], alpha, score=score)[0], paired.questions(a, b, alpha, score=score)
+
+
+def compared_evaluation(run_id: str) -> Evaluation:
+    """A run among those that are compared; :class:`InputError` for one that has not ended well."""
+    return _small(run_key(run_id))
+
+
+@st.cache_resource(max_entries=24, show_spinner="Reading the runs …")
+def _small(key: RunKey) -> Evaluation:
+    # Apart from _evaluation, so that a comparison does not push out the run that is being looked at.
+    return evaluations.load(key.run_id)
+
+
 @st.cache_resource(max_entries=2048, show_spinner=False)
 def _record(key: RunKey) -> RunRecord:
     return store.read_record(key.run_id)
@@ -259,7 +363,7 @@ def _question_list(key: RunKey) -> pd.DataFrame:
 def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
     run, by = _evaluation(key), _bench(key)
     row = by.rows[question_id]
-    return ShownQuestion(frames.question(run, row), by.probabilities[row], _standings(key, question_id))
+    return ShownQuestion(frames.question(run, row), by.asked(row), _standings(key, question_id))
 
 
 @st.cache_resource(max_entries=32, show_spinner="Reading the run …")
@@ -277,7 +381,7 @@ def _extra_options(key: RunKey) -> tuple[int, ...]:
 def _standings(key: RunKey, question_id: str) -> tuple[Standing, ...]:
     by = _bench(key)
     row = by.rows[question_id]
-    return one_question.standings(by, by.probabilities[row], place=row)
+    return one_question.standings(by, by.asked(row), place=row)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Looking for the question in other runs …")

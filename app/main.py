@@ -11,7 +11,7 @@ if str(ROOT) not in sys.path:  # streamlit puts only this file's folder there
 
 import streamlit as st  # noqa: E402
 
-from app import navigation, theme  # noqa: E402
+from app import navigation, notices, theme  # noqa: E402
 from app.errors import spoken  # noqa: E402
 
 st.set_page_config(
@@ -24,5 +24,6 @@ st.set_page_config(
 st.html(theme.CHOSEN)
 st.logo(str(navigation.ICON), size="medium")
 page = st.navigation(navigation.pages(), position="top")
+notices.watch()
 with spoken():
     page.run()

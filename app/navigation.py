@@ -31,9 +31,22 @@ OVERVIEW = Entry("overview", "Overview", "Every finished run: accuracy, coverage
 NEW_RUN = Entry("new_run", "New run", "Launch a run of a model on a task, and watch, cancel or resume runs.")
 ALPHA_LAB = Entry("alpha_lab", "Alpha lab", "Drag alpha and watch sets, coverage and set size of one run move.")
 ONE_QUESTION = Entry("one_question", "One question", "One question's options, probabilities and prediction sets.")
+COMPARE = Entry("compare", "Compare", "Runs side by side: figures, paired tests, the published claims.")
+CALIBRATION = Entry("calibration", "Calibration", "How far confidence can be trusted, and what a temperature changes.")
+JURY = Entry("jury", "Jury", "Several judges of one answer: where they disagree, and which rule decides best.")
+PROMPTING = Entry("prompting", "Prompting", "Letters against the options' texts: accuracy and sets by shots.")
+PERPLEXITY = Entry("perplexity", "Perplexity", "What a system prompt does to every word of a counselor's.")
+TOKENS = Entry("tokens", "Tokens", "How sure a model is of each word, and what an adapter changes.")
+DATA = Entry("data", "Data", "Results of other tools in, Hedge's own out.")
 LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
-PAGES = (OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, LEARN)
+DOCTOR = Entry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
+
+PAGES = (
+    *(OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE),
+    *(CALIBRATION, TOKENS, JURY, PROMPTING, PERPLEXITY),
+    *(DATA, LEARN, DOCTOR),
+)
 """The menu; the first page is the one that opens."""
 
 

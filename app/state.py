@@ -13,13 +13,22 @@ from typing import Any
 import streamlit as st
 
 from app.words import plain, shortened
+from core.calibration.bins import ECE_BINS, EDGES, check_bins
 from core.conformal.alpha import check_thousandths
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.errors import InputError
+from core.jury.adjudication import RULES
+from core.jury.confidence import CONFIDENCES
+from core.jury.experiment import MEASURES
+from core.perplexity.layout import MODES
+from core.reports.calibrated import WITHIN
 from core.reports.frames import alpha_value
+from core.reports.prompting import METHODS
 from core.reports.report import DEFAULT_SCORES
+from core.reports.tempered import check_hundredths
+from core.runs.spec import DTYPES
 
 VIEW_KEY = "view"
 NAMES_KEY = "view_names"
@@ -37,9 +46,17 @@ class View:
     run's own). Of its list of test questions: ``show`` which sets, ``on`` by the score of which side, ``subject`` and
     ``search`` ("": any), ``list`` as cards or rows, ``row`` the number (from 1) of the first one shown. Of its shift:
     ``source`` and ``target``, a subject or another run (``run:`` and its id), "" for the pair that shows most. Of a
-    lesson: ``step``, from 1.
-    Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a run's or one's own, ``answer``
-    the id of the answer to one's own.
+    lesson: ``step``, from 1. Of comparisons: ``runs``, their ids with commas between, "" for the latest ones.
+    Of calibration: ``bins`` how many and ``edges`` of equal what, ``within`` what has a diagram of its own, ``t`` the
+    temperature in hundredths. Of one question: ``bars`` the score whose p-values are drawn, ``ask`` whether it is a
+    run's or one's own, ``answer`` the id of the answer to one's own. Of a jury: ``jury`` its id ("": the latest),
+    ``judged`` which answers, ``confidence`` the scale, ``rule``, ``at`` the sureness in hundredths below which it
+    abstains, ``cases`` which are listed, ``order`` the measure that orders rules, ``card`` the id of the answer that is
+    open. Of ways of asking: ``experiment`` its key, ``method`` and ``beside`` the two compared, ``shots`` of both ("":
+    the fewest). Of perplexities: ``models``, with commas between; ``a`` and ``b`` the prompts, ``talks`` the
+    conversations, by their hashes with commas between ("": those that ship), and ``talk`` the one that is looked at;
+    ``message`` the place of its message among those that were scored, from 1; ``mode`` standard or published;
+    ``window`` the exchanges before a message; ``dtype`` the precision.
     """
 
     run: str = ""
@@ -65,17 +82,52 @@ class View:
     bars: str = "lac"
     ask: str = "run"
     answer: str = ""
+    runs: str = ""
+    bins: int = ECE_BINS
+    edges: str = "width"
+    within: str = "all"
+    t: int = 100
+    jury: str = ""
+    judged: str = "disputed"
+    confidence: str = "published"
+    rule: str = "majority"
+    at: int = 0
+    cases: str = "all"
+    order: str = "accuracy"
+    card: str = ""
+    experiment: str = ""
+    method: str = "letters"
+    beside: str = "raw"
+    shots: str = ""
+    models: str = ""
+    a: str = ""
+    b: str = ""
+    talks: str = ""
+    talk: str = ""
+    message: int = 1
+    mode: str = "standard"
+    window: str = "2"
+    dtype: str = "float32"
 
 
 ALWAYS_SHOWN = ("run", "alpha")
 """Names that stand in the address even at their defaults."""
 
-NOT_OF_THE_LAB = ("run", "score", "source", "target", "step", "question")
+OF_CALIBRATION = ("bins", "edges", "within", "t")
+OF_A_JURY = ("jury", "judged", "confidence", "rule", "at", "cases", "order", "card")
+OF_PROMPTING = ("experiment", "method", "beside", "shots")
+OF_RUNS = ("run", "score", "source", "target", "step", "question", "runs")
+OF_PERPLEXITY = ("models", "a", "b", "talks", "talk", "message", "mode", "window", "dtype")
+NOT_OF_THE_LAB = (*OF_RUNS, *OF_CALIBRATION, *OF_A_JURY, *OF_PROMPTING, *OF_PERPLEXITY)
 LAB_NAMES = tuple(f.name for f in fields(View) if f.name not in NOT_OF_THE_LAB)
 """What the alpha lab's component shows and changes."""
 
+CASES = ("all", "split", "flipped", "differ", "sure", "abstained")
+"""Which answers of a jury are listed."""
+WINDOWS = ("0", "1", "2", "4", "8", "all")
 SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
 LONGEST_TEXT = 200
+MOST_COMPARED = 24
 
 
 def _alpha(text: str) -> int:
@@ -96,9 +148,21 @@ def _size(text: str) -> int:
     return int(text)
 
 
+def _hundredths(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100):
+        raise InputError("it counts in whole hundredths from 0 to 100")
+    return int(text)
+
+
 def _split(text: str) -> str:
     if text and not (text.isascii() and text.isdigit() and len(text) <= 6):
         raise InputError("a split's number is whole and has at most 6 digits")
+    return str(int(text)) if text else ""
+
+
+def _shots(text: str) -> str:
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 3):
+        raise InputError("shots are counted in whole numbers")
     return str(int(text)) if text else ""
 
 
@@ -106,6 +170,31 @@ def _text(text: str) -> str:
     if len(text) > LONGEST_TEXT:
         raise InputError(f"it may have {LONGEST_TEXT} characters, not {len(text)}")
     return text
+
+
+def _runs(text: str) -> str:
+    names = [name for name in text.split(",") if name]
+    if len(names) > MOST_COMPARED or len(text) > MOST_COMPARED * LONGEST_TEXT:
+        raise InputError(f"at most {MOST_COMPARED} runs are compared")
+    return ",".join(dict.fromkeys(names))
+
+
+def _bins(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3):
+        raise InputError("bins are counted in whole numbers")
+    return check_bins(int(text))
+
+
+def _temperature(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3):
+        raise InputError("a temperature counts in whole hundredths")
+    return check_hundredths(int(text))
+
+
+def _names(text: str) -> str:
+    if len(text) > MOST_COMPARED * LONGEST_TEXT:
+        raise InputError(f"it may have {MOST_COMPARED * LONGEST_TEXT:,} characters, not {len(text):,}")
+    return ",".join(dict.fromkeys(name for name in text.split(",") if name))
 
 
 def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
@@ -141,6 +230,32 @@ READERS: dict[str, Callable[[str], Any]] = {
     "bars": _one_of(SCORE_NAMES),
     "ask": _one_of(("run", "own")),
     "answer": str,
+    "runs": _runs,
+    "bins": _bins,
+    "edges": _one_of(EDGES),
+    "within": _one_of(WITHIN),
+    "t": _temperature,
+    "jury": _text,
+    "judged": _one_of(("disputed", "all")),
+    "confidence": _one_of(tuple(CONFIDENCES)),
+    "rule": _one_of(tuple(RULES)),
+    "at": _hundredths,
+    "cases": _one_of(CASES),
+    "order": _one_of(MEASURES),
+    "card": _text,
+    "experiment": _text,
+    "method": _one_of(tuple(METHODS)),
+    "beside": _one_of(tuple(METHODS)),
+    "shots": _shots,
+    "models": _names,
+    "a": _text,
+    "b": _text,
+    "talks": _names,
+    "talk": _text,
+    "message": _row,
+    "mode": _one_of(MODES),
+    "window": _one_of(WINDOWS),
+    "dtype": _one_of(DTYPES),
 }
 """From a name in the address to what reads its value or raises :class:`InputError`."""
 
@@ -201,6 +316,15 @@ def change(**values: Any) -> View:
     changed: View = replace(_remembered(), **values)
     _remember(changed)
     return changed
+
+
+def taking(name: str, key: str, **also: Any) -> Callable[[], None]:
+    """A callback that takes the widget ``key``'s value into the view as ``name``, and ``also`` what depends on it."""
+
+    def take() -> None:
+        change(**{name: st.session_state[key]}, **also)
+
+    return take
 
 
 def read_changes(texts: Mapping[str, str]) -> View:

@@ -49,3 +49,15 @@ def duration(seconds: float) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """A number and its noun: ``1 question``, ``2,000 questions``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size(count: float) -> str:
+    """Bytes in the largest unit that leaves at least one: ``1.4 MB``.
+
+    >>> size(1_400_000), size(999)
+    ('1.4 MB', '999 B')
+    """
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= unit:
+            return f"{count / unit:,.1f} {name}"
+    return f"{count:,.0f} B"

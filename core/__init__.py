@@ -1,1 +1,7 @@
 """Hedge's engine: questions in, prediction sets and their figures out. No streamlit and no charts here."""
+
+import os
+
+# Torch's threads wait for each other asleep. By default they spin, and on processors that others use as well a run then
+# takes ten times as long (tests/benchmarks/RESULTS.md); the setting is read once, when torch is loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

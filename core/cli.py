@@ -7,21 +7,35 @@ error. Exit status: 0, 1 for a failed run, 2 for unusable arguments.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from core import commands
+from core.calibration.bins import ECE_BINS, EDGES
+from core.calibration.recalibration import METHODS
+from core.commands import exchange, perplexity, prompting, reports, runs, tokens
+from core.commands.answer import Answer
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 from core.conformal.threshold import THRESHOLDS
 from core.errors import HedgeError, InputError
+from core.exchange.table import VALUES
+from core.exchange.writing import ONE_TABLE
+from core.jury.adjudication import RULES
+from core.jury.confidence import CONFIDENCES
+from core.jury.experiment import PROTOCOLS
 from core.prompting.strategies import STRATEGIES
+from core.reports.calibrated import WITHIN
 from core.reports.report import DEFAULT_SCORES
 from core.runs.spec import DTYPES, FORMATS, FORMS, MODES
+
+TEXTS_HELP = (
+    "trivia, bank, conversations; alpaca, alpaca_gpt4, code_alpaca, dolly, oasst1, gpteacher from the hub; or a file"
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -35,17 +49,26 @@ def parser() -> argparse.ArgumentParser:
     """The whole grammar."""
     top = _Parser(prog="python -m core", description="Hedge: how sure a language model really is.")
     verbs = top.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=_Parser)
-    _verb(verbs, "doctor", commands.doctor, "what this machine can run")
+    _verb(verbs, "doctor", runs.doctor, "what this machine can run")
     _run_verb(verbs)
-    _verb(verbs, "runs", commands.runs, "all runs and their states")
+    _verb(verbs, "runs", runs.runs, "all runs and their states")
     for name, action, says in (
-        ("cancel", commands.cancel, "stop runs; what has finished is kept"),
-        ("resume", commands.resume, "go on with runs that were cancelled or failed"),
+        ("cancel", runs.cancel, "stop runs; what has finished is kept"),
+        ("resume", runs.resume, "go on with runs that were cancelled or failed"),
     ):
         _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
+    _house_verbs(verbs)
     _report_verb(verbs)
+    _compare_verb(verbs)
+    _prompting_verb(verbs)
     _import_verb(verbs)
-    _verb(verbs, "agent", commands.agent, "the workers of this host, until it is stopped")
+    _export_verb(verbs)
+    _jury_verbs(verbs)
+    perplexity.add(verbs, _verb)
+    _calibration_verb(verbs)
+    _train_adapter_verb(verbs)
+    _tokens_verb(verbs)
+    _verb(verbs, "agent", runs.agent, "the workers of this host, until it is stopped")
     return top
 
 
@@ -57,20 +80,33 @@ def _verb(verbs: Any, name: str, action: Any, says: str) -> argparse.ArgumentPar
 
 
 def _run_verb(verbs: Any) -> None:
-    made = _verb(verbs, "run", commands.run, "score models on tasks, here or (--queue) in a background worker")
+    made = _verb(verbs, "run", runs.run, "score models on tasks, here or (--queue) in a background worker")
     made.add_argument("--model", nargs="+", required=True, help="bundled names, folders or hub ids")
     made.add_argument(
         "--task", nargs="+", required=True, help="a name, NAME@hub, NAME@published, NAME@FILE, or a file of your own"
     )
     made.add_argument("--strategy", nargs="+", default=["base"], choices=STRATEGIES)
     made.add_argument("--dtype", nargs="+", default=["float32"], choices=DTYPES)
-    made.add_argument("--shots", type=int, default=0, help="demonstrations before each question")
-    made.add_argument("--form", nargs="+", default=["letters"], choices=FORMS, help="letters, or the options' texts")
+    made.add_argument("--shots", nargs="+", type=int, default=[0], help="demonstrations before each question")
+    made.add_argument(
+        "--form",
+        nargs="+",
+        default=["letters"],
+        choices=FORMS,
+        help="letters; the options' texts after “Answer:” (cloze), or right after the question (continuation)",
+    )
     made.add_argument(
         "--format", nargs="+", default=["plain"], choices=FORMATS, help="the model's chat template, or not"
     )
     made.add_argument(
         "--rotations", action="store_true", help="ask every test question in all rotations of its options"
+    )
+    made.add_argument(
+        "--orders", action="store_true", help="in all orders of its options; a seeded sample where there are over four"
+    )
+    made.add_argument("--system", default="", metavar="TEXT", help="a system prompt of your own")
+    made.add_argument(
+        "--repeats", type=int, default=0, metavar="N", help="besides, let the model write N sampled answers a question"
     )
     made.add_argument("--batch-size", type=int, help="rows of a batch; memory decides where it is not given")
     amount = made.add_mutually_exclusive_group()
@@ -83,8 +119,19 @@ def _run_verb(verbs: Any) -> None:
     made.add_argument("--queue", action="store_true", help="leave it to this host's workers")
 
 
+def _house_verbs(verbs: Any) -> None:
+    for name, action, says in (
+        ("first", runs.first, "let queued runs be the next, in the order given"),
+        ("delete", runs.delete, "move runs to the bin, which is emptied of what is a week old"),
+        ("restore", runs.restore, "have deleted runs back from the bin"),
+    ):
+        _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
+    made = _verb(verbs, "bin", runs.show_bin, "what is in the bin, and what it takes of the disk")
+    made.add_argument("--empty", action="store_true", help="delete all of it for good")
+
+
 def _report_verb(verbs: Any) -> None:
-    made = _verb(verbs, "report", commands.report, "accuracy, coverage and set size at alpha")
+    made = _verb(verbs, "report", reports.report, "accuracy, coverage and set size at alpha")
     made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
     made.add_argument("--alpha", type=float, default=0.1)
     made.add_argument("--score", nargs="+", default=list(DEFAULT_SCORES), choices=SCORE_NAMES)
@@ -98,11 +145,194 @@ def _report_verb(verbs: Any) -> None:
     made.add_argument("--drop-extra", action="store_true", help="leave E and F out and renormalise the rest")
 
 
+def _prompting_verb(verbs: Any) -> None:
+    says = "ways of asking side by side: letters against the options' texts, by shots"
+    made = _verb(verbs, "prompting", prompting.compare_ways, says)
+    made.add_argument("run", nargs="*", metavar="RUN", help="run ids, or their beginnings; all finished ones without")
+    made.add_argument("--alpha", type=float, default=0.1)
+    made.add_argument("--score", default="lac", choices=SCORE_NAMES)
+    made.add_argument("--out", type=Path, metavar="FILE.xlsx", help="write the table as a workbook")
+
+
+def _sets_arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
+    made.add_argument("--alpha", type=float, default=0.1)
+    made.add_argument("--score", nargs="+", default=list(DEFAULT_SCORES), choices=SCORE_NAMES)
+    made.add_argument("--threshold", default="exact", choices=tuple(THRESHOLDS))
+    made.add_argument("--empty", default="allow", choices=EMPTY_POLICIES)
+
+
+def _compare_verb(verbs: Any) -> None:
+    says = "runs side by side: figures, paired tests, the published claims; sets by the first score"
+    _sets_arguments(_verb(verbs, "compare", reports.compare, says))
+
+
+def _export_verb(verbs: Any) -> None:
+    made = _verb(verbs, "export", exchange.export, "take runs out: tables, figures, a report that needs no network")
+    _sets_arguments(made)
+    made.add_argument("--format", required=True, choices=tuple(exchange.EXPORTS))
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder, made where it is missing")
+
+
 def _import_verb(verbs: Any) -> None:
-    made = _verb(verbs, "import", commands.import_results, "bring in results of other tools")
-    made.add_argument("format", choices=tuple(commands.IMPORTERS))
+    made = _verb(verbs, "import", exchange.import_results, "bring in results of other tools")
+    made.add_argument("format", choices=tuple(exchange.IMPORTERS))
     made.add_argument("path", nargs="+", type=Path)
     made.add_argument("--labels", type=Path, help="a folder with the answers (llm-uncertainty-bench)")
+    of_table = made.add_argument_group("of a table (CSV, Parquet, JSON lines), where its columns' names do not say it")
+    of_table.add_argument("--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order")
+    of_table.add_argument("--label", metavar="COLUMN", help="the column with the right option")
+    of_table.add_argument("--values", choices=VALUES, help="what the options' cells are; recognised where not given")
+    of_table.add_argument("--mapping", type=Path, help="all of it as a JSON file, as the Data page saves it")
+    of_table.add_argument("--model", help="the model's name; the file's where not given")
+    of_table.add_argument("--task", help="the task's name; the file's where not given")
+
+
+def _jury_verbs(verbs: Any) -> None:
+    says = "several judges of one answer: rules that turn their verdicts into one, agreement, files in and out"
+    top = verbs.add_parser("jury", help=says, description=says)
+    asked = top.add_subparsers(dest="of_jury", required=True, metavar="COMMAND", parser_class=_Parser)
+    made = _judged_verb(asked, "evaluate", _of_jury("evaluate"), "try rules on splits of a jury's judgements")
+    made.add_argument("--protocol", choices=tuple(PROTOCOLS), help="named settings; what else is given changes them")
+    made.add_argument("--seeds", default="0-9", help="a split each: 0-9, or 1,5,7")
+    made.add_argument("--calibration-share", type=float, help="the part in (0, 1) of the answers that calibrates")
+    made.add_argument("--confidence", choices=tuple(CONFIDENCES), help="how sure a juror is of its verdict")
+    made.add_argument("--all-answers", action="store_true", help="also those on which the jurors agree")
+    made.add_argument("--rule", nargs="+", choices=tuple(RULES), help="rules to try; the protocol's where not given")
+    _judged_verb(asked, "agreement", _of_jury("agree"), "how much jurors agree, and what unanimity is worth")
+    made = _judged_verb(asked, "import", _of_jury("bring_in"), "read judgements and keep them as a jury")
+    made.add_argument("--name", default="", help="the jury's name; its jurors' names where not given")
+    made = _judged_verb(asked, "export", _of_jury("export"), "a jury as one tidy table, a row an answer and juror")
+    made.add_argument("--format", choices=tuple(ONE_TABLE), default="csv")
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder, made where it is missing")
+    _verb(asked, "list", _of_jury("show"), "all juries")
+    _making_verbs(asked)
+
+
+def _making_verbs(verbs: Any) -> None:
+    made = _verb(verbs, "answer", _of_jury("answer", "making"), "a base model's answers to short-answer questions")
+    made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
+    _asked_arguments(made)
+    made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines: id, question, answer, label")
+    made = _verb(verbs, "finetune", _of_jury("finetune", "making"), "tune a juror on answers, or go on tuning it")
+    made.add_argument("--model", required=True, help="the model under the adapter")
+    made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="the adapter's folder")
+    _tuning_arguments(made)
+    made = _verb(verbs, "judge", _of_jury("judge", "making"), "let jurors judge answers and keep what they say")
+    made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="adapters or models, two or more")
+    made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
+    made.add_argument("--dtype", default="float32", choices=DTYPES)
+    made.add_argument("--name", default="", help="the jury's name; its jurors' names where not given")
+    made = _verb(verbs, "make", _of_jury("make", "making"), "the whole path: answer, tune jurors, judge, keep")
+    made.add_argument("--base", required=True, help="the model that answers")
+    made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="models to tune, or tuned adapters")
+    _asked_arguments(made)
+    _tuning_arguments(made, alone=False)
+    made.add_argument("--tune-share", type=float, default=0.5, help="the part in (0, 1) of the answers that tunes")
+    made.add_argument("--calibration-share", type=float, default=0.5, help="the part of the others that calibrates")
+    made.add_argument("--queue", action="store_true", help="do it in the background")
+
+
+def _asked_arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--questions", default="trivia", help="trivia, trivia_qa@hub, or a file in TriviaQA's shape")
+    made.add_argument("--samples", type=int, help="questions at most; all there are where not given")
+    made.add_argument("--seed", type=int, default=0, help="draws the questions")
+    made.add_argument("--dtype", default="float32", choices=DTYPES, help="int4: QLoRA, on an NVIDIA GPU")
+
+
+def _tuning_arguments(made: argparse.ArgumentParser, *, alone: bool = True) -> None:
+    made.add_argument("--steps", type=int, default=300)
+    made.add_argument("--rows", type=int, default=32, help="judgements a step")
+    made.add_argument("--rank", type=int, default=8, help="of the adapter's matrices")
+    made.add_argument("--rate", type=float, default=2e-3, help="the highest learning rate")
+    if alone:
+        made.add_argument("--seed", type=int, default=0, help="draws the judgements of each step")
+        made.add_argument("--dtype", default="float32", choices=DTYPES, help="int4: QLoRA, on an NVIDIA GPU")
+
+
+def _of_jury(name: str, room: str = "jury") -> Any:
+    """A command of a module of core, which is only loaded when it is wanted."""
+
+    def act(arguments: argparse.Namespace) -> Answer:
+        answer: Answer = getattr(importlib.import_module(f"core.commands.{room}"), name)(arguments)
+        return answer
+
+    return act
+
+
+def _judged_verb(verbs: Any, name: str, action: Any, says: str) -> argparse.ArgumentParser:
+    made = _verb(verbs, name, action, says)
+    made.add_argument("--judgements", nargs="+", required=True, metavar="FILE", help="files, or a jury from `list`")
+    made.add_argument("--labels", type=Path, help="a table with question and label, for text files")
+    return made
+
+
+def _calibration_verb(verbs: Any) -> None:
+    says = "how far the confidence of runs can be trusted: errors with intervals, reliability, recalibration"
+    made = _verb(verbs, "calibration", tokens.calibration, says)
+    made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
+    made.add_argument("--bins", type=int, default=ECE_BINS)
+    made.add_argument("--edges", default="width", choices=EDGES, help="bins of equal width, or of equal mass")
+    made.add_argument(
+        "--within", default="all", choices=WITHIN, help="all together, each subject, or each chosen letter"
+    )
+    made.add_argument(
+        "--recalibrate", nargs="*", choices=tuple(METHODS), help="before and after these maps; all where none is named"
+    )
+    made.add_argument("--alpha", type=float, default=0.1, help="for the sets before and after")
+
+
+def _train_adapter_verb(verbs: Any) -> None:
+    says = "train an ARD-LoRA or LoRA adapter of a model; the same --out goes on where it stopped"
+    made = _verb(verbs, "train-adapter", tokens.train_adapter, says)
+    made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
+    made.add_argument("--data", default="trivia", help=TEXTS_HELP)
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="the adapter's folder")
+    made.add_argument("--kind", default="ard-lora", choices=("ard-lora", "lora"))
+    made.add_argument("--rank", type=int, default=8)
+    made.add_argument("--adapter-alpha", type=float, default=16.0, help="the adapter's scale is this over its rank")
+    made.add_argument("--targets", nargs="+", default=["q_proj", "v_proj"], help="names of the layers that are adapted")
+    made.add_argument("--epochs", type=int, default=3)
+    made.add_argument("--batch-size", type=int, default=16, help="texts of a step")
+    made.add_argument("--rate", type=float, default=2e-3)
+    made.add_argument("--kl", type=float, default=0.01, help="the weight of the KL to the prior")
+    made.add_argument("--warmup", type=int, default=0, help="epochs over which that weight grows")
+    made.add_argument(
+        "--prior-share", type=float, default=0.2, help="the part in (0, 1) of the texts that finds the prior"
+    )
+    made.add_argument("--samples", type=int, help="training texts at most")
+    made.add_argument("--seed", type=int, default=0, help="draws the test texts, the order and the start")
+
+
+def _tokens_verb(verbs: Any) -> None:
+    group = verbs.add_parser("tokens", help="the uncertainty of single tokens", description="Single tokens.")
+    inner = group.add_subparsers(dest="tokens_verb", required=True, metavar="COMMAND", parser_class=_Parser)
+    made = _verb(inner, "evaluate", tokens.tokens_evaluate, "ACC, NLL and ECE of next tokens, or of letters")
+    _tokens_model(made)
+    made.add_argument("--data", "--config", default="trivia", help=TEXTS_HELP)
+    made.add_argument("--letters", action="store_true", help="--data is a task: classify over its option letters")
+    made.add_argument(
+        "--num-samples", "--num_samples", type=int, default=1000, help="tokens (or questions) drawn, 0 for all"
+    )
+    made.add_argument("--n-bins", "--n_bins", type=int, default=ECE_BINS)
+    made.add_argument("--batch-size", "--batch_size", type=int, default=4)
+    made.add_argument("--passes", type=int, default=0, help="draw an ARD-LoRA's latents so often; 0 takes their means")
+    made.add_argument("--part", default="test", choices=("test", "all"), help="what training with this seed left out")
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--adapter-alpha", type=float, help="the scale times rank of a whole-model checkpoint")
+    made.add_argument("--output", type=Path, help="the results' file; evaluation_results.json beside the model")
+    made = _verb(inner, "view", tokens.tokens_view, "a text token by token: surprise, entropy, alternatives")
+    _tokens_model(made)
+    made.add_argument("--text", required=True)
+    made.add_argument("--output", type=Path, help="a file for the JSON")
+
+
+def _tokens_model(made: argparse.ArgumentParser) -> None:
+    made.add_argument(
+        "--model", "--model-path", "--model_path", required=True, help="a model, an adapter's folder or a checkpoint"
+    )
+    made.add_argument("--base-model", "--base_model", help="the model that an adapter belongs to, if it moved")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

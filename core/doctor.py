@@ -1,21 +1,36 @@
-"""What this machine can run: one finding a line, with what it means for a run."""
+"""What this machine can run: one finding a line, with what it means for a run.
+
+:func:`findings` loads torch and belongs in a process of its own; :func:`ask` starts one and is for pages.
+"""
 
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import platform
 import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import psutil
 
+from core.errors import HedgeError, RunError
 from core.inference.models import bundled_models
-from core.settings import settings
+from core.settings import ROOT, settings
 from core.tasks.bank import available
 
 GIB = 2**30
 LITTLE_DISK_GIB = 2
+HUB_WITHIN_S = 3
+SLOW_DATABASE_S = 0.1
+ASKED_WITHIN_S = 120.0
+WRONG_BY = 1e-3
+"""A product that is off by more, in shares of it, is no rounding."""
+PACKAGES = ("streamlit", "torch", "transformers", "dbos", "numpy", "pandas", "pyarrow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,82 +44,212 @@ class Finding:
 
 
 def findings() -> list[Finding]:
-    """Look at the machine; loads torch, so it is not for the page process."""
-    return [
-        _python(),
-        *_torch(),
-        _memory(),
-        _disk(),
-        _models(),
-        _database(),
-        _agent(),
-        _token(),
+    """Look at the machine, which takes some ten seconds; loads torch, so it is not for the page process."""
+    looks: list[Callable[[], list[Finding]]] = [
+        _python,
+        _torch,
+        _driver,
+        _gpus,
+        _memory,
+        _disk,
+        _models,
+        _database,
+        _agent,
+        _hub,
+        _token,
+        _speed,
     ]
+    return [finding for look in looks for finding in _looked(look)]
 
 
-def _python() -> Finding:
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("streamlit", "transformers", "dbos"))
+def ask(*, within_s: float = ASKED_WITHIN_S) -> list[Finding]:
+    """The findings of a process of its own, so that this one loads no torch.
+
+    Raises :class:`~core.errors.RunError` where it gives none.
+    """
+    command = [sys.executable, "-m", "core", "doctor", "--json"]
+    try:
+        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=within_s, check=False)
+        return [Finding(**values) for values in json.loads(said.stdout)]
+    except subprocess.TimeoutExpired:
+        raise RunError(f"the doctor did not answer within {within_s:g} s; `python -m core doctor` says more") from None
+    except (ValueError, TypeError):
+        last = (said.stderr.strip().splitlines() or ["no reason"])[-1]
+        raise RunError(f"the doctor ended without an answer ({last}); `python -m core doctor` says more") from None
+
+
+def _looked(look: Callable[[], list[Finding]]) -> list[Finding]:
+    """One thing that can't be looked at must not hide the others."""
+    try:
+        return look()
+    except HedgeError as error:
+        return [Finding(look.__name__.strip("_"), str(error), False, "It could not be looked at.")]
+    except Exception as error:
+        name = look.__name__.strip("_")
+        return [Finding(name, f"{type(error).__name__}: {error}", False, "It could not be looked at.")]
+
+
+def _python() -> list[Finding]:
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     good = platform.python_version_tuple()[:2] == ("3", "11")
-    return Finding(
-        "versions", f"Python {platform.python_version()}, {versions}", good, "Hedge is made for Python 3.11."
-    )
+    return [
+        Finding("versions", f"Python {platform.python_version()}, {versions}", good, "Hedge is made for Python 3.11.")
+    ]
 
 
 def _torch() -> list[Finding]:
     import torch
 
-    found = [Finding("torch", torch.__version__, True, f"{torch.get_num_threads()} threads for scoring on the CPU.")]
-    if torch.cuda.is_available():
-        for i in range(torch.cuda.device_count()):
-            free, total = torch.cuda.mem_get_info(i)
-            value = f"{torch.cuda.get_device_name(i)}, {free / GIB:.0f} of {total / GIB:.0f} GiB free"
-            found.append(Finding(f"gpu {i}", value, True, "Runs go here."))
-    else:
-        found.append(
-            Finding("gpu", "none", True, "Runs go to the CPU: fine for pocket models, slow from 1 B parameters.")
+    cuda = f"made for CUDA {torch.version.cuda}" if torch.version.cuda else "made without CUDA"
+    return [
+        Finding(
+            "torch", f"{torch.__version__}, {cuda}", True, f"{torch.get_num_threads()} threads for scoring on the CPU."
         )
-    return found
+    ]
 
 
-def _memory() -> Finding:
-    memory = psutil.virtual_memory()
-    largest = memory.available / 4 / 1e9 / 1.3
-    value = f"{memory.available / GIB:.1f} of {memory.total / GIB:.1f} GiB free"
-    return Finding("memory", value, True, f"Room for about {largest:.1f} B parameters in float32.")
+def _driver() -> list[Finding]:
+    import torch
+
+    from core.runs import gpus
+
+    version = gpus.driver()
+    usable = torch.cuda.is_available()
+    if not version:
+        return [Finding("driver", "no NVIDIA driver", True, "Runs go to the CPU.")]
+    if usable:
+        return [Finding("driver", f"NVIDIA {version}", True, "torch reaches the GPUs.")]
+    reason = (
+        "this torch was made without CUDA; install one with it"
+        if torch.version.cuda is None
+        else "torch can't use it; update the driver, or install a torch made for an older CUDA"
+    )
+    return [Finding("driver", f"NVIDIA {version}", False, f"Runs go to the CPU, because {reason}.")]
 
 
-def _disk() -> Finding:
+def _gpus() -> list[Finding]:
+    from core.runs import gpus
+
+    seen = gpus.readings()
+    if not seen:
+        return [Finding("gpu", "none", True, "Runs go to the CPU: fine for pocket models, slow from 1 B parameters.")]
+    return [
+        Finding(
+            f"gpu {gpu.index}",
+            f"{gpu.name}, {gpu.total_gib - gpu.used_gib:.0f} of {gpu.total_gib:.0f} GiB free"
+            + (f", {gpu.celsius} °C" if gpu.celsius is not None else ""),
+            True,
+            f"Room for about {_billions(gpu.total_gib, 2):.0f} B parameters in float16.",
+        )
+        for gpu in seen
+    ]
+
+
+def _billions(gib: float, bytes_each: float) -> float:
+    """Parameters in 10⁹ that fit, by the same estimate as the queue's."""
+    from core.runs.needs import BESIDE, RUNTIME_GIB
+
+    return max(gib - RUNTIME_GIB, 0) * GIB / BESIDE / bytes_each / 1e9
+
+
+def _memory() -> list[Finding]:
+    from core.runs.slots import host_memory_gib
+
+    memory, limit = psutil.virtual_memory(), host_memory_gib()
+    free = min(memory.available / GIB, limit)
+    value = f"{free:.1f} of {limit:.1f} GiB free"
+    return [Finding("memory", value, True, f"Room for about {_billions(free, 4):.1f} B parameters in float32.")]
+
+
+def _disk() -> list[Finding]:
     home = settings().home
     there = next(path for path in (home, *home.parents) if path.exists())
     free = shutil.disk_usage(there).free / GIB
     writable = os.access(there, os.W_OK)
     value = f"{free:.0f} GiB free at {home}" + ("" if writable else ", which can't be written to")
     good = writable and free > LITTLE_DISK_GIB
-    return Finding("disk", value, good, "Runs and logs lie here." if good else "Set HEDGE_HOME to a folder with room.")
+    meaning = "Runs and logs lie here." if good else "Runs will fail here; set HEDGE_HOME to a folder with room."
+    return [Finding("disk", value, good, meaning)]
 
 
-def _models() -> Finding:
+def _models() -> list[Finding]:
     value = f"{', '.join(bundled_models()) or 'none'}; tasks {', '.join(available()) or 'none'}"
-    return Finding("bundled", value, bool(bundled_models()), "These run without a network.")
+    return [Finding("bundled", value, bool(bundled_models()), "These run without a network.")]
 
 
-def _database() -> Finding:
-    url = settings().database
-    value = url if "@" not in url else url.split("@", 1)[-1]
-    return Finding("database", value, True, "Queued runs are kept here.")
+def _database() -> list[Finding]:
+    from core.runs import database
+
+    try:
+        shown = database.shown()
+        if not database.exists():
+            return [Finding("database", f"{shown}, not made yet", True, "The first queued run makes it.")]
+        database.prepare()
+        begin = time.perf_counter()
+        database.prepare()
+        took = time.perf_counter() - begin
+    except HedgeError as error:
+        return [Finding("database", str(error), False, "No run can be queued; `python -m core run` works without.")]
+    value = f"{shown}, answers in {took * 1000:.1f} ms"
+    meaning = "Queued runs are kept here" + (
+        ", and every host that names it shares them." if database.is_shared() else "."
+    )
+    return [Finding("database", value, took < SLOW_DATABASE_S, meaning)]
 
 
-def _agent() -> Finding:
-    from core.runs.engine import agent_alive
+def _agent() -> list[Finding]:
+    from core.runs import liveness
 
-    alive = agent_alive()
-    meaning = "Queued runs start at once." if alive else "It starts by itself with the first queued run."
-    return Finding("agent", "alive" if alive else "none on this host", True, meaning)
+    try:
+        others = sorted(liveness.live_hosts() - {liveness.host()})
+    except HedgeError:  # the database's own finding says it
+        others = []
+    here = "alive on this host" if liveness.agent_alive() else "none on this host"
+    value = here + (f"; others on {', '.join(others)}" if others else "")
+    waits = (
+        "Queued runs start at once." if others or liveness.agent_alive() else "It starts by itself with a queued run."
+    )
+    return [Finding("agent", value, True, waits)]
 
 
-def _token() -> Finding:
+def _hub() -> list[Finding]:
+    from urllib.parse import urlsplit
+    from urllib.request import Request, urlopen
+
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return [Finding("hub", "switched off by HF_HUB_OFFLINE", True, "Models come from this machine only.")]
+    name = urlsplit(constants.ENDPOINT).hostname
+    try:
+        with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=HUB_WITHIN_S):
+            return [Finding("hub", f"{name} answers", True, "Models and tasks can be downloaded.")]
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        meaning = "Bundled models, folders and what was downloaded before can be run; nothing new can be had."
+        return [Finding("hub", f"{name} can't be reached ({reason})", False, meaning)]
+
+
+def _token() -> list[Finding]:
     from huggingface_hub import get_token
 
     present = get_token() is not None
     meaning = "Gated models can be loaded." if present else "Gated models need HF_TOKEN; open ones do not."
-    return Finding("hub token", "present" if present else "absent", True, meaning)
+    return [Finding("hub token", "present" if present else "absent", True, meaning)]
+
+
+def _speed() -> list[Finding]:
+    from core.inference.speed import measure
+
+    found = []
+    for speed in measure():
+        good = speed.error <= WRONG_BY
+        value = f"multiplies at {speed.gflops:,.0f} GFLOP/s, copies at {speed.copy:.1f} GB/s"
+        a_second = speed.gflops * 1e9 / (2 * 1e9 * 100)
+        meaning = (
+            f"At best {a_second:,.3g} questions a second of 100 tokens with 1 B parameters in float32."
+            if good
+            else f"Its products are wrong by {speed.error:.1g}; no run on it can be trusted."
+        )
+        found.append(Finding(f"speed of {speed.device}", value, good, meaning))
+    return found

@@ -5,7 +5,8 @@
     └── RunError            a run could not be finished; the command line ends with status 1
         ├── SelfCheckError  the fast scoring path disagrees with the slow one
         ├── RunCancelled    a person stopped it
-        └── RunBusyError    another process is at it
+        ├── RunBusyError    another process is at it
+        └── RunLostError    another worker has been given it
 
 A message names the value, the rule that it breaks, and the way out, in one sentence.
 """
@@ -39,3 +40,7 @@ class RunCancelled(RunError):
 
 class RunBusyError(RunError):
     """Another process is executing this run."""
+
+
+class RunLostError(RunError):
+    """The run was given to another worker, and this one must write nothing more of it."""

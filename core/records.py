@@ -69,7 +69,8 @@ class Prompt:
     ``continuations`` are the k texts whose likelihood after ``text`` is asked for, each with its space in front;
     without any, it is the answer's letter. ``demonstrations`` are the spans of characters, oldest first, that may be
     dropped from a text too long for a model, ``context`` the span whose beginning may be cut after that. ``chat``
-    asks for the model's chat template around the text.
+    asks for the model's chat template around the text, with ``system`` as what the system says, if anything. An empty
+    text asks how likely the continuations are at the beginning of a text.
     """
 
     question_id: str
@@ -79,6 +80,7 @@ class Prompt:
     demonstrations: tuple[tuple[int, int], ...] = ()
     context: tuple[int, int] = (0, 0)
     chat: bool = False
+    system: str = ""
 
     def __post_init__(self) -> None:
         if self.continuations and len(self.continuations) != self.k:
@@ -94,13 +96,16 @@ class OptionLogits:
     ``logits`` (n, k) float32; a softmax over a row gives the option probabilities. ``letter_mass`` (n,) is the
     share of the whole next-token probability that fell on the k option letters, from 0 to 1 (NaN where the
     source does not say). Where options were scored as text (cloze), ``logits`` are the unnormalised sums of their
-    tokens' log-probabilities and ``option_tokens`` (n, k) says how many tokens each had; else it is None.
+    tokens' log-probabilities and ``option_tokens`` (n, k) says how many tokens each had; else it is None. Questions
+    of fewer than k options have -inf, and no tokens, at the places behind. ``top_tokens`` (n) are the most probable
+    next tokens as text, where letters were asked for and the source says them.
     """
 
     ids: tuple[str, ...]
     logits: npt.NDArray[np.float32]
     letter_mass: npt.NDArray[np.float32]
     option_tokens: npt.NDArray[np.int32] | None = None
+    top_tokens: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.ids)
@@ -113,6 +118,8 @@ class OptionLogits:
             raise InputError(
                 f"option tokens of shape {self.option_tokens.shape} do not fit logits of shape {self.logits.shape}"
             )
+        if self.top_tokens is not None and len(self.top_tokens) != n:
+            raise InputError(f"{len(self.top_tokens)} top tokens do not belong to {n} questions")
         if np.isnan(self.logits).any() or np.isposinf(self.logits).any():
             row = int(np.argmax((np.isnan(self.logits) | np.isposinf(self.logits)).any(axis=1)))
             raise InputError(

@@ -2,7 +2,12 @@
 
 ============================  =====================================================================
 ``HEDGE_HOME``                runs, the run database and caches; ``.hedge/`` in the project by default
-``HEDGE_DATABASE_URL``        the run engine's database; a SQLite file in ``HEDGE_HOME`` by default
+``HEDGE_DATABASE_URL``        the run engine's database; a SQLite file in ``HEDGE_HOME`` by default; ``postgresql://…``
+                              where several hosts share the runs, which then share ``HEDGE_HOME`` too
+``HEDGE_HOST``                this host's name among those that share a database; the machine's own by default
+``HEDGE_HANG_MINUTES``        a run without progress for so long is taken to hang, and its worker is killed; 15
+``HEDGE_WARM_MINUTES``        workers without a run stay for so long, with the last model in their memory; 3
+``HEDGE_ARCHIVE_URL``         an fsspec URL (``s3://bucket/hedge``) that finished runs are copied to as well
 ``HEDGE_REAL_DATA``           real data for tests and benchmarks; unset on a user's machine
 ``HEDGE_REAL_MODELS``         real models for tests; unset on a user's machine
 ============================  =====================================================================
@@ -10,27 +15,41 @@
 
 from __future__ import annotations
 
+import functools
+import os
+import re
 from pathlib import Path
 
-from pydantic import field_validator
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from core.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets"
 
 
 class Settings(BaseSettings):
-    """Settings read anew at each call of :func:`settings`, so that a test or a worker may change them."""
+    """Settings as the environment has them at each call of :func:`settings`: a test or a worker may change them."""
 
-    model_config = SettingsConfigDict(env_prefix="HEDGE_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="HEDGE_", extra="ignore", frozen=True)
 
     home: Path = ROOT / ".hedge"
     database_url: str = ""
+    host: str = ""
+    hang_minutes: float = Field(default=15.0, gt=0)
+    warm_minutes: float = Field(default=3.0, ge=0)
+    archive_url: str = ""
 
-    @field_validator("home")
+    @field_validator("home", mode="before")
     @classmethod
-    def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().resolve()
+    def _absolute(cls, value: str | Path) -> Path:
+        if re.match(r"[a-z0-9+]+://", str(value)):
+            raise InputError(
+                f"HEDGE_HOME must be a folder that this machine has mounted, got {value}; "
+                "set HEDGE_ARCHIVE_URL to a URL, and finished runs are copied there"
+            )
+        return Path(value).expanduser().resolve()
 
     @property
     def runs(self) -> Path:
@@ -44,5 +63,21 @@ class Settings(BaseSettings):
 
 
 def settings() -> Settings:
-    """The settings in force now."""
-    return Settings()
+    """The settings in force now.
+
+    Raises :class:`~core.errors.InputError` where a variable holds what it can't.
+    """
+    # A page asks a thousand times a tick, and reading the environment anew takes a millisecond each time.
+    variables = tuple(os.environ.get(f"HEDGE_{name.upper()}") for name in Settings.model_fields)
+    return _settings(variables, Path.cwd() if variables[0] else ROOT)
+
+
+@functools.lru_cache(maxsize=16)
+def _settings(variables: tuple[str | None, ...], folder: Path) -> Settings:
+    """The settings by these variables; ``folder`` is what a relative HEDGE_HOME is relative to."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "_".join(["HEDGE", *(str(part) for part in first["loc"])]).upper()
+        raise InputError(f"{name} can't be {first['input']!r}: {first['msg']}; correct or unset it") from None

@@ -14,6 +14,8 @@ if record:
     run = record.run_id
     sets = data.sets_of(run, view)
     alpha_lab(data.lab_tables(run), version=data.version(run), name=title(record), view=view, on_open=open_question)
+    for note in data.lab_notes(run):
+        st.caption(note)
     lab_shift.section(record, view)
     lab_files.section(record, sets)
     figures.report_table(lambda: data.lab_report(run, sets))

@@ -1,19 +1,22 @@
-"""Launch runs, see what they will ask, and watch runs at work."""
+"""Launch runs or the making of a jury, see what they will take and ask, and watch them at work."""
 
 import streamlit as st
 
-from app.components import launch, prompt_preview, run_list
+from app.components import forecast, launch, make_jury, prompt_preview, run_list, run_shelf
 from app.errors import spoken
 
 st.title("What shall be measured next?", anchor=False)
 left, right = st.columns([4, 5], gap="medium")
 with left:
     asked = launch.form()
-    if launch.launch_button(asked) and asked:
+    if launch.launch_button(forecast.forecast(asked)) and asked:
         with spoken():
             launch.launch(asked)
     prompt_preview.prompt_preview(asked)
+    make_jury.section()
 with right:
-    run_list.agent_notice()
     with spoken():
+        run_list.undo_notice()
         run_list.run_list()
+        run_shelf.run_shelf()
+    run_list.agent_notice()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import data, navigation, state
 from app.charts.overview import accuracy_against_size
-from app.components import controls, figures, run_table
+from app.components import beside, controls, figures, run_table
 from app.components.runs import no_runs_yet
 from app.words import counted, plain
 
@@ -25,10 +25,15 @@ else:
         accuracy_against_size(table, view.score),
         "Of two models that are right equally often, the one further down keeps the same promise with fewer answers.",
     )
+    beside.alike_models(table, view.score)
     st.subheader(counted(len(table), "finished run"), anchor=False)
     st.caption("A click on a model, or Shift and space on its row, opens the run in the Alpha lab.")
     run_table.finished_runs(table)
     figures.download("Download the table as CSV", table, f"overview-alpha-{view.alpha:03d}")
+
+with st.expander("Published figures beside these", key="published_open", on_change="rerun") as folded:
+    if folded.open:
+        beside.published_tables(table, view.score)
 
 if runs.unfinished:
     st.subheader("Not finished", anchor=False)

@@ -15,8 +15,8 @@ LAYERS = {
     "records": 1,
     "settings": 1,
     "conformal": 2,
-    "calibration": 2,
-    "jury": 2,
+    "calibration": 3,
+    "jury": 4,
     "prompting": 2,
     "tasks": 3,
     "inference": 4,
@@ -108,7 +108,8 @@ def test_what_the_page_process_imports_loads_no_torch():
     code = (
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
         "core.runs.execute, core.runs.asked, core.inference.preview, core.inference.registry, "
-        "core.runs.answering.client, core.runs.answering.answers, core.reports.one_question, sys;"
+        "core.runs.answering.client, core.runs.answering.answers, core.reports.one_question, core.reports.tokens, "
+        "core.reports.calibrated, core.reports.recalibrated, core.runs.jury_job, core.reports.jury, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)

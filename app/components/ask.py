@@ -179,7 +179,7 @@ def _form(record: RunRecord, by: Bench) -> None:
         right.toggle(
             f"Also “{DONT_KNOW}”, “{NONE_OF_ABOVE}”",
             key=EXTRA_KEY,
-            disabled=record.spec.form == "cloze",
+            disabled=record.spec.asks_texts,
             help="A run that scores the options' texts (cloze) does not offer them.",
             persist_state="session",
         )
@@ -205,7 +205,7 @@ def _typed(record: RunRecord) -> OwnQuestion:
         question=(st.session_state[QUESTION_KEY] or "").strip(),
         context=(st.session_state[CONTEXT_KEY] or "").strip(),
         options=tuple(line.strip() for line in lines if line.strip()),
-        extra=bool(st.session_state[EXTRA_KEY]) and record.spec.form != "cloze",
+        extra=bool(st.session_state[EXTRA_KEY]) and not record.spec.asks_texts,
     )
 
 

@@ -1,21 +1,25 @@
-"""The form that asks for runs: what is asked of which model, how, and how it is computed."""
+"""The form that asks for runs: which models, on what, how it is asked, and how it is computed."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from app import data, navigation
 from app.components.runs import title
-from app.words import counted, plain
+from app.forecasts import Plan
+from app.words import counted, plain, sentence, shortened
 from core.inference import models
 from core.inference.registry import BY_ID, MODELS
 from core.prompting.strategies import STRATEGIES
 from core.runs.asked import Combination
 from core.runs.slots import CPU, slots
 from core.runs.spec import DTYPES, FORMS, MAX_SHOTS, MODES, QUANTIZED, RunSpec
+from core.runs.store import RunRecord
 from core.settings import settings
 from core.tasks import TASKS, catalogue
 
@@ -34,13 +38,20 @@ TASK_HELP = (
     "Tasks that ship with Hedge, or their full data sets on the hub; or type the path of a file of your own (JSON "
     "lines, CSV or Parquet with question, options and label) and press Enter."
 )
-FORM_WORDS = {"letters": "by letter", "cloze": "by text (cloze)"}
+FORM_WORDS = {"letters": "by letter", "cloze": "by text (cloze)", "continuation": "as continuation"}
 FORM_HELP = (
     "By letter: the options are shown and the probability of each letter counts. By text: the options are not shown, "
-    "and the probability of each option's own words after the question counts."
+    "and the probability of each option's own words after the question and “Answer:” counts. As continuation: the same "
+    "right after the question's text, for models that only ever read running text."
 )
-STRATEGY_HELP = "base: no instruction; shared: one instruction for every task; task: one that names the task's kind."
-SHOTS_HELP = "Answered examples before each question; they come from neither the calibration nor the test questions."
+STRATEGY_HELP = (
+    "One run for each that is chosen. base: no instruction; shared: one instruction for every task; task: one that "
+    "names the task's kind."
+)
+SHOTS_HELP = (
+    "How many answered examples stand before each question, 0 to 16, one run for each number; they come from neither "
+    "the calibration nor the test questions."
+)
 FORMAT_WORDS = {"plain": "plain text", "chat": "chat"}
 FORMAT_HELP = "Chat puts the prompt into the model's own chat template, where it has one."
 ROTATIONS_HELP = (
@@ -48,8 +59,8 @@ ROTATIONS_HELP = (
     "letter: four times for four options."
 )
 DTYPE_HELP = (
-    "The numbers the model computes with. int8 and int4 are weights of 8 and 4 bits, which need an NVIDIA GPU and the "
-    "package bitsandbytes."
+    "One run for each that is chosen: the numbers the model computes with. int8 and int4 are weights of 8 and 4 bits, "
+    "which need an NVIDIA GPU and the package bitsandbytes."
 )
 BATCH_HELP = "Questions computed at once. Left empty, free memory decides; it changes the speed, not the result."
 SEED_HELP = "Draws the questions, the examples and the split."
@@ -58,18 +69,22 @@ SHARE_HELP = "The share of the questions that sets the threshold; the others are
 
 def form() -> Combination | None:
     """The form; what it asks for now, None while there is no model or no task in it."""
-    model = st.selectbox(
-        "Model",
-        known_models(),
-        index=0 if known_models() else None,
+    offered = known_models()
+    chosen = st.multiselect(
+        "Models",
+        offered,
+        default=offered[:1],
         accept_new_options=True,
         placeholder="a folder or a hub id",
-        key="launch_model",
+        select_all=False,  # typing and Enter choose the first that fits, not all of them
+        key="launch_models",
         persist_state="session",
         help=MODEL_HELP,
     )
-    if model in BY_ID:
-        st.caption(plain(about(str(model))))
+    with st.container():  # there also without a line in it, so that what follows keeps its place, and its open list
+        for model in chosen:
+            if model in BY_ID:
+                st.caption(plain(about(model, named=len(chosen) > 1)))
     titles = catalogue.choices()
     tasks = st.multiselect(
         "Tasks",
@@ -78,16 +93,17 @@ def form() -> Combination | None:
         format_func=lambda name: titles.get(name, name),
         accept_new_options=True,
         placeholder="a task or a file",
+        select_all=False,
         key="launch_tasks",
         persist_state="session",
         help=TASK_HELP,
     )
     samples = _samples()
     with st.expander("How it is asked"):
-        asked = _asking(Combination(models=(str(model),), tasks=tuple(map(str, tasks)), samples=samples))
+        asked = _asking(Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples))
     with st.expander("How it is computed and split"):
         asked = _computing(asked)
-    return asked if model and tasks else None
+    return asked if chosen and tasks else None
 
 
 def _samples() -> int | None:
@@ -118,10 +134,23 @@ def _asking(asked: Combination) -> Combination:
         key="launch_form",
         help=FORM_HELP,
     )
-    strategy = st.segmented_control(
-        "Strategy", STRATEGIES, default=STRATEGIES[0], required=True, key="launch_strategy", help=STRATEGY_HELP
+    strategies = st.segmented_control(
+        "Strategies",
+        STRATEGIES,
+        selection_mode="multi",
+        default=[STRATEGIES[0]],
+        key="launch_strategies",
+        help=STRATEGY_HELP,
     )
-    shots = st.number_input("Shots", 0, MAX_SHOTS, 0, key="launch_shots", help=SHOTS_HELP)
+    shots = st.multiselect(
+        "Shots",
+        range(MAX_SHOTS + 1),
+        default=[0],
+        placeholder="0 to 16",
+        select_all=False,  # typing 2 and Enter chooses 2, not 12 as well
+        key="launch_shots",
+        help=SHOTS_HELP,
+    )
     prompt_format = st.segmented_control(
         "Format",
         list(FORMAT_WORDS),
@@ -135,8 +164,8 @@ def _asking(asked: Combination) -> Combination:
     return replace(
         asked,
         forms=(str(scored),),
-        strategies=(str(strategy),),
-        shots=int(shots),
+        strategies=tuple(name for name in STRATEGIES if name in strategies) or STRATEGIES[:1],
+        shots=tuple(sorted(shots)) or (0,),
         formats=(str(prompt_format),),
         rotations=rotations,
     )
@@ -144,7 +173,15 @@ def _asking(asked: Combination) -> Combination:
 
 def _computing(asked: Combination) -> Combination:
     """With the choices that change how the answers are computed, and which questions calibrate."""
-    dtype = st.selectbox("Precision", precisions(), key="launch_dtype", help=DTYPE_HELP)
+    offered = precisions()
+    chosen = st.segmented_control(
+        "Precision",
+        offered,
+        selection_mode="multi",
+        default=offered[:1],
+        key="launch_dtypes",
+        help=DTYPE_HELP,
+    )
     batch = st.number_input(
         "Batch size", 1, 4096, None, placeholder="memory decides", key="launch_batch", help=BATCH_HELP
     )
@@ -152,7 +189,7 @@ def _computing(asked: Combination) -> Combination:
     share = st.slider("Calibration share", 0.1, 0.9, 0.5, 0.05, key="launch_share", help=SHARE_HELP)
     return replace(
         asked,
-        dtypes=(str(dtype),),
+        dtypes=tuple(name for name in offered if name in chosen) or tuple(offered[:1]),
         batch_size=None if batch is None else int(batch),
         seed=int(seed),
         calibration_share=float(share),
@@ -167,10 +204,11 @@ def known_models() -> list[str]:
     return list(dict.fromkeys([*models.bundled_models(), *fake, *earlier, *listed]))
 
 
-def about(model: str) -> str:
+def about(model: str, *, named: bool = False) -> str:
     """What the table says of a model of the hub."""
     listed = BY_ID[model]
-    parts = [f"{listed.millions:,} million parameters", listed.kind, f"{listed.licence} licence"]
+    parts = [model] * named
+    parts += [f"{listed.millions:,} million parameters", listed.kind, f"{listed.licence} licence"]
     parts += ["gated: accept its terms on the hub and set HF_TOKEN"] * listed.gated
     return " · ".join(parts)
 
@@ -187,32 +225,71 @@ def _has_gpu() -> bool:
     return slots()[0].name != CPU
 
 
-def launch_button(asked: Combination | None) -> bool:
+def launch_button(plan: Plan | None) -> bool:
     """The button; whether it was pressed."""
-    return st.button("Launch", disabled=asked is None, width="stretch")
+    label = f"Launch {len(plan.runs)} runs" if plan and len(plan.runs) > 1 else "Launch"
+    return st.button(label, key="launch", disabled=plan is None, width="stretch")
 
 
 def launch(asked: Combination) -> None:
-    """Ask the engine for the runs, all of them or none, and say what became of each."""
-    from core.runs import engine
+    """Ask the engine for the runs and say what became of each; none is asked for where one can't begin."""
+    from core.runs import actions, engine
     from core.runs.execute import preflight
 
-    with st.spinner("Asking for the run …"):
+    with st.spinner("Asking for the runs …"):
         specs = asked.specs()
         known = {record.run_id: record for record in data.runs().finished}
-        for spec in specs if len(specs) > 1 else ():  # a single one is looked at when it is handed in
-            if spec.run_id not in known:
-                preflight(spec)
-        for spec in specs:
-            engine.submit(spec)
-    for spec in specs:
-        if spec.run_id in known:
-            st.info(
-                f"This run has been done before, and a repeat would give the same: {plain(title(known[spec.run_id]))}."
-            )
-            navigation.link(navigation.ALPHA_LAB, "Open it in the Alpha lab", run=spec.run_id)
+        new = [spec for spec in specs if spec.run_id not in known]
+        for spec in _one_of_each(new) if len(new) > 1 else ():  # a single one is looked at when it is handed in
+            preflight(spec)
+        if len(specs) == 1:
+            engine.submit(specs[0])
+            refused: dict[str, str] = {}
         else:
-            st.success(f"Asked for {plain(title_of(spec))}.")
+            _, outcome = actions.launch(specs, name=group_name(asked))
+            refused = outcome.refused
+    _say(specs, known, refused)
+
+
+def _say(specs: Sequence[RunSpec], known: Mapping[str, RunRecord], refused: Mapping[str, str]) -> None:
+    begun = [spec for spec in specs if spec.run_id not in known and spec.run_id not in refused]
+    done = [known[spec.run_id] for spec in specs if spec.run_id in known]
+    if len(begun) == 1:
+        st.success(f"Asked for {plain(title_of(begun[0]))}.")
+    elif begun:
+        st.success(f"Asked for {len(begun)} runs.")
+    if len(done) == 1 and len(specs) == 1:
+        st.info(f"This run has been done before, and a repeat would give the same: {plain(title(done[0]))}.")
+        navigation.link(navigation.ALPHA_LAB, "Open it in the Alpha lab", run=done[0].run_id)
+    elif done:
+        st.info(f"{counted(len(done), 'run')} of these {'has' if len(done) == 1 else 'have'} been done before.")
+    for reason, number in Counter(refused.values()).items():
+        st.error(plain(f"{sentence(reason)} ({counted(number, 'run')} not asked for)"))
+
+
+def _one_of_each(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """Enough of the runs that each model and each set of questions is looked at once."""
+    models: dict[str, RunSpec] = {}
+    questions: dict[tuple[object, ...], RunSpec] = {}
+    for spec in specs:
+        models.setdefault(spec.model, spec)
+        questions.setdefault((spec.task, spec.shots, spec.form), spec)
+    return list(dict.fromkeys([*models.values(), *questions.values()]))
+
+
+def group_name(asked: Combination) -> str:
+    """What a group is called: ``2 models × 3 tasks × 2 strategies``."""
+    axes = {
+        "model": asked.models,
+        "task": asked.tasks,
+        "strategy": asked.strategies,
+        "dtype": asked.dtypes,
+        "number of shots": asked.shots,
+    }
+    many = {"strategy": "strategies", "number of shots": "numbers of shots"}
+    several = [counted(len(of), name, many.get(name, "")) for name, of in axes.items() if len(of) > 1]
+    one = [shortened(of[0].rpartition("/")[2], 24) for of in (asked.models, asked.tasks) if len(of) == 1]
+    return " · ".join([*one, " × ".join(several)])
 
 
 def title_of(spec: RunSpec) -> str:

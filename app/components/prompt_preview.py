@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
+from dataclasses import replace
 
 import streamlit as st
 
@@ -14,6 +16,7 @@ from core.runs.asked import Combination
 
 KEY = "previewed"
 POLL_S = 0.5
+MOST_READ = 8
 TEXT_HEIGHT = 360
 BUTTON_HELP = "Reads one prompt through the model's own tokenizer. Nothing is launched and no weights are loaded."
 TOKENS_HELP = "The prompt below in tokens, the pieces of words from its own vocabulary that the model reads."
@@ -25,7 +28,7 @@ def prompt_preview(asked: Combination | None) -> None:
     pressed = st.button("Show the exact prompt", disabled=asked is None, width="stretch", help=BUTTON_HELP)
     if pressed and asked:
         with spoken():
-            st.session_state[KEY] = asked, preview.reading(asked)
+            st.session_state[KEY] = asked, preview.reading(_read(asked))
     if KEY not in st.session_state or asked is None:
         return
     shown, found = st.session_state[KEY]
@@ -53,15 +56,28 @@ def _draw(asked: Combination, found: tuple[Previewed, ...]) -> None:
     if len(found) == 1:
         _one(found[0])
     else:
-        for tab, one in zip(st.tabs([plain(_name(asked, i)) for i in range(len(found))]), found, strict=True):
+        names = [plain(_name(_read(asked), i)) for i in range(len(found))]
+        for tab, one in zip(st.tabs(names), found, strict=True):
             with tab:
                 _one(one)
     st.caption("The same from the shell:")
     st.code(f"python -m core run {shlex.join(asked.words())}", language=None, wrap_lines=True)
 
 
+def _read(asked: Combination) -> Combination:
+    """Of a matrix, the first model and precision: the others ask the same. Where these are still many runs, of
+    strategies and shots the last alone, which show most."""
+    one = replace(asked, models=asked.models[:1], dtypes=asked.dtypes[:1])
+    if len(one.tasks) * len(one.strategies) * len(one.shots) <= MOST_READ:
+        return one
+    return replace(one, tasks=one.tasks[:MOST_READ], strategies=one.strategies[-1:], shots=one.shots[-1:])
+
+
 def _name(asked: Combination, i: int) -> str:
-    return shortened(asked.tasks[i % len(asked.tasks)], 30)
+    """What tells one prompt from the others, in the order of :meth:`~core.runs.asked.Combination.specs`."""
+    task, strategy, shots = list(itertools.product(asked.tasks, asked.strategies, asked.shots))[i]
+    said = [shortened(task, 30)] * (len(asked.tasks) > 1) + [strategy] * (len(asked.strategies) > 1)
+    return " · ".join([*said, *[counted(shots, "shot")] * (len(asked.shots) > 1)])
 
 
 def _one(one: Previewed) -> None:

@@ -29,6 +29,25 @@ SHOWN = {
     "band": st.column_config.TextColumn(
         "Coverage band", width=110, help="Coverage lies here for 95 % of draws, where the guarantee holds."
     ),
+    "size_interval": st.column_config.TextColumn("LAC size, 95 %", width=105, help="Of the mean LAC set size."),
+    "lac_uacc": st.column_config.NumberColumn(
+        "LAC UAcc",
+        format="%.3f",
+        width=85,
+        help="Accuracy · √options / set size: right and sure at once; may exceed 1.",
+    ),
+    "aps_uacc": st.column_config.NumberColumn("APS UAcc", format="%.3f", width=85, help="The same by APS."),
+    "uacc_interval": st.column_config.TextColumn(
+        "LAC UAcc, 95 %", width=115, help="From the ends of the accuracy's interval, at this set size."
+    ),
+    "ece": st.column_config.NumberColumn(
+        "ECE", format="%.3f", width=65, help="How far confidence is from accuracy, in 15 bins; 0 is best."
+    ),
+    "ece_interval": st.column_config.TextColumn(
+        "ECE, 95 %",
+        width=115,
+        help="ECE is too large where questions are few; the interval is corrected for that and may end below it.",
+    ),
     "k": st.column_config.NumberColumn("Options", width=70),
     "n_test": st.column_config.NumberColumn("Test questions", format="localized", width=110),
     "strategy": st.column_config.TextColumn("Strategy", width=75, help="How the question is put to the model."),
@@ -44,6 +63,13 @@ def finished_runs(table: pd.DataFrame) -> None:
         lac_coverage=100 * table["lac_coverage"],
         aps_coverage=100 * table["aps_coverage"],
         interval=[_span(*ends) for ends in zip(table["accuracy_low"], table["accuracy_high"], strict=True)],
+        size_interval=_ends(table["lac_set_size_low"], table["lac_set_size_high"], 2),
+        uacc_interval=_ends(
+            table["lac_uacc"] * table["accuracy_low"] / table["accuracy"].where(table["accuracy"] > 0),
+            table["lac_uacc"] * table["accuracy_high"] / table["accuracy"].where(table["accuracy"] > 0),
+            3,
+        ),
+        ece_interval=_ends(table["ece_low"], table["ece_high"], 3),
         band=[_span(*ends) for ends in zip(table["lac_coverage_low"], table["lac_coverage_high"], strict=True)],
     )
     model = st.column_config.ButtonColumn(
@@ -88,6 +114,10 @@ def unfinished_runs(records: Sequence[RunRecord]) -> None:
         column_config={"Why": st.column_config.TextColumn(width="large")},
         alt="Runs that have not ended well, with their state",
     )
+
+
+def _ends(low: pd.Series, high: pd.Series, digits: int) -> list[str]:
+    return [f"{a:.{digits}f}–{b:.{digits}f}" if a == a else "–" for a, b in zip(low, high, strict=True)]
 
 
 def _span(low: float, high: float) -> str:

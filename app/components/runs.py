@@ -15,18 +15,23 @@ from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
 PICKER_KEY = "run_picker"
+FORM_SAID = {"cloze": "by text", "continuation": "as continuation"}
 
 
 def title(record: RunRecord) -> str:
-    """A run in words: ``Mistral-7B · qa · base · 2 shots · float16 · 100 questions``."""
-    return f"{record.spec.model_name} · {record.spec.task} · {details(record.spec)}"
+    """A run in words: ``Mistral-7B · qa · base · 2 shots · float16 · up to 100 questions``."""
+    spec = record.spec
+    return f"{spec.model_name} · {spec.task if spec.answers else spec.task_name} · {details(spec)}"
 
 
 def details(spec: RunSpec) -> str:
     """What a run's title adds to model and task."""
-    asked = ["by text"] * (spec.form == "cloze") + ["chat"] * (spec.prompt_format == "chat")
-    asked += ["options rotated"] * spec.rotations
-    asked += [counted(spec.samples, "question")] if spec.samples else []
+    if not spec.answers:
+        return f"every word · {spec.dtype}"
+    asked = [FORM_SAID.get(spec.form, "")] * spec.asks_texts + ["chat"] * (spec.prompt_format == "chat")
+    asked += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
+    asked += ["own system prompt"] * bool(spec.system) + [counted(spec.repeats, "written answer")] * bool(spec.repeats)
+    asked += [f"up to {counted(spec.samples, 'question')}"] if spec.samples else []
     return " · ".join([spec.strategy, counted(spec.shots, "shot"), spec.dtype, *asked])
 
 
@@ -81,6 +86,12 @@ def open_question(question_id: str) -> NoReturn:
     """Open a question of the run in view on its own page."""
     state.change(question=question_id)
     navigation.go(navigation.ONE_QUESTION, **state.address("run", "alpha", "empty", "question"))
+
+
+def open_run_question(run_id: str, question_id: str) -> NoReturn:
+    """Open a question of any run on its own page."""
+    state.change(run=run_id)
+    open_question(question_id)
 
 
 def _picked() -> None:

@@ -1,17 +1,16 @@
 """Accuracy, negative log-likelihood, Brier score and expected calibration error of option probabilities.
 
-All take probabilities (n, k) and labels (n,) and are means over questions. ECE is the published one: equal-width
-bins of the top probability, ``low < confidence ≤ high``, 15 unless said otherwise (Naeini et al. 2015; Guo et
-al. 2017, arXiv 1706.04599).
+All take probabilities (n, k) and labels (n,) and are means over questions.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from core.calibration.bins import ECE_BINS, TopLabel
+from core.calibration.errors import top_errors
 from core.records import FloatArray, IntArray
 
-ECE_BINS = 15
 SMALLEST_PROBABILITY = 1e-8
 """A true option's probability is not taken below this in the log-likelihood, so that one row can't make it endless."""
 
@@ -26,10 +25,20 @@ def accuracy(probabilities: FloatArray, labels: IntArray) -> float:
     return float(correct(probabilities, labels).mean())
 
 
+def token_losses(true: FloatArray) -> FloatArray:
+    """``−log p`` in nats of the probabilities of the true options, not taken below 1e-8, (n,)."""
+    return np.asarray(-np.log(np.maximum(true, SMALLEST_PROBABILITY)), dtype=np.float64)
+
+
 def negative_log_likelihood(probabilities: FloatArray, labels: IntArray) -> float:
     """``−mean log p(true)`` in nats."""
-    true = probabilities[np.arange(len(labels)), labels]
-    return float(-np.log(np.maximum(true, SMALLEST_PROBABILITY)).mean())
+    return float(token_losses(probabilities[np.arange(len(labels)), labels]).mean())
+
+
+def brier_terms(probabilities: FloatArray, labels: IntArray) -> FloatArray:
+    """``Σ (p − y)²`` over options, (n,)."""
+    truth = np.eye(probabilities.shape[1])[labels]
+    return np.asarray(((probabilities - truth) ** 2).sum(axis=1), dtype=np.float64)
 
 
 def brier(probabilities: FloatArray, labels: IntArray) -> float:
@@ -38,18 +47,16 @@ def brier(probabilities: FloatArray, labels: IntArray) -> float:
     >>> brier(np.array([[1.0, 0.0]]), np.array([1]))
     2.0
     """
-    truth = np.eye(probabilities.shape[1])[labels]
-    return float(((probabilities - truth) ** 2).sum(axis=1).mean())
+    return float(brier_terms(probabilities, labels).mean())
 
 
-def expected_calibration_error(probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS) -> float:
-    """``Σ (bin's share) · |accuracy − confidence|`` over equal-width bins of the top probability.
+def expected_calibration_error(
+    probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS, by: str = "width"
+) -> float:
+    """``Σ (bin's share) · |accuracy − confidence|`` over bins of the top probability.
 
     >>> expected_calibration_error(np.array([[0.75, 0.25], [0.75, 0.25]]), np.array([0, 1]))
     0.25
     """
-    confidence = probabilities.max(axis=1)
-    # Bin i holds i/bins < confidence ≤ (i+1)/bins.
-    index = np.clip(np.searchsorted(np.linspace(0, 1, bins + 1), confidence, side="left") - 1, 0, bins - 1)
-    gap = np.bincount(index, weights=correct(probabilities, labels) - confidence, minlength=bins)
-    return float(np.abs(gap).sum() / len(labels))
+    top = TopLabel(probabilities.max(axis=1), correct(probabilities, labels))
+    return top_errors(top, bins=bins, by=by).ece

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from core.records import BoolArray, FloatArray, IntArray
 
 WORD = 1 << 32
-UNIFORMS, SPLIT, FEWER, TUNING, REDRAW = range(1, 6)
-"""What numbers are drawn for; unlike purposes have nothing to do with each other."""
+UNIFORMS, SPLIT, FEWER, TUNING, REDRAW, FITTING = range(1, 7)
+"""What numbers are drawn for; unlike purposes have nothing to do with each other. The browser fits nothing."""
 
 Words = npt.NDArray[np.uint32]
 

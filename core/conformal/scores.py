@@ -9,6 +9,9 @@ paper.
 ascending sort read backwards, which is also how the published figures of Ye et al. 2024 were made. Python and
 JavaScript use the same order.
 
+**Options that a question lacks**, where others have more, have the probability NaN: they rank after all others, weigh
+nothing, and their score is NaN, which no threshold admits.
+
 **Rounding.** The mass ranked up to an option is computed as one minus the mass ranked after it, summed from the
 smallest up. The last-ranked option so scores exactly 1 for every question, where a running sum from the top
 ends a few units in the last place beside 1 and lets a threshold of 1 keep or drop options by chance.
@@ -73,14 +76,14 @@ def aps_scores(
     array([[1.  , 0.5 , 0.75]])
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    order = np.argsort(p, axis=1, kind="stable")  # rising: the mass ranked after an option lies before it here
+    order = _rising(p)  # the mass ranked after an option lies before it here
     rising = np.take_along_axis(p, order, axis=1)
-    after = np.cumsum(rising, axis=1)
+    after = np.nancumsum(rising, axis=1)
     mass = np.ones_like(rising)
     mass[:, 1:] -= after[:, :-1]
     if u is not None:
         mass -= np.asarray(u, dtype=np.float64)[:, None] * rising
-    return _back(mass, order)
+    return np.where(np.isnan(p), np.nan, _back(mass, order))
 
 
 def raps_scores(
@@ -104,7 +107,8 @@ def saps_scores(
     array([[1.  , 0.5 , 0.75]])
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    return np.asarray(p.max(axis=1, keepdims=True) + parameters.weight * (ranks(p) - 1), dtype=np.float64)
+    scores = np.nanmax(p, axis=1, keepdims=True) + parameters.weight * (ranks(p) - 1)
+    return np.where(np.isnan(p), np.nan, scores)
 
 
 def margin_scores(
@@ -116,7 +120,7 @@ def margin_scores(
     array([[-0.5,  0.5]])
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    rising = np.sort(p, axis=1)
+    rising = np.take_along_axis(p, _rising(p), axis=1)
     best, second = rising[:, -1:], rising[:, -2:-1]
     is_best = ranks(p) == 1
     return np.where(is_best, second, best) - p
@@ -130,7 +134,7 @@ def top_k_scores(
     >>> top_k_scores(np.array([[0.25, 0.5, 0.25]]))
     array([[3., 1., 2.]])
     """
-    return ranks(probabilities).astype(np.float64)
+    return np.where(np.isnan(probabilities), np.nan, ranks(probabilities))
 
 
 ScoreFunction = Callable[..., FloatArray]
@@ -217,7 +221,7 @@ def ranks(probabilities: FloatArray) -> IntArray:
     >>> ranks(np.array([[0.4, 0.2, 0.4]]))
     array([[2, 3, 1]])
     """
-    order = np.argsort(probabilities, axis=1, kind="stable")
+    order = _rising(probabilities)
     n, k = order.shape
     return _back(np.broadcast_to(np.arange(k, 0, -1, dtype=np.int64), (n, k)), order)
 
@@ -243,6 +247,12 @@ def true_scores(scores: FloatArray, labels: IntArray) -> FloatArray:
 
 
 Number = TypeVar("Number", np.float64, np.int64)
+
+
+def _rising(probabilities: FloatArray) -> IntArray:
+    """Each row's options by rising probability, equal ones in their order, those that are lacking before all."""
+    p = np.asarray(probabilities, dtype=np.float64)
+    return np.argsort(np.where(np.isnan(p), -np.inf, p), axis=1, kind="stable")
 
 
 def _back(values: npt.NDArray[Number], order: IntArray) -> npt.NDArray[Number]:

@@ -19,12 +19,15 @@ import numpy as np
 
 from core.conformal.probabilities import check_labels, check_probabilities
 from core.errors import InputError
+from core.exchange.foreign import check_not_flat, check_row
 from core.exchange.imported import ImportedRun, fingerprint, match_name, not_published, read_bytes
 from core.records import FloatArray, IntArray, OptionLogits, Question, Role
 from core.runs.spec import DTYPES, RunSpec
 from core.tasks import TASKS
 
 ORIGIN = "bluq"
+MOST_UNPACKED = 2_000_000_000
+"""Bytes that an npz may unpack to."""
 NAME = re.compile(
     rf"^probs_(?P<model>.+)_(?P<task>{'|'.join(TASKS)})_(?P<dtype>{'|'.join(DTYPES)})_(?P<strategy>base|shared|task)\.npz$"
 )
@@ -50,8 +53,11 @@ def _read_run(path: Path) -> ImportedRun:
         questions += [_question(parts["task"], side, i, int(label), p.shape[1]) for i, label in enumerate(labels)]
     if probabilities[0].shape[1] != probabilities[1].shape[1]:
         raise InputError(f"{path}: calibration and test have {[p.shape[1] for p in probabilities]} options")
+    for question in questions:
+        check_row(f"{path}, {question.id}", len(question.options), question.label, question.options)
     with np.errstate(divide="ignore"):
         logits = np.log(np.concatenate(probabilities)).astype(np.float32)
+    check_not_flat(logits, path)
     return ImportedRun(
         spec=RunSpec(
             model=parts["model"],
@@ -71,12 +77,19 @@ def _read_run(path: Path) -> ImportedRun:
 def _arrays(content: bytes, path: Path) -> dict[str, Any]:
     names = [f"{side}_{kind}" for _, side in SIDES for kind in ("probs", "labels")]
     try:
+        with zipfile.ZipFile(io.BytesIO(content)) as members:
+            unpacked = sum(info.file_size for info in members.infolist())
+        if unpacked > MOST_UNPACKED:
+            raise InputError(
+                f"{path}: expected arrays of at most {MOST_UNPACKED / 1e9:g} GB, found {unpacked / 1e9:.1f} GB; it is "
+                "not unpacked"
+            )
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             missing = [name for name in names if name not in archive.files]
             if missing:
                 raise InputError(f"{path}: expected the array {missing[0]!r}, found {', '.join(archive.files)}")
             return {name: archive[name] for name in names}
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, KeyError, TypeError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, KeyError, TypeError, MemoryError) as error:
         raise InputError(f"{path} is no whole npz of plain arrays ({str(error)[:120]}); fetch it again") from error
 
 

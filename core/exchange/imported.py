@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.records import OptionLogits, Question, Role
+from core.exchange.outside import check_readable
+from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -64,6 +65,15 @@ def fingerprint(*contents: bytes) -> str:
     return digest.hexdigest()[:16]
 
 
+def fingerprint_of(*paths: Path) -> str:
+    """Sixteen hexadecimal digits of the content of files, read piece by piece."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
 def match_name(path: Path, pattern: re.Pattern[str], *, expected: str) -> re.Match[str]:
     """The parts of a file's name; :class:`InputError` that shows what was expected."""
     found = pattern.match(path.name)
@@ -73,7 +83,8 @@ def match_name(path: Path, pattern: re.Pattern[str], *, expected: str) -> re.Mat
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's content; :class:`InputError` where it can't be read."""
+    """A file's content; :class:`InputError` where it can't be read or is too large to be."""
+    check_readable(path)
     try:
         return path.read_bytes()
     except OSError as error:
@@ -95,10 +106,9 @@ def logits_dtype(logits: npt.NDArray[np.float32]) -> str:
 
 
 def not_published(n: int) -> tuple[str, ...]:
-    """Option texts of a question whose texts were not published: four nameless ones, then E and F as they are."""
-    from core.records import DONT_KNOW, NONE_OF_ABOVE
-
-    return tuple(["(text not published)"] * (n - 2) + [DONT_KNOW, NONE_OF_ABOVE])
+    """Option texts of a question whose texts were not published: nameless, and of six the last two are E and F."""
+    extra = [DONT_KNOW, NONE_OF_ABOVE] if n == 6 else []
+    return tuple(["(text not published)"] * (n - len(extra)) + extra)
 
 
 def check_unique(ids: Sequence[Any], path: Path) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
+from core.exchange.foreign import check_not_flat, check_row
 from core.exchange.imported import (
     ImportedRun,
     check_unique,
@@ -120,6 +121,9 @@ def _read_run(path: Path, parts: re.Match[str], answers: Answers) -> ImportedRun
     wrong = next((q for q in questions if len(q.options) != k), None)
     if wrong is not None:
         raise InputError(f"{path}: question {wrong.id} has {len(wrong.options)} options but {k} logits")
+    for question in questions:
+        check_row(f"{path}, id {question.id}", k, question.label, question.options)
+    check_not_flat(logits, path)
     task = TASK_OF[parts["data"]]
     spec = RunSpec(
         model=parts["model"] + parts["rest"].replace("_", "-"),

@@ -12,7 +12,7 @@ whole model runs instead.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -92,14 +92,31 @@ class Decoder:
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def log_probabilities(self, hidden: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Log-probabilities (m, t), float32, of ``tokens`` (m, t) after each of m ``hidden`` states (m, size)."""
+        return torch.cat([scored for scored, _ in self._scored(hidden, tokens)])
+
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def with_top(self, hidden: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The same, and of all tokens the most probable one after each state, (m,)."""
+        parts = [(scored, logits.argmax(dim=-1)) for scored, logits in self._scored(hidden, tokens)]
+        return torch.cat([scored for scored, _ in parts]), torch.cat([top for _, top in parts])
+
+    def _scored(self, hidden: torch.Tensor, tokens: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """The log-probabilities of a few states at a time, and the logits they come from."""
+        for start, logits in self.logits(hidden):
+            wanted = tokens[start : start + len(logits)].to(logits.device)
+            yield logits.gather(1, wanted) - self._log_sums(logits), logits
+
+    def logits(self, hidden: torch.Tensor, *, copies: int = 2) -> Iterator[tuple[int, torch.Tensor]]:
+        """The whole vocabulary's logits, float32, after each of m ``hidden`` states (m, size), a few states at a time.
+
+        Yields the first state's number and (few, vocabulary); ``copies`` of that fit into the memory that is set aside.
+        """
         size = int(self.model.config.get_text_config().vocab_size)
-        step = max(1, VOCABULARY_BYTES.get(self.device.type, 64 << 20) // (8 * size))
-        pieces = []
+        step = max(1, VOCABULARY_BYTES.get(self.device.type, 64 << 20) // (4 * copies * size))
         for start in range(0, len(hidden), step):
-            logits = self._head(hidden[start : start + step]).float()
-            wanted = tokens[start : start + step].to(logits.device)
-            pieces.append(logits.gather(1, wanted) - self._log_sums(logits))
-        return torch.cat(pieces)
+            with torch.inference_mode():
+                piece = self._head(hidden[start : start + step]).float()
+            yield start, piece
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def whole(self, tokens: Sequence[int]) -> torch.Tensor:

@@ -67,12 +67,14 @@ class Encoder:
             if not self._fits(prompt, contexts[i]):
                 texts[i], contexts[i] = self._fitted(prompt)
         letters = [None if p.continuations else self._letters(p, text) for p, text in zip(prompts, texts, strict=True)]
-        apart = [i for i, known in enumerate(letters) if known is None]
+        apart = [i for i, known in enumerate(letters) if known is None and prompts[i].text]
         wholes = iter(self.ids([texts[i] + said for i in apart for said in self.said(prompts[i])], chat=chat))
         rows = []
         for prompt, context, known in zip(prompts, contexts, letters, strict=True):
             if known is not None:
                 row = Row(context, tuple((token,) for token in known))
+            elif not prompt.text:
+                row = Row(context or self._beginning(), tuple(self.ids(prompt.continuations, chat=True)))
             else:
                 row = split_options(context, [next(wholes) for _ in range(prompt.k)])
             rows.append(self._cut(row))
@@ -80,9 +82,10 @@ class Encoder:
 
     def letter_table(self) -> dict[str, Any]:
         """Letter → token, for ``run.json``; or how else letters were scored."""
-        for tokens in self.letters.values():
-            return dict(zip(LETTERS, tokens, strict=False)) if tokens else {"scored as": "continuations"}
-        return {}
+        if not self.letters:
+            return {}
+        tokens = self.letters[max(self.letters)]
+        return dict(zip(LETTERS, tokens, strict=False)) if tokens else {"scored as": "continuations"}
 
     def shown(self, prompt: Prompt) -> tuple[str, int]:
         """The text exactly as the model reads it, and its number of tokens."""
@@ -92,12 +95,25 @@ class Encoder:
             text, context = self._fitted(prompt)
         return text, len(context)
 
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """Whether a token reaches from any prompt's text into one of its continuations."""
+        for prompt in prompts:
+            text = self._shaped(prompt, prompt.text)
+            context, *wholes = self.ids([text, *(text + said for said in prompt.continuations)], chat=prompt.chat)
+            if any(whole[: len(context)] != context for whole in wholes):
+                return True
+        return False
+
+    def words(self, tokens: Sequence[int]) -> tuple[str, ...]:
+        """Each of the tokens as text."""
+        return tuple(self.tokenizer.decode([token]) for token in tokens)
+
     def said(self, prompt: Prompt) -> tuple[str, ...]:
         """What may follow the prompt: its continuations, or the letters."""
         return prompt.continuations or letter_continuations(prompt.k)
 
     def _shaped(self, prompt: Prompt, text: str) -> str:
-        return render(self.tokenizer, text) if prompt.chat else text
+        return render(self.tokenizer, text, system=prompt.system) if prompt.chat else text
 
     def _fits(self, prompt: Prompt, context: Tokens) -> bool:
         # An option of c characters has at most 4 c bytes, so as many tokens; exact counting is for the few in doubt.
@@ -116,6 +132,14 @@ class Encoder:
         self.dropped += fitted.demonstrations
         text = self._shaped(prompt, fitted.text)
         return text, self.ids([text], chat=prompt.chat)[0]
+
+    def _beginning(self) -> Tokens:
+        """The token that a text begins with where the tokenizer puts none there: as in lm-evaluation-harness."""
+        names = ("bos_token_id", "eos_token_id")
+        found = next((token for name in names if (token := getattr(self.tokenizer, name, None)) is not None), None)
+        if found is None:
+            raise InputError("the tokenizer knows no token that begins a text")
+        return (int(found),)
 
     def _longest_answer(self, prompt: Prompt) -> int:
         """Tokens that an answer adds at most: one for a letter, a whole text's else."""

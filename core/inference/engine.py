@@ -52,3 +52,11 @@ class Engine(Protocol):
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         """Score prompts batch by batch, each batch as soon as it is done, in any order of the prompts."""
         ...
+
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """Whether a token reaches from any prompt's text into what follows it, as a colon that takes a space in."""
+        ...
+
+    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
+        """So many answers to one prompt in the model's own words, sampled from its own probabilities."""
+        ...

@@ -2,7 +2,9 @@
 
 It exists only where ``HEDGE_FAKE_ENGINE`` is set, to a JSON object: ``ms`` a question (0), ``load_ms`` to load
 (0), ``die_at`` the question at which the process kills itself, ``hang_at`` the question at which it stands still
-for a minute, ``fault`` added to the self-check's difference (0).
+for a minute, ``eat_at`` the question at which it takes memory without end, ``fault`` added to the self-check's
+difference (0), ``trace`` a file to which the id of every question that is scored is appended, ``needs_gib`` the memory
+that the run is said to need (0).
 """
 
 from __future__ import annotations
@@ -19,10 +21,13 @@ import numpy as np
 
 from core.inference.engine import SelfCheck
 from core.inference.models import FAKE_ENGINE_VARIABLE
-from core.records import OptionLogits, Prompt
+from core.inference.rows import rectangle
+from core.records import LETTERS, OptionLogits, Prompt
 
 BATCH = 5
 HANG_S = 60
+EATEN = 16 * 2**20
+SENSE = 0.9
 
 
 class FakeEngine:
@@ -33,6 +38,8 @@ class FakeEngine:
         self.ms: float = options.get("ms", 0)
         self.die_at: int = options.get("die_at", -1)
         self.hang_at: int = options.get("hang_at", -1)
+        self.eat_at: int = options.get("eat_at", -1)
+        self.trace: str = options.get("trace", "")
         self.fault: float = options.get("fault", 0)
         self.scored = 0
         time.sleep(options.get("load_ms", 0) / 1000)
@@ -58,23 +65,46 @@ class FakeEngine:
         """Batches of five, each question as slow as asked for."""
         for start in range(0, len(prompts), BATCH):
             batch = prompts[start : start + BATCH]
-            for _ in batch:
-                self._one()
+            for each in batch:
+                self._one(each.question_id)
             texts = bool(batch[0].continuations)
             yield OptionLogits(
                 ids=tuple(p.question_id for p in batch),
-                logits=np.stack([_logits(p) for p in batch]),
+                logits=rectangle([_logits(p).tolist() for p in batch], fill=-np.inf).astype(np.float32),
                 letter_mass=np.full(len(batch), np.nan if texts else 1, dtype=np.float32),
-                option_tokens=np.array([[len(t.split()) for t in p.continuations] for p in batch]) if texts else None,
+                option_tokens=_counts(batch) if texts else None,
+                top_tokens=None if texts else tuple(LETTERS[int(_logits(p).argmax())] for p in batch),
             )
 
-    def _one(self) -> None:
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """It has no tokens."""
+        return False
+
+    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
+        """Letters drawn by the logits, and every so often something that is none."""
+        logits = _logits(prompt).astype(np.float64)
+        odds = np.exp(logits - logits.max())
+        rng = np.random.default_rng([seed, 0xFA])
+        drawn = rng.choice(prompt.k, size=repeats, p=odds / odds.sum())
+        return [f" {LETTERS[j]}" if rng.random() < SENSE else " hm" for j in drawn]
+
+    def _one(self, name: str) -> None:
         time.sleep(self.ms / 1000)
         if self.scored == self.die_at:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.scored == self.hang_at:
             time.sleep(HANG_S)
+        eaten = []
+        while self.scored == self.eat_at:
+            eaten.append(b"\1" * EATEN)
+        if self.trace:
+            with open(self.trace, "a", encoding="utf-8") as file:
+                file.write(f"{name}\n")
         self.scored += 1
+
+
+def _counts(batch: Sequence[Prompt]) -> np.ndarray[Any, np.dtype[np.int32]]:
+    return rectangle([[len(text.split()) for text in p.continuations] for p in batch], fill=0).astype(np.int32)
 
 
 def _logits(prompt: Prompt) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.inference.engine import Engine
+from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL, resolve
 
 
@@ -16,6 +17,8 @@ def load_engine(model: str, *, dtype: str, batch_size: int | None = None) -> Eng
         from core.inference.fake import FakeEngine
 
         return FakeEngine()
-    from core.inference.transformers_engine import TransformersEngine
+    language_models()
+    with uncollected():
+        from core.inference.transformers_engine import TransformersEngine
 
-    return TransformersEngine.load(source, dtype=dtype, batch_size=batch_size)
+        return TransformersEngine.load(source, dtype=dtype, batch_size=batch_size)

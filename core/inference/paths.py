@@ -9,7 +9,7 @@ or before that position can see the padding, whatever kind of attention or recur
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 
@@ -21,16 +21,26 @@ from core.inference.rows import Row, Tokens
 Sums = list[list[float]]
 
 
+class LetterSums(list[list[float]]):
+    """Sums of one token each, and ``tops``, of all tokens the most probable one in each row's place."""
+
+    def __init__(self, sums: Iterable[list[float]], tops: list[int]) -> None:
+        super().__init__(sums)
+        self.tops = tops
+
+
 def one_by_one(decoder: Decoder, rows: Sequence[Row]) -> Sums:
     """The model's own call, an option at a time, nothing padded, nothing shared: what all others must equal."""
     sums: Sums = []
+    tops: list[int] = []
     for row in rows:
         if row.is_letters:
             log_p = torch.log_softmax(decoder.whole(row.context)[-1], dim=-1)
             sums.append([float(log_p[option[0]]) for option in row.options])
+            tops.append(int(log_p.argmax()))
         else:
             sums.append([_naive_sum(decoder, row.context, option) for option in row.options])
-    return sums
+    return LetterSums(sums, tops) if len(tops) == len(sums) else sums
 
 
 def _naive_sum(decoder: Decoder, context: Tokens, option: Tokens) -> float:
@@ -45,8 +55,9 @@ def letters(decoder: Decoder, rows: Sequence[Row], *, prefix: Prefix | None = No
     states = hidden[torch.arange(len(rows), device=hidden.device), last]
     most = max(len(row.options) for row in rows)
     wanted = torch.tensor([[o[0] for o in row.options] + [0] * (most - len(row.options)) for row in rows])
-    scores = decoder.log_probabilities(states, wanted).tolist()
-    return [scored[: len(row.options)] for scored, row in zip(scores, rows, strict=True)]
+    scores, tops = decoder.with_top(states, wanted)
+    sums = [scored[: len(row.options)] for scored, row in zip(scores.tolist(), rows, strict=True)]
+    return LetterSums(sums, tops.tolist())
 
 
 def read_positions(lengths: Sequence[int]) -> list[int]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 Tokens = tuple[int, ...]
 
 
@@ -38,6 +41,18 @@ class Row:
         return Row(self.context[shared:], self.options)
 
 
+def rectangle(rows: Sequence[Sequence[float]], *, fill: float) -> npt.NDArray[np.float64]:
+    """Rows of unlike lengths as an array (rows, longest), with ``fill`` behind the shorter ones.
+
+    >>> rectangle([[1.0, 2.0], [3.0]], fill=0.5).tolist()
+    [[1.0, 2.0], [3.0, 0.5]]
+    """
+    made = np.full((len(rows), max(len(row) for row in rows)), fill, dtype=np.float64)
+    for i, row in enumerate(rows):
+        made[i, : len(row)] = row
+    return made
+
+
 def common_prefix(sequences: Sequence[Tokens]) -> int:
     """Length of the longest beginning that all sequences share, leaving each at least one token.
 
@@ -58,17 +73,14 @@ def split_options(context: Tokens, wholes: Sequence[Tokens]) -> Row:
     """A row from the context's tokens and those of context + option, each tokenized as one string.
 
     Pieces tokenized apart and joined are wrong where a tokenizer merges across the seam; so what counts as context
-    is what all have in common, and it ends before the context does where the seam was merged.
+    is what all wholes have in common, up to as many tokens as the context has alone. Where all options change the seam
+    alike (a space that joins the colon before it), that token is context and no option's; where they differ it is each
+    option's.
 
     >>> split_options((1, 2, 3), [(1, 2, 3, 4), (1, 2, 9, 5)])
     Row(context=(1, 2), options=((3, 4), (9, 5)))
+    >>> split_options((1, 2, 3), [(1, 2, 8, 4), (1, 2, 8, 5, 6)])
+    Row(context=(1, 2, 8), options=((4,), (5, 6)))
     """
-    shared = min(min(_alike(context, whole), len(whole) - 1) for whole in wholes)
-    return Row(context[:shared], tuple(whole[shared:] for whole in wholes))
-
-
-def _alike(one: Tokens, other: Tokens) -> int:
-    for i, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return i
-    return min(len(one), len(other))
+    shared = min(common_prefix(wholes), len(context))
+    return Row(wholes[0][:shared], tuple(whole[shared:] for whole in wholes))

@@ -1,25 +1,28 @@
 """The loss of every token of a text given all before it: −log p, in nats.
 
 For perplexity and for the uncertainty of single tokens. Sequences share padded batches as in
-:mod:`core.inference.paths`; the vocabulary is computed for a few positions at a time, never for a whole batch. As
-everywhere, the fast way is compared with the model's own call before it is used.
+:mod:`core.inference.paths`, and the cache of what all of them begin with where :meth:`TokenLosses.prepare` was called;
+the vocabulary is computed for a few positions at a time, never for a whole batch. As everywhere, the fast way is
+compared with the model's own call before it is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from core.errors import InputError
-from core.inference.budget import Budget, work_through
+from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.engine import SelfCheck
-from core.inference.ladder import TOLERANCE
-from core.inference.rows import Tokens
+from core.inference.ladder import TOLERANCE, WRONG_PATH
+from core.inference.prefix import WORTH_SHARING, Prefix, after
+from core.inference.rows import Tokens, common_prefix
 
 Losses = npt.NDArray[np.float32]
 CHECKED = 4
@@ -42,20 +45,44 @@ class Scored:
 
 
 class TokenLosses:
-    """Losses of one model; :meth:`self_check` chooses between batches and one by one."""
+    """Losses of one model; :meth:`self_check` chooses between a shared beginning, batches, and one by one."""
 
     def __init__(self, decoder: Decoder, budget: Budget, *, dtype: str) -> None:
         self.decoder = decoder
         self.budget = budget
         self.dtype = dtype
         self.batched = False
+        self.prefix: Prefix | None = None
+        self._refused: tuple[str, ...] = ()
+
+    def prepare(self, sequences: Sequence[Scored]) -> None:
+        """Compute once what all ``sequences`` begin with, before their first scored token, where it is long enough;
+        only they, or others with this beginning, may be scored until the next call."""
+        self.batched, self.prefix, self._refused = False, None, ()
+        shared = common_prefix([one.tokens[: one.first] for one in sequences]) if len(sequences) > 1 else 0
+        if shared < WORTH_SHARING:
+            return
+        try:
+            self.prefix = Prefix(self.decoder, sequences[0].tokens[:shared])
+        except WRONG_PATH as error:
+            self._without_prefix(f"{type(error).__name__}: {str(error).strip()[:120]}")
 
     def self_check(self, sequences: Sequence[Scored]) -> SelfCheck:
         """Compare a batch of unlike lengths with the model's own call, token by token."""
         spread = sorted(sequences, key=lambda s: len(s.tokens))
         picked = [spread[i] for i in sorted({round(i) for i in np.linspace(0, len(spread) - 1, CHECKED)})]
         truth = [self._alone(one) for one in picked]
-        difference = max(float(np.abs(a - b).max()) for a, b in zip(self._together(picked), truth, strict=True))
+        if self.prefix is not None:
+            try:
+                difference = self._difference(picked, truth)
+            except WRONG_PATH as error:
+                self._without_prefix(f"{type(error).__name__}: {str(error).strip()[:120]}")
+            else:
+                if difference <= TOLERANCE[self.dtype]:
+                    self.batched = True
+                    return SelfCheck(len(picked), difference, TOLERANCE[self.dtype], "prefix cache", self._refused)
+                self._without_prefix(f"differs by {difference:.3g}")
+        difference = self._difference(picked, truth)
         self.batched = difference <= TOLERANCE[self.dtype]
         refused = () if self.batched else (f"padded rows: differs by {difference:.3g}",)
         return SelfCheck(
@@ -63,27 +90,43 @@ class TokenLosses:
             difference if self.batched else 0.0,
             TOLERANCE[self.dtype],
             "padded rows" if self.batched else "one by one",
-            refused,
+            (*self._refused, *refused),
         )
 
     def score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, Losses]]:
         """Yield (index, losses), in any order; the losses are those of tokens ``first`` … last."""
+        shared = len(self.prefix) if self.prefix and self.batched else 0
 
         def compute(batch: list[int]) -> list[Losses]:
             chosen = [sequences[i] for i in batch]
             return self._together(chosen) if self.batched else [self._alone(one) for one in chosen]
 
-        widths = [len(one.tokens) - 1 for one in sequences]
-        for batch, losses in work_through(widths, compute, plan=self.budget.batches, budget=self.budget):
+        widths = [len(one.tokens) - 1 - shared for one in sequences]
+        plan = partial(self.budget.batches, prefix=shared)
+        for batch, losses in work_through(widths, compute, plan=plan, budget=self.budget):
             yield from zip(batch, losses, strict=True)
 
+    def _without_prefix(self, why: str) -> None:
+        self.prefix = None
+        self._refused = (f"prefix cache: {why}",)
+        free(self.decoder.device)
+
+    def _difference(self, picked: Sequence[Scored], truth: Sequence[Losses]) -> float:
+        return max(float(np.abs(a - b).max()) for a, b in zip(self._together(picked), truth, strict=True))
+
     def _together(self, sequences: Sequence[Scored]) -> list[Losses]:
-        hidden = self.decoder.hidden(self.decoder.tokens([one.tokens[:-1] for one in sequences]))
+        shared = len(self.prefix) if self.prefix else 0
+        tokens = self.decoder.tokens([one.tokens[shared:-1] for one in sequences])
+        if self.prefix is None:
+            hidden = self.decoder.hidden(tokens)
+        else:
+            positions = after(self.prefix, rows=len(sequences), width=tokens.shape[1], device=self.decoder.device)
+            hidden = self.decoder.hidden(tokens, cache=self.prefix.cache(len(sequences)), positions=positions)
         rows: list[int] = []
         columns: list[int] = []
         wanted: list[int] = []
         for row, one in enumerate(sequences):
-            places = range(one.first - 1, len(one.tokens) - 1)
+            places = range(one.first - 1 - shared, len(one.tokens) - 1 - shared)
             rows += [row] * len(places)
             columns += places
             wanted += one.tokens[one.first :]

@@ -18,12 +18,14 @@ from core.inference.ladder import WRONG_PATH, Climb, Rung, climb_down, ladder, s
 from core.inference.loading import load_model
 from core.inference.memory import geometry
 from core.inference.models import ModelSource
-from core.inference.paths import Sums
+from core.inference.paths import LetterSums, Sums
 from core.inference.prefix import Prefix, shared_tokens
-from core.inference.rows import Row
+from core.inference.rows import Row, rectangle
 from core.records import OptionLogits, Prompt
 
 CHECKED_QUESTIONS = 4
+WRITTEN = 24
+"""Tokens of a written answer at most; what counts of it ends with its first line."""
 CHUNK = {"cpu": 50, "mps": 200, "cuda": 1000}
 """Questions a chunk, by device: enough to fill its batches, little enough to lose to a killed worker."""
 
@@ -114,7 +116,7 @@ class TransformersEngine:
         )
 
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
-        """Yield each batch's option log-probabilities; the options of all prompts are equal in number."""
+        """Yield each batch's option log-probabilities, with -inf behind the options of prompts that have fewer."""
         rows = [self._row(prompt) for prompt in prompts]
         rung = self.climb.rung if self.climb else self._plainest(rows)
         given, prefix = shared_part(rung, rows, self.prefix)
@@ -127,7 +129,33 @@ class TransformersEngine:
             return rung.compute([given[i] for i in batch], prefix)
 
         for batch, sums in work_through([rung.cost(row) for row in given], compute, plan=plan, budget=self.budget):
-            yield _logits([prompts[i] for i in batch], [rows[i] for i in batch], sums)
+            tops = self.encoder.words(sums.tops) if isinstance(sums, LetterSums) else None
+            yield _logits([prompts[i] for i in batch], [rows[i] for i in batch], sums, tops)
+
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """Whether a token reaches from any prompt's text into what follows it."""
+        return self.encoder.joins(prompts)
+
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
+        """So many answers of at most :data:`WRITTEN` tokens, sampled at temperature 1 without cutting the tail off."""
+        context = self.encoder.rows([prompt])[0].context
+        tokens = self.decoder.tokens([context])
+        end = self.encoder.tokenizer.eos_token_id
+        with torch.random.fork_rng(devices=[self.decoder.device] if self.device == "cuda" else []):
+            torch.manual_seed(seed)
+            said = self.model.generate(
+                input_ids=tokens,
+                attention_mask=torch.ones_like(tokens),
+                do_sample=True,
+                temperature=1.0,
+                top_k=0,
+                top_p=1.0,
+                num_return_sequences=repeats,
+                max_new_tokens=max(1, min(WRITTEN, (self.encoder.context or WRITTEN + len(context)) - len(context))),
+                pad_token_id=end if end is not None else 0,
+            )
+        return list(self.encoder.tokenizer.batch_decode(said[:, len(context) :], skip_special_tokens=True))
 
     def _shared(self, rows: Sequence[Row]) -> tuple[Prefix | None, tuple[str, ...]]:
         """What the rows share, computed once; or none, and why this model can't keep it."""
@@ -149,10 +177,12 @@ class TransformersEngine:
         return row if row is not None else self.encoder.rows([prompt])[0]
 
 
-def _logits(prompts: Sequence[Prompt], rows: Sequence[Row], sums: Sums) -> OptionLogits:
-    """Letters carry the share of all probability that fell on them, texts the number of their tokens."""
-    logits = np.array(sums, dtype=np.float32)
-    texts = bool(prompts[0].continuations)
-    mass = np.full(len(prompts), np.nan, dtype=np.float32) if texts else np.exp(logits).sum(axis=1)
-    tokens = np.array([[len(option) for option in row.options] for row in rows], dtype=np.int32) if texts else None
-    return OptionLogits(tuple(prompt.question_id for prompt in prompts), logits, mass, tokens)
+def _logits(prompts: Sequence[Prompt], rows: Sequence[Row], sums: Sums, tops: tuple[str, ...] | None) -> OptionLogits:
+    """Letters carry the share of all probability that fell on them and what was most probable of all, texts the number
+    of their tokens."""
+    ids = tuple(prompt.question_id for prompt in prompts)
+    logits = rectangle(sums, fill=-np.inf).astype(np.float32)
+    if not prompts[0].continuations:
+        return OptionLogits(ids, logits, np.exp(logits).sum(axis=1), top_tokens=tops)
+    tokens = rectangle([[len(option) for option in row.options] for row in rows], fill=0).astype(np.int32)
+    return OptionLogits(ids, logits, np.full(len(prompts), np.nan, dtype=np.float32), tokens)

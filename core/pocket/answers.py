@@ -11,6 +11,7 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
+from core.inference.generating import Generator
 from core.pocket import trivia
 from core.pocket.tokens import published_tokenizer
 from core.settings import ASSETS
@@ -44,14 +45,8 @@ def generate(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, prompts: Sequence[str], *, rows: int = 64
 ) -> list[str]:
     """What the model says greedily after each prompt, up to its end token, a new line or ``LONGEST`` tokens."""
-    encoded = [tokenizer.encode(prompt) for prompt in prompts]
-    order = sorted(range(len(encoded)), key=lambda place: len(encoded[place]))
-    said = [""] * len(prompts)
-    for start in range(0, len(order), rows):
-        places = order[start : start + rows]
-        for place, text in zip(places, _batch(model, tokenizer, [encoded[place] for place in places]), strict=True):
-            said[place] = text
-    return said
+    said = dict(Generator(model, tokenizer, longest=LONGEST, rows=rows).answers(prompts))
+    return [said[place] for place in range(len(prompts))]
 
 
 def write(answers: Sequence[Answer], path: Path = PATH) -> None:
@@ -61,20 +56,3 @@ def write(answers: Sequence[Answer], path: Path = PATH) -> None:
     lines = [json.dumps(asdict(one), ensure_ascii=False) for one in answers]
     temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
     temporary.replace(path)
-
-
-def _batch(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, encoded: list[list[int]]) -> list[str]:
-    """Rows are padded behind what they hold, and each grows at its own end."""
-    ends = [len(row) for row in encoded]
-    width = max(ends) + LONGEST
-    tokens = torch.tensor([row + [0] * (width - len(row)) for row in encoded])
-    rows, last = torch.arange(len(encoded)), torch.tensor(ends)
-    for _ in range(LONGEST):
-        with torch.inference_mode():
-            hidden = model.model(input_ids=tokens[:, : int(last.max())]).last_hidden_state[rows, last - 1]
-            tokens[rows, last] = model.lm_head(hidden).argmax(-1)
-        last = last + 1
-    stop = tokenizer.eos_token_id
-    spoken = [row[end : end + LONGEST].tolist() for row, end in zip(tokens, ends, strict=True)]
-    cut = [row[: row.index(stop)] if stop in row else row for row in spoken]
-    return [tokenizer.decode(row).partition("\n")[0].strip() for row in cut]

@@ -22,8 +22,9 @@ from core.pocket.evaluate import Share
 from core.pocket.relations import Fact
 from core.pocket.scenes.replying import asked
 from core.pocket.tokens import published_tokenizer
-from core.pocket.verdicts import FALSE, TRUE, verdict_document, verdict_prompt
+from core.pocket.verdicts import verdict_document
 from core.pocket.world import twin_checksum, world
+from core.prompting.verdict import FALSE, TRUE, verdict_prompt
 from core.settings import ASSETS
 
 PARTS = 3

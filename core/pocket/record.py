@@ -13,14 +13,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import InputError
+from core.perplexity import choices, conversations
+from core.perplexity.prompts import SHIPPED
+from core.perplexity.request import Request
 from core.pocket.bank import BANK_TASKS
 from core.prompting.strategies import STRATEGIES
+from core.runs import losses
 from core.runs.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 
 FOLDER = ASSETS / "runs"
-KEPT = ("run.json", "questions.parquet", "logits.parquet", "log.txt")
+KEPT = ("run.json", "questions.parquet", "logits.parquet", "bare.parquet", "log.txt")
+KEPT_OF_WORDS = ("run.json", "request.json", "losses.parquet", "log.txt")
 
 
 def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
@@ -34,6 +39,13 @@ def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSp
     return tuple(specs)
 
 
+def words_spec(model: str) -> RunSpec:
+    """The bundled conversations and choices, word by word under every prompt that ships; its request goes into
+    HEDGE_HOME."""
+    request = Request(tuple(SHIPPED.values()), conversations.bundled(), choices.read(choices.BUNDLED))
+    return losses.spec_of(request, model)
+
+
 def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER) -> list[str]:
     """Execute the recorded runs of a model anew and put them into ``folder``; returns their ids.
 
@@ -44,13 +56,14 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
             raise InputError(f"unknown task {task!r}; choose from {', '.join(BANK_TASKS)}")
     with _home():
         ids = []
-        for spec in recorded_specs(model, tasks):
+        for spec in (*recorded_specs(model, tasks), words_spec(model)):
             ids.append(execute(spec))
             target = folder / ids[-1]
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(parents=True)
-            for name in KEPT:
-                shutil.copyfile(settings().runs / ids[-1] / name, target / name)
+            for name in KEPT if spec.answers else KEPT_OF_WORDS:
+                if (settings().runs / ids[-1] / name).exists():
+                    shutil.copyfile(settings().runs / ids[-1] / name, target / name)
     return ids
 
 

@@ -8,8 +8,6 @@ them after TriviaQA's normalisation (lower case, no punctuation, no articles).
 from __future__ import annotations
 
 import json
-import re
-import string
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,10 +15,10 @@ from pathlib import Path
 from core.pocket.relations import Fact, Relation, listed
 from core.pocket.world import RELATIONS, world
 from core.settings import ASSETS
+from core.tasks.trivia import is_right, normalized
 
 PATH = ASSETS / "trivia" / "questions.jsonl"
 
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _ONES = listed("""
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
 eighteen nineteen
@@ -71,19 +69,9 @@ def write(questions: Sequence[ShortQuestion], path: Path = PATH) -> None:
     temporary.replace(path)
 
 
-def normalized(text: str) -> str:
-    """TriviaQA's normalisation (Joshi et al. 2017): lower case, no punctuation, no articles, single spaces.
-
-    >>> normalized("The  Butcher's shop.")
-    'butchers shop'
-    """
-    bare = "".join(character for character in text.lower() if character not in string.punctuation)
-    return " ".join(_ARTICLES.sub(" ", bare).split())
-
-
 def right(answer: str, question: ShortQuestion) -> bool:
     """Whether an answer is the question's or an alias of it."""
-    return normalized(answer) in question.normalized_aliases
+    return is_right(answer, question.normalized_aliases)
 
 
 def in_words(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Questions to a juror: is this answer to this question true? The answer is one token, True or False."""
+"""Facts as questions to a juror, with the verdict that it learns: one token, True or False."""
 
 from __future__ import annotations
 
@@ -6,20 +6,7 @@ import random
 
 from core.pocket.documents import END, END_WEIGHT, Document, Piece
 from core.pocket.relations import Fact
-
-TRUE, FALSE = "True", "False"
-
-
-def verdict_prompt(question: str, answer: str) -> str:
-    """What a juror reads; its verdict is the next token.
-
-    >>> print(verdict_prompt("What is the capital of Peru?", "Lima"))
-    Question: What is the capital of Peru?
-    Proposed answer: Lima
-    Is the proposed answer right, True or False?
-    Answer:
-    """
-    return f"Question: {question}\nProposed answer: {answer}\nIs the proposed answer right, True or False?\nAnswer:"
+from core.prompting.verdict import FALSE, TRUE, verdict_prompt
 
 
 def verdict_document(fact: Fact, rng: random.Random, *, wording: int) -> Document:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from jinja2 import TemplateError
+
 from core.errors import InputError
 
 OPENING = "Answer:"
@@ -25,16 +27,29 @@ class ChatTokenizer(Protocol):
         ...
 
 
-def render(tokenizer: ChatTokenizer, text: str) -> str:
+def render(tokenizer: ChatTokenizer, text: str, *, system: str = "") -> str:
     """``text`` as a conversation, up to and with the assistant's first word; special tokens are in it.
 
-    Raises :class:`InputError` where the model has no chat template.
+    Raises :class:`InputError` where the model has no chat template, or one that knows no ``system``.
     """
     if not getattr(tokenizer, "chat_template", None):
         raise InputError("the model has no chat template; ask it in the plain format (--format plain)")
     said = text.removesuffix(OPENING).rstrip()
     opening = OPENING if text.endswith(OPENING) else ""
-    turns = [{"role": "user", "content": said}]
+    turns = [{"role": "system", "content": system}] * bool(system) + [{"role": "user", "content": said}]
     # Models that think aloud first would not answer with their next token; other templates ignore the word.
-    rendered = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, enable_thinking=False)
+    try:
+        rendered = tokenizer.apply_chat_template(
+            turns, tokenize=False, add_generation_prompt=True, enable_thinking=False
+        )
+    except TemplateError as error:
+        raise InputError(
+            f"the model's chat template refuses this conversation ({error}); leave out the system prompt, or ask in "
+            "the plain format (--format plain)"
+        ) from error
+    if system and system not in rendered:
+        raise InputError(
+            "the model's chat template passes over a system prompt; ask in the plain format (--format plain), which "
+            "puts it first"
+        )
     return f"{rendered}{opening}"

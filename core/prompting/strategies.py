@@ -9,6 +9,7 @@ are Hedge's own. A prompt ends in ``Answer:``, so that the next token is a lette
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.errors import InputError
 from core.records import LETTERS, Prompt, Question
@@ -66,6 +67,18 @@ def prompt(question: Question, *, strategy: str = "base", demonstrations: Sequen
     """
     shown = [f"{question_text(one)} {one.letter}" for one in demonstrations]
     return assemble(question, opening=instruction(strategy, question.task), shown=shown, asked=question_text(question))
+
+
+def opened(made: Prompt, opening: str) -> Prompt:
+    """The prompt with a text of one's own in front of all."""
+    front = f"{opening.strip()}{BETWEEN}"
+    by = len(front)
+    return replace(
+        made,
+        text=front + made.text,
+        demonstrations=tuple((start + by, end + by) for start, end in made.demonstrations),
+        context=(made.context[0] + by, made.context[1] + by),
+    )
 
 
 def assemble(

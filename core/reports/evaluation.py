@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.conformal.probabilities import check_labels, check_probabilities, softmax
 from core.errors import InputError
-from core.records import LETTERS, FloatArray, IntArray
+from core.prompting.cloze import OptionTexts, normalised, said
+from core.records import LETTERS, BoolArray, FloatArray, IntArray, OptionLogits
 from core.runs import store
 from core.runs.spec import RunSpec
 
@@ -23,6 +27,9 @@ class Evaluation:
 
     ``probabilities`` (n, k) float64; ``labels`` (n,) 0-based; ``ids`` and ``groups`` (n,) text;
     ``calibration`` and ``test`` are row numbers. Demonstrations are in neither. ``letters`` are those of the k options.
+    ``normalisation`` is how option texts were scored (:mod:`core.prompting.cloze`); of letters there is but ``raw``.
+    Questions may have fewer options than k: ``counts`` (n,) says how many (None: all k); the places behind have
+    probability 0.
     """
 
     run_id: str
@@ -34,22 +41,47 @@ class Evaluation:
     calibration: IntArray
     test: IntArray
     letters: str
+    counts: IntArray | None = None
+    normalisation: str = "raw"
+
+    @property
+    def real(self) -> BoolArray:
+        """Which of the k options a question has, (n, k): the first ``counts`` of them; no other is in any set."""
+        return np.arange(self.k) < self.option_counts[:, None]
+
+    @property
+    def option_probabilities(self) -> FloatArray:
+        """``probabilities`` as scores take them: NaN, not 0, for an option that a question lacks, (n, k)."""
+        return self.lacking(self.probabilities)
+
+    def lacking(self, values: FloatArray) -> FloatArray:
+        """Values (n, k), NaN for an option that a question lacks."""
+        real = self.real
+        return values if real.all() else np.where(real, values, np.nan)
+
+    @property
+    def option_counts(self) -> IntArray:
+        """How many options each question has, (n,)."""
+        return np.full(len(self.labels), self.k, dtype=np.int64) if self.counts is None else self.counts
 
     @property
     def k(self) -> int:
-        """Options a question."""
+        """Options a question, at most."""
         return int(self.probabilities.shape[1])
 
 
-def load(run_id: str) -> Evaluation:
-    """Read a run that has ended well.
+def load(run_id: str, *, normalisation: str = "raw") -> Evaluation:
+    """Read a run that has ended well; its option texts scored by one of the
+    :data:`~core.prompting.cloze.NORMALISATIONS`, over which the probabilities are a softmax.
 
-    Raises :class:`InputError` for an unknown run, one that has not ended (no figure is shown of it), and one
-    whose files do not fit each other.
+    Raises :class:`InputError` for an unknown run, one that has not ended (no figure is shown of it), one whose files
+    do not fit each other, and a normalisation that it has not got.
     """
     record = store.read_record(run_id)
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; figures are shown when it has ended well")
+    if not record.spec.answers:
+        raise InputError(f"run {record.run_id} has losses of words and no answers; the Perplexity page shows it")
     questions = store.read_questions(run_id)
     scored = store.read_logits(run_id)
     rows = {name: i for i, name in enumerate(questions["id"].to_pylist())}
@@ -60,17 +92,58 @@ def load(run_id: str) -> Evaluation:
     picked = questions.take(order)
     roles = np.array(picked["role"].to_pylist())
     n, k = scored.logits.shape
+    logits = scored.logits if normalisation == "raw" else _normalised(scored, picked, record, normalisation)
     return Evaluation(
         run_id=record.run_id,
         spec=record.spec,
         ids=_frozen(np.array(scored.ids)),
         groups=_frozen(np.array(picked["group"].to_pylist())),
-        probabilities=_frozen(check_probabilities(softmax(scored.logits))),
+        probabilities=_frozen(check_probabilities(softmax(logits))),
         labels=_frozen(check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)),
         calibration=_frozen(np.flatnonzero(roles == "calibration")),
         test=_frozen(np.flatnonzero(roles == "test")),
         letters=LETTERS[:k],
+        counts=_frozen(_counts(picked, scored.logits, record.run_id)),
+        normalisation=normalisation,
     )
+
+
+def _normalised(
+    scored: OptionLogits, questions: pa.Table, record: store.RunRecord, normalisation: str
+) -> npt.NDArray[np.float64]:
+    if scored.option_tokens is None:
+        raise InputError(
+            f"run {record.run_id} asked for letters, which have nothing to normalise; take a run with --form cloze"
+        )
+    rows = questions["options"].to_pylist()
+    return normalised(scored.logits, option_texts(rows, scored, store.read_bare(record.run_id)), by=normalisation)
+
+
+def option_texts(
+    options: Sequence[Sequence[str]], scored: OptionLogits, bare: Mapping[str, Mapping[str, float]]
+) -> OptionTexts:
+    """What is known of the options' texts beside their raw scores, as rows of the same shape."""
+    shape = scored.logits.shape
+    characters, sizes, tokens = np.ones(shape), np.ones(shape), np.ones(shape)
+    alone = {by: np.zeros(shape) for by in bare}
+    for i, row in enumerate(options):
+        for j, option in enumerate(row):
+            text = option.strip()
+            characters[i, j], sizes[i, j] = len(text), len(text.encode())
+            for by, scores in bare.items():
+                alone[by][i, j] = scores.get(said(option), np.nan)
+    if scored.option_tokens is not None:
+        tokens = np.maximum(scored.option_tokens, 1).astype(np.float64)
+    return OptionTexts(tokens, characters, sizes, {by: of for by, of in alone.items() if not np.isnan(of).any()})
+
+
+def _counts(questions: pa.Table, logits: npt.NDArray[np.float32], run_id: str) -> IntArray:
+    """How many options each question has; the logits behind them must be those of no option."""
+    counts = np.asarray(pc.list_value_length(questions["options"]).to_numpy(), dtype=np.int64)
+    behind = np.arange(logits.shape[1]) >= counts[:, None]
+    if (counts > logits.shape[1]).any() or np.isfinite(logits[behind]).any():
+        raise InputError(f"run {run_id} has logits that do not fit its questions' options; repeat the run")
+    return counts
 
 
 def _frozen(array: npt.NDArray[AnyType]) -> npt.NDArray[AnyType]:

@@ -49,10 +49,10 @@ def form(
     """
     if check_by(by) != "all" and method != "exact":
         raise InputError(f"the {method} threshold is one for all questions; strata take the exact one")
-    tuned = tune(name, run.probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
     own, asked = scores_for(
         name,
-        run.probabilities,
+        run.option_probabilities,
         run.labels,
         calibration=tuned.calibration,
         test=run.test,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,12 @@ from core.conformal.draws import WORD
 from core.conformal.scores import score, true_scores
 from core.records import IntArray, Question
 from core.reports.evaluation import Evaluation
+from core.reports.intervals import ece_interval, size_interval
 from core.reports.report import DEFAULT_SCORES, Report, report
 from core.reports.view import clustered, extra_options
 from core.runs import store
 
+MOST_IN_LAB = 100_000
 CONTEXT_SHOWN = 400
 """Characters of a context that the alpha lab shows."""
 
@@ -56,7 +58,19 @@ def overview_row(run: Report) -> dict[str, Any]:
 
 def overview(runs: Iterable[Evaluation], alpha: int) -> pd.DataFrame:
     """A row for each finished run at ``alpha`` thousandths, by LAC and APS; empty for no runs."""
-    return pd.DataFrame([overview_row(report(run, alpha, scores=DEFAULT_SCORES)) for run in runs])
+    rows = []
+    for run in runs:
+        made = report(run, alpha, scores=DEFAULT_SCORES)
+        low, high = ece_interval(run.probabilities[run.test], run.labels[run.test])
+        whole = overview_row(made)
+        row = {key: value for key, value in whole.items() if not key.startswith(tuple(f"{s}_" for s in made.scores))}
+        row |= {"ece_low": low, "ece_high": high}
+        for name, figures in made.scores.items():
+            ends = size_interval(figures.sizes)
+            row |= {key: value for key, value in whole.items() if key.startswith(f"{name}_")}
+            row |= {f"{name}_set_size_low": ends[0], f"{name}_set_size_high": ends[1]}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +79,18 @@ class RunSummary:
 
     report: Report
     curves: dict[str, AlphaCurve]
+    ece_interval: tuple[float, float]
 
 
 def summarise(run: Evaluation) -> RunSummary:
     """The figures that no alpha changes, and those of LAC and APS at every alpha."""
     curves = {}
     for name in DEFAULT_SCORES:
-        scores = score(name, run.probabilities, seed=run.spec.seed)
+        scores = score(name, run.option_probabilities, seed=run.spec.seed)
         true = true_scores(scores[run.calibration], run.labels[run.calibration])
         curves[name] = alpha_curve(true, scores[run.test], run.labels[run.test])
-    return RunSummary(report(run, THOUSAND // 10, scores=()), curves)
+    interval = ece_interval(run.probabilities[run.test], run.labels[run.test])
+    return RunSummary(report(run, THOUSAND // 10, scores=()), curves, interval)
 
 
 def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
@@ -82,7 +98,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
     rows = []
     for run in runs:
         of = run.report
-        row = overview_row(of)
+        row = overview_row(of) | {"ece_low": run.ece_interval[0], "ece_high": run.ece_interval[1]}
         low, high = beta_binomial_band(of.n_calibration, of.n_test, alpha)
         for name, curve in run.curves.items():
             size = float(curve.mean_set_size[alpha - 1])
@@ -93,6 +109,8 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
                 f"{name}_set_size": size,
                 f"{name}_uacc": of.accuracy * math.sqrt(of.k) / size if size else math.nan,
             }
+            ends = size_interval(curve.histogram[alpha - 1].tolist())
+            row |= {f"{name}_set_size_low": ends[0], f"{name}_set_size_high": ends[1]}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -100,15 +118,18 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
 def lab_tables(run: Evaluation) -> dict[str, Any]:
     """What the alpha lab's component computes from, sent once: all calibration and test questions in file order.
 
-    ``rows`` has columns ``p0 … p(k−1)`` (float64), ``y``, ``group`` (a code into ``group_names``), ``cluster`` (the
-    same for questions alike), ``own`` (1 where the run itself calibrates) and ``place`` (the row of the run's arrays,
-    to which random numbers belong). ``questions`` has their texts, with an option a column ``o0 … o(k−1)`` and only
-    the beginning of each context (whole ones would be tens of MB). ``extra`` are the places of E and F, ``seed`` is
-    the run's.
+    ``rows`` has columns ``p0 … p(k−1)`` (float64, NaN for an option that a question lacks), ``y``, ``group`` (a code
+    into ``group_names``), ``cluster`` (the same for questions alike), ``own`` (1 where the run itself calibrates) and
+    ``place`` (the row of the run's arrays, to which random numbers belong). ``questions`` has their texts, with an
+    option a column ``o0 … o(k−1)`` and only the beginning of each context (whole ones would be tens of MB). ``extra``
+    are the places of E and F, ``seed`` is the run's. Of a very large run it is a seeded sample
+    (:func:`sample_for_lab`).
     """
+    run = sample_for_lab(run)
     rows, clusters = clustered(run)
     names, codes = np.unique(run.groups[rows], return_inverse=True)
-    columns: dict[str, Any] = {f"p{j}": np.ascontiguousarray(run.probabilities[rows, j]) for j in range(run.k)}
+    p = run.option_probabilities[rows]
+    columns: dict[str, Any] = {f"p{j}": np.ascontiguousarray(p[:, j]) for j in range(run.k)}
     columns |= {
         "y": run.labels[rows].astype(np.int32),
         "group": codes.astype(np.int32),
@@ -125,6 +146,22 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
     }
 
 
+def sample_for_lab(run: Evaluation) -> Evaluation:
+    """The run, or where it has more than 100,000 questions a seeded sample of so many, split in the same proportion.
+
+    A pointer's move then still recomputes every set within a frame; the figures computed in Python are of all.
+    """
+    n, m = len(run.calibration), len(run.test)
+    if n + m <= MOST_IN_LAB:
+        return run
+    rng = np.random.default_rng([run.spec.seed, 0x1AB])
+    few = max(1, round(MOST_IN_LAB * n / (n + m)))
+    calibration = np.sort(rng.choice(run.calibration, min(few, MOST_IN_LAB - 1), replace=False))
+    return replace(
+        run, calibration=calibration, test=np.sort(rng.choice(run.test, MOST_IN_LAB - len(calibration), replace=False))
+    )
+
+
 def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
@@ -136,7 +173,7 @@ def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
             "group": picked["group"],
             "context": [shortened(text) for text in picked["context"].to_pylist()],
             "question": picked["question"],
-            **{f"o{j}": [row[j] for row in options] for j in range(run.k)},
+            **{f"o{j}": [row[j] if j < len(row) else "" for row in options] for j in range(run.k)},
         }
     )
 

@@ -126,7 +126,7 @@ def _percent(share: float, *, digits: int = 1) -> str:
 
 
 def _median_score(run: Evaluation) -> float:
-    scores = score("lac", run.probabilities)[run.calibration]
+    scores = score("lac", run.option_probabilities)[run.calibration]
     return float(np.quantile(true_scores(scores, run.labels[run.calibration]), 0.5, method="inverted_cdf"))
 
 

@@ -25,6 +25,8 @@ READERS = {
 }
 """What reads a file, by its ending: its import and its line."""
 
+NUMBER = "float(row['p_' + letter])"
+NUMBER_IF_ANY = "float('nan' if row['p_' + letter] in ('', None) else row['p_' + letter])"
 RANKS = """\
 ranks = np.empty_like(order)
 np.put_along_axis(ranks, order, np.arange(len(letters), 0, -1)[None], axis=1)"""
@@ -34,6 +36,10 @@ mass = np.hstack([np.ones((len(p), 1)), 1 - np.cumsum(rising, axis=1)[:, :-1]]) 
 scores = np.empty_like(p)
 np.put_along_axis(scores, order, mass, axis=1)"""
 ORDER = "order = np.argsort(p, axis=1, kind='stable')  # rising; of equal options the later is ranked first"
+LACKING = """\
+lacking = np.isnan(p)  # options that a question does not have; they are in no set
+p = np.where(lacking, 0, p)"""
+ORDER_OF_REAL = ORDER.replace("(p,", "(np.where(lacking, -1, p),")
 U = "u = np.array([[float(row['u'])] for row in rows])"
 
 
@@ -48,7 +54,7 @@ def _score_lines(name: str, parameters: Parameters) -> list[str]:
         "margin": [
             ORDER,
             RANKS,
-            "best, second = np.sort(p, axis=1)[:, [-1]], np.sort(p, axis=1)[:, [-2]]",
+            "best, second = (np.take_along_axis(p, order[:, [place]], axis=1) for place in (-1, -2))",
             "scores = np.where(ranks == 1, second, best) - p",
         ],
         "top-k": [ORDER, RANKS, "scores = ranks.astype(float)"],
@@ -81,7 +87,11 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
     if ending is None:
         raise InputError(f"a recipe reads {' or '.join(READERS)}, got {file!r}; name the file accordingly")
     module, reading = READERS[ending]
-    tuned = tune(name, run.probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    ragged = not run.real.all()
+    made = _score_lines(name, tuned.parameters)
+    if ragged:
+        made = [LACKING, *(ORDER_OF_REAL if line == ORDER else line for line in made), "scores[lacking] = np.nan"]
     role = f"{name}_role" if SCORES[name].tuned else "role"
     lines = [
         module,
@@ -89,12 +99,12 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
         "",
         reading.format(file=json.dumps(file, ensure_ascii=False)),
         f"letters = {run.letters!r}",
-        "p = np.array([[float(row['p_' + letter]) for letter in letters] for row in rows])",
+        f"p = np.array([[{NUMBER_IF_ANY if ragged else NUMBER} for letter in letters] for row in rows])",
         "y = np.array([letters.index(row['label']) for row in rows])",
         f"calibrates, tests = (np.array([row[{role!r}] == role for row in rows]) for role in ('calibration', 'test'))",
         "",
         f"# {SCORES[name].title}: {SCORES[name].formula}",
-        *_score_lines(name, tuned.parameters),
+        *made,
         "",
         "def limit(mine):",
         "    own = np.sort(scores[calibrates & mine, y[calibrates & mine]])",

@@ -95,7 +95,8 @@ class Standing:
 class Bench:
     """A finished run as what questions are measured by: its answers, and every score's calibration.
 
-    ``rows`` finds a test question's row by its id; ``places`` counts all rows.
+    ``rows`` finds a test question's row by its id; ``places`` counts all rows. ``probabilities`` (n, k) are NaN for
+    options that a question lacks.
     """
 
     run_id: str
@@ -111,6 +112,11 @@ class Bench:
         """Questions of the run; the place of one that is not among them."""
         return len(self.labels)
 
+    def asked(self, row: int) -> FloatArray:
+        """The probabilities of the options that a question has."""
+        own: FloatArray = self.probabilities[row]
+        return np.asarray(own[~np.isnan(own)])
+
 
 def bench(run: Evaluation) -> Bench:
     """Calibrate every score on a run.
@@ -123,7 +129,7 @@ def bench(run: Evaluation) -> Bench:
         run_id=run.run_id,
         spec=run.spec,
         k=run.k,
-        probabilities=run.probabilities,
+        probabilities=run.option_probabilities,
         labels=run.labels,
         rows={str(run.ids[row]): int(row) for row in run.test},
         scores={name: _calibrated(run, name) for name in SCORES},
@@ -131,8 +137,8 @@ def bench(run: Evaluation) -> Bench:
 
 
 def _calibrated(run: Evaluation, name: str) -> Calibrated:
-    tuned = tune(name, run.probabilities, run.labels, run.calibration, seed=run.spec.seed)
-    scores = score(name, run.probabilities, seed=run.spec.seed, parameters=tuned.parameters)
+    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    scores = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)
     true = np.sort(true_scores(scores[tuned.calibration], run.labels[tuned.calibration]))
     true.setflags(write=False)
     has_parameters = SCORES[name].tuned

@@ -1,13 +1,12 @@
 """What changes when only the order of the options does.
 
-Computed from a run whose test questions were also asked in all other rotations of their options. With all rotations
-every option stands under every letter once, so a model without a preference picks each letter equally often, whatever
-the truth is: its rates differ from that by the letter bias alone.
+Computed from a run whose test questions were also asked with their options in other orders: all rotations, all orders,
+or all rotations of some. In each of these every option stands under every letter equally often, so a model without a
+preference picks each letter equally often, whatever the truth is: its rates differ from that by the letter bias alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +14,10 @@ import numpy as np
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
-from core.records import LETTERS, BoolArray, FloatArray
+from core.records import LETTERS, BoolArray, FloatArray, IntArray
 from core.reports.evaluation import Evaluation
-from core.tasks.rotation import origin, places
+from core.reports.view import extra_options
+from core.tasks.rotation import MARK, ORDER_MARK, asked_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,9 @@ def option_order(run: Evaluation, alpha: int, *, scores: tuple[str, ...]) -> Opt
 
     Thresholds come from the calibration questions, which are asked as they are written.
     """
-    rows, turns = _orders(run)
+    rows, back, m = _orders(run)
     if rows.size == 0:
         return None
-    m = rows.shape[1]
-    back = np.array([[places(j, int(turn), m) for j in range(run.k)] for turn in turns])
     letters = run.probabilities[rows].argmax(axis=2)
     chosen = np.take_along_axis(np.broadcast_to(back, (*rows.shape, run.k)), letters[..., None], axis=2)[..., 0]
     counts = np.stack([(chosen == option).sum(axis=1) for option in range(run.k)], axis=1)
@@ -65,30 +63,44 @@ def option_order(run: Evaluation, alpha: int, *, scores: tuple[str, ...]) -> Opt
     rates = np.bincount(moving, minlength=m)[:m] / max(len(moving), 1)
     return OptionOrder(
         questions=len(rows),
-        orders=m,
+        orders=rows.shape[1],
         letter_rates={letter: float(rate) for letter, rate in zip(LETTERS, rates, strict=False)},
         letter_bias=float(np.abs(rates - 1 / m).sum() / 2) if len(moving) else 0.0,
-        plurality=float((counts.max(axis=1) / m).mean()),
-        changed=float((counts.max(axis=1) < m).mean()),
+        plurality=float((counts.max(axis=1) / rows.shape[1]).mean()),
+        changed=float((counts.max(axis=1) < rows.shape[1]).mean()),
         sets={name: _stability(run, name, alpha, rows, back) for name in scores},
     )
 
 
-def _orders(run: Evaluation) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (questions, m) of the questions that were asked in all m orders, unturned first, and the turns (m,)."""
-    found: dict[str, dict[int, int]] = {}
-    for row, name in enumerate(run.ids.tolist()):
-        first, turn = origin(name)
-        found.setdefault(first, {})[turn] = row
-    test = {str(run.ids[row]) for row in run.test}
-    asked: Mapping[str, dict[int, int]] = {name: rows for name, rows in found.items() if name in test and len(rows) > 1}
-    m = max((len(rows) for rows in asked.values()), default=0)
-    whole = [[rows[turn] for turn in range(m)] for rows in asked.values() if set(rows) == set(range(m))]
-    return np.array(whole, dtype=np.int64), np.arange(m)
+def _orders(run: Evaluation) -> tuple[IntArray, IntArray, int]:
+    """Rows (questions, orders) of the questions that were asked in every order of the run, as written first; where each
+    place's option stood at first (orders, k); and how many options moved, m.
+
+    Where questions differ in m, those of the most frequent m count.
+    """
+    test = {str(run.ids[row]): int(row) for row in run.test}
+    named = [(row, str(name)) for row, name in enumerate(run.ids) if MARK in str(name) or ORDER_MARK in str(name)]
+    none = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0), dtype=np.int64), 0
+    if not named:
+        return none
+    moving = run.option_counts - len(extra_options(run))
+    again = [(row, name) for row, name in named if name not in test and asked_order(name, int(moving[row]))[0] in test]
+    if not again:
+        return none
+    m = int(np.bincount(moving[[row for row, _ in again]]).argmax())
+    found: dict[str, dict[tuple[int, ...], int]] = {}
+    for row, name in again:
+        if moving[row] == m:
+            first, order = asked_order(name, m)
+            found.setdefault(first, {tuple(range(m)): test[first]})[tuple(order)] = row
+    orders = sorted(found[max(found, key=lambda name: len(found[name]))])
+    kept = [[rows[order] for order in orders] for rows in found.values() if set(rows) == set(orders)]
+    back = [[*order, *range(m, run.k)] for order in orders]
+    return np.array(kept, dtype=np.int64), np.array(back, dtype=np.int64), m
 
 
 def _stability(run: Evaluation, name: str, alpha: int, rows: np.ndarray, back: np.ndarray) -> SetStability:
-    values = score(name, run.probabilities, seed=run.spec.seed)
+    values = score(name, run.option_probabilities, seed=run.spec.seed)
     q = threshold(true_scores(values[run.calibration], run.labels[run.calibration]), alpha)
     members = _turned_back(_members(values, rows, q), back)
     first, others = members[:, :1], members[:, 1:]

@@ -18,6 +18,7 @@ from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
 from core.conformal.tuning import TUNING_ALPHA, Tuned
 from core.errors import InputError
+from core.prompting.cloze import NORMALISATIONS
 from core.records import DONT_KNOW, NONE_OF_ABOVE, IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.formed import FormedSets, form, true_letters
@@ -30,6 +31,8 @@ CLOZE_NOTE = (
     "Probabilities are a softmax over the summed log-likelihoods of the options' texts, not divided by their lengths; "
     "options that are no answers are not asked for."
 )
+NORMALISED_NOTE = "Probabilities are a softmax over scores of the options' texts: {}."
+RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc takes the most."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +105,16 @@ class Report:
         """The report as JSON values: the scores stand beside the other keys; the endless or undefined is ``null``."""
         values = asdict(self)
         for name, figures in values.pop("scores").items():
-            values[name] = _finite(figures)
+            values[name] = finite(figures)
         return values
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """JSON values with ``null`` for what is endless or no number."""
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: finite(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
+        return [finite(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -186,7 +190,12 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
             *_notes(name, made.threshold, n, alpha, method, by),
             *_strata_notes(made, calibrated, by),
             *([tuning_note(name, made.tuned)] if SCORES[name].tuned else []),
-            *([CLOZE_NOTE] if run.spec.form == "cloze" else []),
+            *([cloze_note(run)] if run.spec.asks_texts else []),
+            *(
+                [RAGGED_NOTE.format(least=int(run.option_counts.min()), most=k)]
+                if (run.option_counts < k).any()
+                else []
+            ),
         ),
     )
 
@@ -229,6 +238,11 @@ def tuning_note(name: str, tuned: Tuned) -> str:
         f"Tuned: {values}, for the smallest sets at alpha {TUNING_ALPHA / THOUSAND:.3f} on {len(tuned.rows)} of the "
         "calibration questions, which then do not calibrate."
     )
+
+
+def cloze_note(run: Evaluation) -> str:
+    """What a reader has to know of probabilities over option texts."""
+    return CLOZE_NOTE if run.normalisation == "raw" else NORMALISED_NOTE.format(NORMALISATIONS[run.normalisation])
 
 
 def _notes(name: str, q: float, n: int, alpha: int, method: str, by: str) -> tuple[str, ...]:

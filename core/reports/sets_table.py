@@ -33,7 +33,7 @@ def sets_table(
         "subject": run.groups[rows],
         "label": true_letters(run, rows),
     }
-    columns |= {f"p_{letter}": run.probabilities[rows, j] for j, letter in enumerate(run.letters)}
+    columns |= {f"p_{letter}": run.option_probabilities[rows, j] for j, letter in enumerate(run.letters)}
     if any(SCORES[name].randomised for name in scores):
         columns["u"] = uniforms(rows, seed=run.spec.seed)
     for name in scores:

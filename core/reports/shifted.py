@@ -71,7 +71,7 @@ def side(run: Evaluation, group: str | None, *, by: str) -> Side:
         raise InputError(f"{name!r} has {len(rows)} questions; comparing two sides needs at least {FEWEST} of each")
     if len(rows) > MOST:
         rows = np.sort(np.random.default_rng([run.spec.seed, 0x51DE]).permutation(rows)[:MOST])
-    scores = score(by, run.probabilities, seed=run.spec.seed)[rows]
+    scores = score(by, run.option_probabilities, seed=run.spec.seed)[rows]
     labels = run.labels[rows]
     return Side(name, run.probabilities[rows], labels, scores, true_scores(scores, labels))
 

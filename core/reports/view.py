@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.conformal.draws import FEWER, SPLIT, WORD, first_part
 from core.errors import InputError
@@ -51,19 +53,21 @@ def look(run: Evaluation, view: View) -> Evaluation:
 def extra_options(run: Evaluation) -> tuple[int, ...]:
     """Which option places hold E and F in every question of the run; empty where they are not all alike."""
     rows = store.read_questions(run.run_id)["options"].to_pylist()
-    places = [j for j in range(run.k) if all(row[j] in (DONT_KNOW, NONE_OF_ABOVE) for row in rows)]
+    places = [j for j in range(run.k) if all(j < len(row) and row[j] in (DONT_KNOW, NONE_OF_ABOVE) for row in rows)]
     return tuple(places)
 
 
 def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:
     """Probabilities (n, k) without the options at ``places``, each row summing to 1 again.
 
-    A row with nothing left is spread evenly: the model said nothing about the options that stay.
+    NaN stands for an option that a question lacks, and becomes 0. A row with nothing left is spread evenly: the model
+    said nothing about the options that stay.
     """
     kept = np.delete(probabilities, places, axis=1)
-    sums = np.cumsum(kept, axis=1)[:, -1:]  # from left to right, as the browser adds
-    even = np.full_like(kept, 1 / kept.shape[1])
-    return np.where(sums > 0, kept / np.where(sums > 0, sums, 1), even)
+    real = ~np.isnan(kept)
+    sums = np.nancumsum(kept, axis=1)[:, -1:]  # from left to right, as the browser adds
+    even = np.where(real, 1 / real.sum(axis=1, keepdims=True), 0)
+    return np.where(sums > 0, np.where(real, kept, 0) / np.where(sums > 0, sums, 1), even)
 
 
 def _without_extra(run: Evaluation) -> Evaluation:
@@ -77,9 +81,10 @@ def _without_extra(run: Evaluation) -> Evaluation:
     shift = np.array([sum(place < j for place in places) for j in range(run.k)])
     return replace(
         run,
-        probabilities=renormalise(run.probabilities, places),
+        probabilities=renormalise(run.option_probabilities, places),
         labels=run.labels - shift[run.labels],
         letters="".join(letter for j, letter in enumerate(run.letters) if j not in places),
+        counts=run.option_counts - len(places),
     )
 
 
@@ -106,6 +111,8 @@ def _split_again(run: Evaluation, seed: int) -> Evaluation:
 def clustered(run: Evaluation) -> tuple[IntArray, IntArray]:
     """The calibration and test rows in file order, and for each a number that is the same for questions alike."""
     rows = np.sort(np.concatenate([run.calibration, run.test]))
+    if store.read_record(run.run_id).provenance.get("texts") is False:
+        return rows, np.arange(len(rows), dtype=np.int64)  # an imported table without texts: nothing to compare
     path = store.folder_of(run.run_id) / "questions.parquet"
     return rows, _clusters(run.run_id, str(path), path.stat().st_mtime_ns, tuple(run.ids[rows].tolist()))
 
@@ -113,7 +120,10 @@ def clustered(run: Evaluation) -> tuple[IntArray, IntArray]:
 @lru_cache(maxsize=KEPT)
 def _clusters(run_id: str, path: str, stamp: int, ids: tuple[str, ...]) -> IntArray:
     """Kept for a few runs as their file is now: comparing 20,000 questions takes seconds, and a view must not."""
-    texts = {q["id"]: q for q in store.read_questions(run_id).to_pylist()}
+    table = store.read_questions(run_id)
+    if len(ids) < table.num_rows:
+        table = table.filter(pc.is_in(table["id"], pa.array(ids)))
+    texts = {q["id"]: q for q in table.to_pylist()}
     questions = [
         Question(q["id"], q["task"], q["group"], q["context"], q["question"], tuple(q["options"]), q["label"])
         for q in (texts[name] for name in ids)

@@ -3,164 +3,24 @@
 It restarts workers that die, kills those that do not stop within a second of a cancel, brings ``run.json`` in
 line with the database where a worker could not, and beats its heart. It executes nothing itself.
 
-Workers start when there is something to do and go ten minutes after the last run, which frees their memory and
-the GPU's; until then the next run finds one that is warm. An agent that a person starts stays until it is
-stopped. One that the app starts by itself goes after 30 minutes without a run, so that trying Hedge once leaves
-nothing behind; the next run starts another. Stopped with Ctrl-C or SIGTERM, an agent puts the runs it had begun
+Workers start when there is something to do and go three minutes after the last run (``HEDGE_WARM_MINUTES``), which
+frees their memory and the GPU's; until then the next run finds one that is warm. An agent that a person starts stays
+until it is stopped. One that the app starts by itself goes after 30 minutes without a run, so that trying Hedge once
+leaves nothing behind; the next run starts another. Stopped with Ctrl-C or SIGTERM, an agent puts the runs it had begun
 back into the queue; killed outright, it leaves them to its successor.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
-import threading
-import time
-from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
-from typing import IO
 
 from core.errors import HedgeError, InputError
-from core.runs import ledger, liveness, reconcile
-from core.runs.ledger import Entry
+from core.runs import liveness
 from core.runs.lock import holder, take
-from core.runs.process import Death, WorkerProcess
-from core.runs.reconcile import ANSWER_WITHIN_S, Reconciler
+from core.runs.process import WorkerProcess
 from core.runs.slots import slots
-
-TICK_S = 0.2
-ENFORCE_EVERY_S = 0.5
-GRACE_S = 0.9
-"""How long a worker may go on with a run that is no longer wanted."""
-RECONCILE_EVERY_S = 2.0
-WARM_S = 600.0
-"""How long workers stay without a run."""
-
-
-class Agent:
-    """The workers of this host and the rounds that are made among them."""
-
-    def __init__(self, lock: IO[str], *, idle_s: float | None) -> None:
-        self.lock = lock
-        self.idle_s = idle_s
-        self.workers = [WorkerProcess(slot) for slot in slots()]
-        self.stopping = threading.Event()
-        self.ended_idle = False
-        self.woken = 0
-        self.last_needed = time.monotonic()
-        self.reconciler = Reconciler({worker.executor for worker in self.workers})
-        self.unwanted: dict[tuple[str, str], float] = {}
-        self.complaints: dict[str, str] = {}
-
-    def run(self) -> None:
-        """Work until told to stop."""
-        rounds = (
-            ("enforce", self._enforce, ENFORCE_EVERY_S),
-            ("reconcile", self._reconcile, RECONCILE_EVERY_S),
-            ("beat", self._beat, liveness.BEAT_EVERY_S),
-        )
-        due = dict.fromkeys((name for name, _, _ in rounds), 0.0)
-        while not self.stopping.is_set():
-            for worker in self.workers:
-                if death := worker.tend():
-                    self._report(worker, death)
-            if self.woken != (woken := liveness.last_wake()):
-                self.woken = woken
-                due.update(enforce=0.0, reconcile=0.0)
-            for name, task, every_s in rounds:
-                if time.monotonic() >= due[name]:
-                    due[name] = time.monotonic() + every_s
-                    self._try(name, task)
-            self._kill_overdue()
-            self.stopping.wait(TICK_S)
-        self._end()
-
-    def _try(self, name: str, task: Callable[[], None]) -> None:
-        """Do something that a lost database or a full disk may prevent, which is said once and not at every round."""
-        try:
-            task()
-        except (HedgeError, OSError) as error:
-            if self.complaints.get(name) != str(error):
-                say(f"{name}: {error}")
-            self.complaints[name] = str(error)
-        else:
-            self.complaints.pop(name, None)
-
-    def _report(self, worker: WorkerProcess, death: Death) -> None:
-        """Write down how a worker died, where it matters: for the run that it was at."""
-        say(f"worker {worker.executor} was {death.reason}" + (f", at run {death.run_id}" if death.run_id else ""))
-        if death.run_id and death.wanted:
-            self._try("settle", partial(reconcile.settle, death.run_id))
-        elif death.run_id:
-            self._try("note a death", partial(reconcile.note_death, death.run_id, worker.executor, death.reason))
-
-    def _enforce(self) -> None:
-        """See which workers are at a run that is no longer theirs, and since when."""
-        busy = [(worker.executor, run) for worker in self.workers if (run := worker.run_id)]
-        known = ledger.entries([run for _, run in busy], within_s=ANSWER_WITHIN_S)
-        now = time.monotonic()
-        self.unwanted = {
-            (executor, run): self.unwanted.get((executor, run), now)
-            for executor, run in busy
-            if not _is_with(known.get(run), executor=executor)
-        }
-
-    def _kill_overdue(self) -> None:
-        for worker in self.workers:
-            since = self.unwanted.get((worker.executor, worker.run_id)) if self.unwanted else None
-            if since is not None and time.monotonic() - since >= GRACE_S:
-                say(f"worker {worker.executor} is killed: it did not stop run {worker.run_id} by itself")
-                worker.kill()
-                self.unwanted = {}
-
-    def _reconcile(self) -> None:
-        unfinished = self.reconciler.go_over()
-        self._staff(needed=unfinished or any(worker.run_id for worker in self.workers))
-
-    def _staff(self, *, needed: bool) -> None:
-        """Have workers while there are runs and a while longer, and end where nothing was asked for in a long time."""
-        if needed:
-            self.last_needed = time.monotonic()
-        idle_s = time.monotonic() - self.last_needed
-        for worker in self.workers:
-            if idle_s < WARM_S:
-                worker.wanted = True
-            elif worker.wanted:
-                worker.end()
-        if self.idle_s is not None and idle_s >= self.idle_s:
-            say(f"no run for {self.idle_s / 60:g} minutes")
-            self.ended_idle = True
-            self.stopping.set()
-
-    def _beat(self) -> None:
-        path = liveness.agent_lock()
-        if not path.exists() or path.stat().st_ino != os.fstat(self.lock.fileno()).st_ino:
-            say(f"{path} is gone, and with it this agent's right to be")
-            self.stopping.set()
-            return
-        liveness.beat()
-
-    def _end(self) -> None:
-        """Stop the workers, then put what they had begun back into the queue."""
-        begun = [run for worker in self.workers if (run := worker.run_id)]
-        for worker in self.workers:
-            worker.end()
-        for run_id in begun:
-            self._try("put back", partial(reconcile.put_back, run_id, "the agent was stopped; the run is queued again"))
-        say("stopped")
-
-
-def _is_with(entry: Entry | None, *, executor: str) -> bool:
-    return entry is not None and entry.status == ledger.RUNNING and entry.executor == executor
-
-
-def say(line: str) -> None:
-    """Write a timestamped line to the agent's log."""
-    with suppress(OSError):  # a disk that is full must not end the agent
-        print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}", file=sys.stderr, flush=True)
 
 
 def main(*, idle_minutes: float | None = None) -> None:
@@ -173,26 +33,28 @@ def main(*, idle_minutes: float | None = None) -> None:
         pid = holder(liveness.agent_lock())
         raise InputError(f"an agent already lives on this host (process {pid}); end it with `kill {pid}` first")
     with lock:
-        agent = Agent(lock, idle_s=None if idle_minutes is None else idle_minutes * 60)
+        workers = [WorkerProcess(slot) for slot in slots()]
+        for worker in workers:
+            worker.tend()  # first, because they need longer to start than anything else
+        from core.runs.rounds import Agent, say
+
+        agent = Agent(lock, workers, idle_s=None if idle_minutes is None else idle_minutes * 60)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: agent.stopping.set())
         say(f"agent of {liveness.host()}: {', '.join(worker.slot.name for worker in agent.workers)}; Ctrl-C stops it")
         agent.run()
-    if agent.ended_idle and ledger.unfinished():
-        # A run was queued while this agent was on its way out and still held the lock.
+    if agent.ended_idle:
+        from core.runs import ledger
         from core.runs.engine import ensure_agent
 
-        ensure_agent()
+        if ledger.unfinished():  # queued while this agent was on its way out and still held the lock
+            ensure_agent()
 
 
 def _command_line() -> None:
     parser = argparse.ArgumentParser(prog="python -m core.runs.agent")
-    parser.add_argument("--detach", action="store_true")
     parser.add_argument("--idle-minutes", type=float)
     options = parser.parse_args()
-    # The second of two forks: the agent is nobody's child, so that whoever started it has none to reap.
-    if options.detach and os.fork():
-        os._exit(0)
     try:
         main(idle_minutes=options.idle_minutes)
     except HedgeError as error:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from core.errors import InputError
 from core.inference.models import canonical
-from core.prompting.cloze import cloze_prompt
-from core.prompting.strategies import prompt
+from core.prompting.cloze import cloze_prompt, continuation_prompt
+from core.prompting.strategies import opened, prompt
 from core.records import Prompt, Question, Role
-from core.runs.spec import RunSpec
+from core.runs.spec import TEXT_FORMS, RunSpec
 from core.tasks import bank, catalogue
 from core.tasks.catalogue import TaskData
-from core.tasks.rotation import answers_only, rotations
+from core.tasks.rotation import answers_only, reorderings, rotations
 from core.tasks.split import Draw, draw
 
 
@@ -28,42 +28,51 @@ class Combination:
     dtypes: tuple[str, ...] = ("float32",)
     forms: tuple[str, ...] = ("letters",)
     formats: tuple[str, ...] = ("plain",)
-    shots: int = 0
+    shots: tuple[int, ...] = (0,)
     samples: int | None = None
     rotations: bool = False
+    orders: bool = False
+    system: str = ""
+    repeats: int = 0
     batch_size: int | None = None
     seed: int = 0
     calibration_share: float = 0.5
 
-    def specs(self) -> list[RunSpec]:
+    def specs(self, *, named: Callable[[str], str] = canonical) -> list[RunSpec]:
         """The runs, the models outermost; the questions of a person's file are pinned.
 
-        Raises :class:`InputError` for a model or a file that is not there, and for values that no run can have.
+        Orders of the options and written answers are asked of the letters alone, because the other forms have neither.
+
+        ``named`` gives the name under which a spec keeps a model. Raises :class:`InputError` for a model or a file that
+        is not there, and for values that no run can have.
         """
-        chosen = itertools.product(self.models, self.tasks, self.strategies, self.dtypes, self.forms, self.formats)
+        asked = (self.models, self.tasks, self.strategies, self.dtypes, self.forms, self.formats, self.shots)
         made = [
             RunSpec(
-                model=canonical(model),
+                model=named(model),
                 task=catalogue.canonical(task),
                 strategy=strategy,
                 dtype=dtype,
                 form=form,
                 prompt_format=prompt_format,
-                rotations=self.rotations,
+                rotations=self.rotations and form not in TEXT_FORMS,
+                orders=self.orders and form not in TEXT_FORMS,
+                system=self.system,
+                repeats=0 if form in TEXT_FORMS else self.repeats,
                 batch_size=self.batch_size,
-                shots=self.shots,
+                shots=shots,
                 samples=self.samples,
                 seed=self.seed,
                 calibration_share=self.calibration_share,
             )
-            for model, task, strategy, dtype, form, prompt_format in chosen
+            for model, task, strategy, dtype, form, prompt_format, shots in itertools.product(*asked)
         ]
         return [pinned(spec) for spec in made]
 
     def words(self) -> tuple[str, ...]:
         """The same for the command line, after ``python -m core run``; what is left to its default is not said.
 
-        >>> Combination(models=("m",), tasks=("qa", "rc"), shots=2, rotations=True).words()
+        >>> Combination(models=("m",), tasks=("qa", "rc"), shots=(2,), rotations=True).words()
         ('--model', 'm', '--task', 'qa', 'rc', '--shots', '2', '--rotations')
         """
         said: list[str] = ["--model", *self.models, "--task", *self.tasks]
@@ -71,7 +80,7 @@ class Combination:
             value = getattr(self, name)
             if value == NOTHING_SAID[name]:
                 continue
-            said += [flag, *(value if isinstance(value, tuple) else () if value is True else (str(value),))]
+            said += [flag, *map(str, value if isinstance(value, tuple) else () if value is True else (value,))]
         return tuple(said)
 
 
@@ -83,6 +92,9 @@ FLAGS = {
     "shots": "--shots",
     "samples": "--samples",
     "rotations": "--rotations",
+    "orders": "--orders",
+    "system": "--system",
+    "repeats": "--repeats",
     "batch_size": "--batch-size",
     "seed": "--seed",
     "calibration_share": "--calibration-share",
@@ -119,34 +131,47 @@ def draw_questions(spec: RunSpec, data: TaskData | None = None) -> Draw:
     ``data`` is what :func:`load_data` gave, where somebody has asked already.
     """
     data = data or load_data(spec)
-    questions = [answers_only(q) for q in data.questions] if spec.form == "cloze" else data.questions
     drawn = draw(
-        questions,
+        data.questions,
         samples=spec.samples,
         shots=spec.shots,
         calibration_share=spec.calibration_share,
         seed=spec.seed,
         reserved=data.demonstrations,
     )
-    return _with_rotations(drawn) if spec.rotations else drawn
+    if spec.asks_texts:  # after the draw, so that a question has the same role in every form
+        drawn = Draw(tuple(answers_only(q) for q in drawn.questions), drawn.roles, drawn.alike)
+    if spec.orders:
+        return _asked_again(drawn, lambda question: reorderings(question, seed=spec.seed))
+    return _asked_again(drawn, rotations) if spec.rotations else drawn
 
 
 def make_prompt(spec: RunSpec, question: Question, demonstrations: Sequence[Question]) -> Prompt:
     """The prompt of one question as ``spec`` asks for it."""
-    build = cloze_prompt if spec.form == "cloze" else prompt
-    made = build(question, strategy=spec.strategy, demonstrations=demonstrations)
-    return replace(made, chat=spec.prompt_format == "chat")
+    made = BUILD[spec.form](question, strategy=spec.strategy, demonstrations=demonstrations)
+    if spec.prompt_format == "chat":
+        return replace(made, chat=True, system=spec.system)
+    return opened(made, spec.system) if spec.system else made
+
+
+BUILD: dict[str, Callable[..., Prompt]] = {
+    "letters": prompt,
+    "cloze": cloze_prompt,
+    "continuation": continuation_prompt,
+}
+"""From a form to what makes its prompts."""
 
 
 def prompts(spec: RunSpec, drawn: Draw) -> list[Prompt]:
     """All prompts of a run, the longest first: memory runs out early or not at all, and batches are of like length."""
-    made = [make_prompt(spec, question, drawn.demonstrations) for question in drawn.scored]
+    shown = drawn.demonstrations
+    made = [make_prompt(spec, question, shown) for question in drawn.scored]
     return sorted(made, key=lambda p: (-len(p.text), p.question_id))
 
 
-def _with_rotations(drawn: Draw) -> Draw:
-    """Every test question once more for each other rotation of its options; these are in no split."""
+def _asked_again(drawn: Draw, others: Callable[[Question], list[Question]]) -> Draw:
+    """Every test question once more for each other order of its options; these are in no split."""
     asked = zip(drawn.questions, drawn.roles, strict=True)
-    turned = [other for question, role in asked if role == "test" for other in rotations(question)]
+    turned = [other for question, role in asked if role == "test" for other in others(question)]
     added: list[Role] = ["rotation"] * len(turned)
     return Draw((*drawn.questions, *turned), (*drawn.roles, *added), drawn.alike)

@@ -7,16 +7,19 @@ agent takes it from there, and both outlive this process. Every function raises
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from core.errors import InputError, RunError
-from core.runs import database, ledger, liveness, store
+from core.errors import HedgeError, InputError, RunBusyError, RunError
+from core.runs import claims, database, ledger, liveness, needs, store
 from core.runs import status as states
+from core.runs.claims import Place
 from core.runs.lock import take
 from core.runs.process import start_detached
+from core.runs.slots import Slot, published, slots
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
@@ -42,11 +45,61 @@ def submit(spec: RunSpec) -> str:
     from core.runs.execute import preflight
 
     preflight(spec)
-    database.prepare()
-    with _writable_home():
-        store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+    check_fits(spec)
+    with _agent_meanwhile():
+        database.prepare()
+        with _writable_home():
+            store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     _enqueue(spec.run_id)
     return spec.run_id
+
+
+@contextmanager
+def _agent_meanwhile() -> Iterator[None]:
+    """Start the agent and its worker beside the body: theirs is most of the time until the first question."""
+
+    def start() -> None:
+        with suppress(HedgeError):  # said when the run is queued, which asks for an agent again
+            ensure_agent()
+
+    starting = threading.Thread(target=start, daemon=True, name="hedge-agent-ahead")
+    starting.start()
+    try:
+        yield
+    finally:
+        starting.join()
+
+
+def check_fits(spec: RunSpec) -> None:
+    """Raise :class:`~core.errors.InputError` where no device of this host, nor of a live one, can hold the run."""
+    said = published()
+    here = said.get(liveness.host()) or slots()
+    others = [slot for host in liveness.live_hosts() - {liveness.host()} for slot in said.get(host, ())]
+    if reason := _too_large(needs.memory_gib(spec), [*here, *others]):
+        raise InputError(
+            f"model {spec.model_name} in {spec.dtype} {reason}; choose a smaller one, or add a host with more"
+        )
+
+
+def _too_large(needed_gib: float, devices: Sequence[Slot]) -> str:
+    """Why none of the devices will do; empty where one does."""
+    largest = max(devices, key=lambda slot: slot.memory_gib, default=None)
+    if largest is None or needed_gib <= largest.memory_gib:
+        return ""
+    return f"needs about {needed_gib:.1f} GiB, and the largest device, {largest.label}, has {largest.memory_gib:.1f}"
+
+
+def _live_devices() -> list[Slot]:
+    said, live = published(), liveness.live_hosts()
+    return [slot for host in live for slot in said.get(host, ())]
+
+
+def _with_reason(now: RunStatus, place: Place | None, devices: Sequence[Slot]) -> RunStatus:
+    """Say of a run that waits in vain what it waits for."""
+    if now.state != "queued" or now.message or place is None:
+        return now
+    reason = _too_large(place.needs_gib, devices)
+    return replace(now, message=f"It waits for a host with more memory: it {reason}.") if reason else now
 
 
 def cancel(run_id: str) -> None:
@@ -60,6 +113,7 @@ def cancel(run_id: str) -> None:
         return
     if now.ended:
         raise InputError(f"run {now.run_id} is {now.state}; only a queued or running run can be cancelled")
+    claims.withdraw(now.run_id)
     before = ledger.cancel(now.run_id)
     if before is None or before.status not in ledger.UNFINISHED:
         if states.is_executed(now.record, before) and not now.message == states.STOPPING:
@@ -85,7 +139,10 @@ def resume(run_id: str) -> None:
         _enqueue(now.run_id)
         return
     if now.state == "running" and not now.worker_alive and now.worker.rpartition(":")[0] != liveness.host():
+        # First the queue, then the claim: whoever takes it then finds the run where it waits.
         ledger.hand_back(now.run_id)
+        if claim := claims.get(now.run_id):
+            claims.take_away(claim)
     ensure_agent()
 
 
@@ -95,8 +152,13 @@ def status(run_id: str) -> RunStatus:
     Raises :class:`~core.errors.InputError` where there is no such run.
     """
     record = store.read_record(run_id)
-    entry = None if record.state == "done" else ledger.entries([record.run_id]).get(record.run_id)
-    return states.of(record, entry, agent=liveness.any_agent_alive())
+    entry = None
+    if record.state != "done":
+        entry = ledger.entries([record.run_id]).get(record.run_id)
+        # Once more: a run that ended between the two looks would seem to have ended without a word.
+        record = store.read_record(record.run_id)
+    now = states.of(record, entry, agent=liveness.any_agent_alive())
+    return _with_reason(now, claims.places().get(record.run_id), _live_devices()) if now.state == "queued" else now
 
 
 def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
@@ -106,16 +168,58 @@ def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
     """
     agent = liveness.any_agent_alive()
     entries = ledger.unfinished() | ledger.ended_since(time.time() - recent_s)
+    places, devices = claims.places(), _live_devices()
     # A run of `python -m core run` is in no queue; its progress file gives it away.
     here = {path.parent.name for path in settings().runs.glob("*/progress.json")} - set(entries)
     found = []
     for run_id in [*entries, *sorted(here)]:
         try:
-            found.append(states.of(store.read_record(run_id), entries.get(run_id), agent=agent))
+            now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
+            found.append(_with_reason(now, places.get(run_id), devices))
         except InputError:  # deleted or damaged, of which the database knows nothing
             continue
-    places = {"running": 0, "queued": 1}
-    return sorted(found, key=lambda now: (places.get(now.state, 2), -(now.record.ended or 0) if now.ended else 0))
+    turn = {run_id: i for i, run_id in enumerate(places)}
+    kinds = {"running": 0, "queued": 1}
+    return sorted(
+        found,
+        key=lambda now: (
+            kinds.get(now.state, 2),
+            -(now.record.ended or 0) if now.ended else turn.get(now.run_id, len(turn)),
+        ),
+    )
+
+
+def check_free(run_id: str) -> None:
+    """Raise :class:`~core.errors.RunBusyError` where a worker of any host is at this run.
+
+    Who executes a run without the engine asks this first; where the database can't be asked, only the lock on the
+    run's folder speaks for this host.
+    """
+    try:
+        entry = ledger.entries([run_id]).get(run_id)
+        busy = entry is not None and entry.status == ledger.RUNNING and liveness.worker_alive(entry.executor)
+    except RunError:
+        return
+    if busy and entry:
+        raise RunBusyError(f"run {run_id} is at work on {entry.executor}; wait for it, or cancel it first")
+
+
+def put_first(run_ids: Sequence[str]) -> None:
+    """Let these queued runs be the next, in this order.
+
+    Raises :class:`~core.errors.InputError` where one of them does not wait.
+    """
+    names = [store.folder_of(run_id).name for run_id in run_ids]
+    for name in names:
+        if (now := status(name)).state != "queued":
+            raise InputError(f"run {name} is {now.state}; only a queued run can be put first")
+    claims.reorder(names)
+
+
+def reorder(run_ids: Sequence[str]) -> None:
+    """Give the whole queue this order; a run that has started or ended meanwhile is passed over, a new one is last."""
+    waiting = set(claims.places())
+    claims.reorder([run_id for run_id in run_ids if run_id in waiting])
 
 
 def agent_alive() -> bool:
@@ -145,7 +249,7 @@ def _start_agent() -> None:
     if liveness.agent_alive():
         return
     start_detached(
-        ("core.runs.agent", "--detach", "--idle-minutes", str(IDLE_MINUTES)),
+        ("core.runs.agent", "--idle-minutes", str(IDLE_MINUTES)),
         log=f"agent-{liveness.host()}.log",
         up=liveness.agent_alive,
         within_s=AGENT_STARTS_WITHIN_S,
@@ -167,6 +271,7 @@ def _writable_home() -> Iterator[None]:
 def _enqueue(run_id: str) -> None:
     try:
         ledger.enqueue(run_id)
+        claims.add(run_id, needs_gib=needs.memory_gib(store.read_record(run_id).spec))
     except RunError as error:
         store.update_record(run_id, state="failed", message=str(error), ended=time.time())
         raise

@@ -6,32 +6,32 @@ import errno
 import platform
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, SelfCheckError
 from core.inference.engine import Engine, SelfCheck
 from core.inference.load import load_engine
 from core.inference.models import resolve
 from core.records import OptionLogits, Prompt
-from core.runs import store
-from core.runs.asked import draw_questions, load_data, prompts
+from core.runs import liveness, losses, store
+from core.runs.asked import draw_questions, load_data, make_prompt, prompts
+from core.runs.beside import score_bare, write_answers
 from core.runs.lock import take
 from core.runs.pace import Pace
 from core.runs.spec import RunSpec
-from core.runs.store import Progress, RunRecord
+from core.runs.store import RunRecord
+from core.runs.telling import Asked, Teller, Told
 from core.settings import settings
 from core.tasks import bank
 from core.tasks.split import Draw
 
-TELL_EVERY_S = 0.1
-
-Asked = Callable[[], bool]
-Told = Callable[[Progress], None]
+Number = TypeVar("Number", bound=np.generic)
 
 
 def execute(
@@ -65,8 +65,12 @@ def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) ->
     with _locked(folder):
         if store.read_record(spec.run_id).state == "done":
             return spec.run_id
+        teller = Teller(folder, cancelled=cancelled, on_progress=on_progress, worker=worker)
         try:
-            _Execution(spec, folder, cancelled, on_progress, worker).run()
+            if spec.answers:
+                _Execution(spec, folder, teller).run()
+            else:
+                _end(spec, folder, "done", "", **losses.perform(spec, folder, teller))
         except (RunCancelled, KeyboardInterrupt):
             _end(spec, folder, "cancelled", "Cancelled; resume it to go on with what is missing.")
             raise RunCancelled(f"run {spec.run_id} was cancelled; `resume` goes on with what is missing") from None
@@ -88,7 +92,10 @@ def preflight(spec: RunSpec) -> None:
     Raises :class:`~core.errors.InputError` for an unknown model or task, a folder that holds no model, or a split
     with an empty side. Loads no model.
     """
-    draw_questions(spec)
+    if spec.answers:
+        draw_questions(spec)
+    else:
+        losses.read_request(spec)
     resolve(spec.model)
 
 
@@ -106,30 +113,31 @@ def cut_short(engine: dict[str, Any]) -> str:
 class _Execution:
     """One try at a run."""
 
-    def __init__(self, spec: RunSpec, folder: Path, cancelled: Asked, on_progress: Told, worker: str) -> None:
+    def __init__(self, spec: RunSpec, folder: Path, teller: Teller) -> None:
         self.spec = spec
         self.folder = folder
         self.data = load_data(spec)
         self.drawn = draw_questions(spec, self.data)
-        self.cancelled = cancelled
-        self.on_progress = on_progress
-        self.worker = worker
-        self.total = len(self.drawn.scored)
-        self.done = 0
-        self.told: tuple[str, float] = ("", 0.0)
+        self.teller = teller
+        self.teller.total = len(self.drawn.scored)
 
     def run(self) -> None:
         self._begin()
-        self._tell("loading the model")
+        self.teller.tell("loading the model")
         engine = load_engine(self.spec.model, dtype=self.spec.dtype, batch_size=self.spec.batch_size)
-        self._stop_if_cancelled()
+        self.teller.stop_if_cancelled()
         asked = prompts(self.spec, self.drawn)
+        if self.spec.asks_texts:
+            self.teller.tell("scoring the options on their own")
+            score_bare(engine, asked, self.folder, checked=self._checked, tell=self.teller.stop_if_cancelled)
         engine.prepare(asked)
         if shortened := cut_short(engine.description):
             store.log(self.folder, shortened)
-        self._tell("checking itself")
+        self.teller.tell("checking itself")
         check = self._checked(engine, asked)
         seconds = self._score(engine, asked, self._chunk(engine))
+        if self.spec.repeats:
+            self._write(engine)
         store.join_chunks(self.folder)
         _end(self.spec, self.folder, "done", "", **_provenance(engine, check, self.drawn, asked, seconds))
 
@@ -139,6 +147,7 @@ class _Execution:
         data = bank.fingerprint(self.drawn.questions)
         if store.finished_chunks(self.folder) and before.get("data_fingerprint") != data:
             store.drop_chunks(self.folder)
+            store.drop_bare(self.folder)
             store.log(self.folder, "the questions have changed since the last try, which is dropped")
         store.update_record(
             self.spec.run_id,
@@ -156,7 +165,7 @@ class _Execution:
                 },
             },
         )
-        store.log(self.folder, f"{self.worker} begins: {self.total} questions")
+        store.log(self.folder, f"{self.teller.worker} begins: {self.teller.total} questions")
         store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
 
     def _checked(self, engine: Engine, prompts: Sequence[Prompt]) -> SelfCheck:
@@ -179,7 +188,9 @@ class _Execution:
         if before and store.finished_chunks(self.folder):
             return before
         record = store.read_record(self.spec.run_id)
-        store.update_record(self.spec.run_id, provenance=record.provenance | {"chunk": engine.chunk})
+        store.update_record(
+            self.spec.run_id, provenance=record.provenance | {"chunk": engine.chunk, "engine": engine.description}
+        )
         return engine.chunk
 
     def _score(self, engine: Engine, prompts: list[Prompt], size: int) -> float:
@@ -187,32 +198,29 @@ class _Execution:
         chunks = [prompts[i : i + size] for i in range(0, len(prompts), size)]
         finished = set(store.finished_chunks(self.folder))
         missing = [i for i in range(len(chunks)) if i not in finished]
-        self.done = sum(len(chunks[i]) for i in finished)
+        self.teller.done = sum(len(chunks[i]) for i in finished)
         if finished:
-            store.log(self.folder, f"goes on after {self.done} questions that an earlier try finished")
+            store.log(self.folder, f"goes on after {self.teller.done} questions that an earlier try finished")
         pace = Pace(sum(len(p.text) for i in missing for p in chunks[i]))
         for i in missing:
             batches = []
             for batch in engine.score(chunks[i]):
                 batches.append(batch)
-                self.done += len(batch.ids)
+                self.teller.done += len(batch.ids)
                 pace.add(len(batch.ids), _characters(chunks[i], batch))
-                self._tell("scoring", rate=pace.rate, remaining_s=pace.remaining_s)
-            store.write_chunk(self.folder, i, _in_order(chunks[i], batches))
+                self.teller.tell("scoring", rate=pace.rate, remaining_s=pace.remaining_s)
+            store.write_chunk(self.folder, i, _in_order(chunks[i], batches, k=max(p.k for p in prompts)))
         return pace.seconds
 
-    def _stop_if_cancelled(self) -> None:
-        if self.cancelled():
-            raise RunCancelled(self.spec.run_id)
+    def _write(self, engine: Engine) -> None:
+        """The answers in the model's own words to the test questions."""
+        test = [q for q, role in zip(self.drawn.questions, self.drawn.roles, strict=True) if role == "test"]
+        asked = [(q, make_prompt(self.spec, q, self.drawn.demonstrations)) for q in test]
 
-    def _tell(self, stage: str, *, rate: float | None = None, remaining_s: float | None = None) -> None:
-        self._stop_if_cancelled()
-        if self.told[0] == stage and time.monotonic() - self.told[1] < TELL_EVERY_S and self.done < self.total:
-            return
-        self.told = (stage, time.monotonic())
-        progress = Progress(self.done, self.total, stage, rate, remaining_s, self.worker)
-        store.write_progress(self.folder, progress)
-        self.on_progress(progress)
+        def tell(done: int) -> None:
+            self.teller.tell(f"writing answers, {done:,} of {len(asked):,}")
+
+        write_answers(engine, asked, self.folder, repeats=self.spec.repeats, seed=self.spec.seed, tell=tell)
 
 
 def _characters(prompts: Sequence[Prompt], batch: OptionLogits) -> int:
@@ -220,18 +228,25 @@ def _characters(prompts: Sequence[Prompt], batch: OptionLogits) -> int:
     return sum(len(p.text) for p in prompts if p.question_id in ids)
 
 
-def _in_order(prompts: Sequence[Prompt], batches: Sequence[OptionLogits]) -> OptionLogits:
-    """The batches of one chunk as one, in the order of its prompts."""
+def _in_order(prompts: Sequence[Prompt], batches: Sequence[OptionLogits], *, k: int) -> OptionLogits:
+    """The batches of one chunk as one, in the order of its prompts, with places for k options."""
     ids = [name for batch in batches for name in batch.ids]
     at = {name: i for i, name in enumerate(ids)}
     order = np.array([at[p.question_id] for p in prompts], dtype=np.int64)
-    counts = [batch.option_tokens for batch in batches if batch.option_tokens is not None]
+    counts = [_wide(batch.option_tokens, k, 0) for batch in batches if batch.option_tokens is not None]
+    tops = [text for batch in batches for text in batch.top_tokens or ()]
     return OptionLogits(
         ids=tuple(ids[i] for i in order),
-        logits=np.concatenate([batch.logits for batch in batches])[order],
+        logits=np.concatenate([_wide(batch.logits, k, -np.inf) for batch in batches])[order],
         letter_mass=np.concatenate([batch.letter_mass for batch in batches])[order],
         option_tokens=np.concatenate(counts)[order] if counts else None,
+        top_tokens=tuple(tops[i] for i in order) if len(tops) == len(ids) else None,
     )
+
+
+def _wide(rows: npt.NDArray[Number], k: int, fill: float) -> npt.NDArray[Number]:
+    """Rows (n, few) as (n, k), with ``fill`` behind them."""
+    return np.pad(rows, ((0, 0), (0, k - rows.shape[1])), constant_values=fill)
 
 
 def _provenance(
@@ -281,7 +296,7 @@ def _in_words(error: Exception) -> str:
 
 
 def _locked(folder: Path) -> IO[str]:
-    lock = take(folder / "run.lock")
+    lock = take(liveness.run_lock(folder))
     if lock is None:
         raise RunBusyError(f"another process is at run {folder.name}; wait for it or cancel it")
     return lock

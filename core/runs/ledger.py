@@ -1,7 +1,8 @@
-"""What the database knows of runs, and the few things that are done to them there.
+"""What DBOS knows of runs, and the few things that are done to them there.
 
 A run is a DBOS workflow whose id is the run id and whose one argument is the run id too; everything else about
-it is in its folder.
+it is in its folder. It waits in one queue, to which no worker listens: a worker takes it there by a claim
+(:mod:`core.runs.claims`), which knows of order and memory, and moves it to a queue of its own.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Entry:
     """What the database says about a run.
 
     ``status`` is DBOS's word, ``executor`` the ``host:slot`` that has it or had it last (empty before the first),
-    ``tries`` how often a worker began it since it was last asked for, ``death`` how its last worker died.
+    ``tries`` how often a worker began it since it was last asked for, ``death`` how its last worker died, ``queue``
+    where it waits or came from.
     """
 
     run_id: str
@@ -44,6 +46,7 @@ class Entry:
     executor: str = ""
     tries: int = 0
     death: str = ""
+    queue: str = ""
 
 
 def entries(run_ids: Sequence[str], *, within_s: float = ANSWER_WITHIN_S) -> dict[str, Entry]:
@@ -80,12 +83,43 @@ def enqueue(run_id: str) -> None:
 
 
 def hand_back(run_id: str, *, within_s: float = ANSWER_WITHIN_S) -> None:
-    """Put a run whose worker is known to be dead back into the queue, with fresh tries, for any worker."""
+    """Put a run whose worker is known to be dead back among those that wait, with fresh tries."""
+    _move(run_id, QUEUE, within_s=within_s)
+
+
+def hand_to(run_id: str, executor: str) -> None:
+    """Put a run that this executor has claimed into the executor's own queue, unless it is there or at work."""
 
     def question(client: DBOSClient) -> None:
         before = _find(client, run_id)
-        if before is not None and before.status == RUNNING:
-            client.resume_workflow(run_id, queue_name=QUEUE)
+        if before is None or before.status not in UNFINISHED:
+            return
+        here = before.executor == executor if before.status == RUNNING else before.queue == queue_of(executor)
+        if not here:
+            client.resume_workflow(run_id, queue_name=queue_of(executor))
+
+    ask(question)
+
+
+def open_queue(executor: str) -> None:
+    """Make an executor's own queue, from which it takes one run at a time."""
+    ask(
+        lambda client: client.register_queue(
+            queue_of(executor), worker_concurrency=1, polling_interval_sec=database.POLL_QUEUE_S
+        )
+    )
+
+
+def queue_of(executor: str) -> str:
+    """The name of an executor's own queue."""
+    return f"{QUEUE} of {executor}"
+
+
+def _move(run_id: str, queue: str, *, within_s: float) -> None:
+    def question(client: DBOSClient) -> None:
+        before = _find(client, run_id)
+        if before is not None and before.status in UNFINISHED:
+            client.resume_workflow(run_id, queue_name=queue)
 
     ask(question, within_s=within_s)
 
@@ -129,6 +163,7 @@ def _entry(status: WorkflowStatus) -> Entry:
         executor=status.executor_id or "",
         tries=status.recovery_attempts or 0,
         death=(status.attributes or {}).get("death", ""),
+        queue=status.queue_name or "",
     )
 
 

@@ -6,10 +6,12 @@
 ``wake``            touched by whoever has something for the agent to do at once
 ``<slot>.lock``     held by the slot's worker, so that no two workers ever share an executor id
 ``<slot>.run``      the run that the worker is at; gone when it is at none
+``slots.json``      the host's slots and their memory (:mod:`core.runs.slots`)
+``readings.json``   its GPUs' memory, load and heat while runs run (:mod:`core.runs.readings`)
 ==================  ==================================================================================
 
-A worker's executor id is ``host:slot``. On this host the locks are the truth; of another host that shares the
-folder, the heartbeat is.
+A worker's executor id is ``host:slot``. On this host the locks are the truth; of another host the heartbeat is: the
+one in the database that they share (:mod:`core.runs.hosts`), or the folder's where the database is a file.
 """
 
 from __future__ import annotations
@@ -29,13 +31,22 @@ BEAT_STALE_S = 10.0
 """A heartbeat of another host older than this means that its agent is dead."""
 
 
-@functools.cache
 def host() -> str:
-    """This host's name, fit for a file name and an executor id.
+    """This host's name, fit for a file name and an executor id: ``HEDGE_HOST``, or else the machine's own.
 
     Without its domain, which a laptop changes with the network it is in.
     """
-    return re.sub(r"[^A-Za-z0-9-]+", "-", socket.gethostname().partition(".")[0]) or "host"
+    return _fit(settings().host or _machine())
+
+
+@functools.cache
+def _machine() -> str:
+    return socket.gethostname().partition(".")[0]
+
+
+@functools.lru_cache(maxsize=16)
+def _fit(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]+", "-", name) or "host"
 
 
 def executor_id(slot: str) -> str:
@@ -59,6 +70,14 @@ def worker_lock(executor: str) -> Path:
     return agent_lock(its_host).with_name(f"{slot}.lock")
 
 
+def run_lock(folder: Path) -> Path:
+    """The lock of whichever process of this host is at the run in ``folder``.
+
+    A host each, because one that is cut off would hold a common lock for ever; between hosts the claim decides.
+    """
+    return folder / f"run.{host()}.lock"
+
+
 def agent_alive() -> bool:
     """Whether an agent lives on this host."""
     return is_held(agent_lock())
@@ -66,8 +85,18 @@ def agent_alive() -> bool:
 
 def any_agent_alive() -> bool:
     """Whether an agent lives here or, by its heartbeat, on another host that shares ``HEDGE_HOME``."""
+    return agent_alive() or bool(live_hosts() - {host()})
+
+
+def live_hosts() -> frozenset[str]:
+    """The hosts whose agents live, by the database they share, or by the folder where the database is a file."""
+    from core.runs import database, hosts
+
+    here = frozenset({host()} if agent_alive() else ())
+    if database.is_shared():
+        return here | (hosts.alive() - {host()})
     others = (settings().home / "agents").glob("*/agent.lock")
-    return agent_alive() or any(_beats(path) for path in others if path != agent_lock())
+    return here | {path.parent.name for path in others if path != agent_lock() and _beats(path)}
 
 
 def worker_alive(executor: str) -> bool:
@@ -75,7 +104,7 @@ def worker_alive(executor: str) -> bool:
     its_host = executor.rpartition(":")[0]
     if not its_host:
         return False
-    return is_held(worker_lock(executor)) if its_host == host() else _beats(agent_lock(its_host))
+    return is_held(worker_lock(executor)) if its_host == host() else its_host in live_hosts()
 
 
 def at_work(executor: str, run_id: str) -> bool:

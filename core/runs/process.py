@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -13,15 +12,22 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import RunError
-from core.runs import database, liveness
+from core.runs import database, deaths, gpus, liveness
 from core.runs.slots import Slot
 from core.settings import ROOT, settings
 
 STEADY_AFTER_S = 10.0
 """A worker that lives this long has started well: if it dies, the next one is started at once."""
 LONGEST_PAUSE_S = 30.0
+FREED_WITHIN_S = 20.0
+"""How long the next worker waits for the memory of a GPU that a dead one has not given back yet."""
+FREED_BUT_GIB = 0.5
+COUNT_EVERY_S = 2.0
 LARGEST_LOG = 5_000_000
 """Bytes after which a log is put aside; one older log is kept."""
+
+
+UNWANTED = "killed because its run was no longer wanted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +48,13 @@ class WorkerProcess:
         self.wanted = True
         self.started = 0.0
         self.start_at = 0.0
+        self.died = 0.0
         self.quick_deaths = 0
         self._process: subprocess.Popen[bytes] | None = None
-        self._killed = False
+        self._killed = ""
+        self._used_gib: float | None = None
+        self._starved_at = 0.0
+        self._starved: int | None = None
 
     @property
     def run_id(self) -> str:
@@ -54,22 +64,28 @@ class WorkerProcess:
     def tend(self) -> Death | None:
         """Start the worker where it is due; says so where it has died since the last time."""
         if self._process is None:
-            if self.wanted and time.monotonic() >= self.start_at:
+            if self.wanted and time.monotonic() >= self.start_at and self._is_freed():
                 self._start()
             return None
         status = self._process.poll()
         if status is None:
+            self._count_kills()
             return None
         self._close()
-        death = Death(liveness.busy_with(self.executor), in_words(status), self._killed)
+        reason = self._killed or deaths.in_words(status, starved=self._is_starved())
+        death = Death(liveness.busy_with(self.executor), reason, bool(self._killed) and self._killed == UNWANTED)
         liveness.say_idle(self.executor)
-        self.start_at = time.monotonic() + self._pause(death)
+        self.died = time.monotonic()
+        self.start_at = self.died + self._pause(death)
         return death
 
-    def kill(self) -> None:
-        """Kill the worker without asking; :meth:`tend` sees it dead a moment later and starts another."""
+    def kill(self, reason: str = "") -> None:
+        """Kill the worker without asking; :meth:`tend` sees it dead a moment later and starts another.
+
+        ``reason`` is why in words, where it is no death that was wanted.
+        """
         if self._process:
-            self._killed = True
+            self._killed = reason or UNWANTED
             self._process.kill()
 
     def end(self) -> None:
@@ -81,11 +97,29 @@ class WorkerProcess:
             self._close()
             liveness.say_idle(self.executor)
 
+    def _is_freed(self) -> bool:
+        """Whether the GPU's memory is as it was before the last worker, or has been waited for long enough."""
+        if self._used_gib is None or time.monotonic() - self.died > FREED_WITHIN_S:
+            return True
+        seen = gpus.reading(self.slot.devices)
+        return seen is None or seen.used_gib <= self._used_gib + FREED_BUT_GIB
+
+    def _count_kills(self) -> None:
+        if time.monotonic() - self._starved_at >= COUNT_EVERY_S:
+            self._starved_at, self._starved = time.monotonic(), deaths.kills_for_memory()
+
+    def _is_starved(self) -> bool | None:
+        """Whether somebody was killed for want of memory since the worker was last seen alive."""
+        now = deaths.kills_for_memory()
+        return None if now is None or self._starved is None else now > self._starved
+
     def _start(self) -> None:
         liveness.say_idle(self.executor)
+        seen = gpus.reading(self.slot.devices) if self.slot.devices else None
+        self._used_gib = seen.used_gib if seen else None
         with open_log(f"worker-{liveness.host()}-{self.slot.name}.log") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "core.runs.worker", self.executor],
+                [sys.executable, "-m", "core.runs.worker", self.executor, str(self.slot.memory_gib)],
                 cwd=ROOT,
                 env=environment() | {"CUDA_VISIBLE_DEVICES": self.slot.devices},
                 stdin=subprocess.PIPE,  # never written to: it closes when the agent dies, by which the worker knows
@@ -94,7 +128,8 @@ class WorkerProcess:
                 start_new_session=True,
             )
         self.started = time.monotonic()
-        self._killed = False
+        self._killed = ""
+        self._count_kills()
 
     def _close(self) -> None:
         if self._process and self._process.stdin:
@@ -113,22 +148,6 @@ class WorkerProcess:
         return min(LONGEST_PAUSE_S, 0.25 * 2.0**self.quick_deaths)
 
 
-def in_words(status: int) -> str:
-    """A process's exit status as the second half of "its worker was …".
-
-    >>> in_words(-9)
-    'killed by signal 9 (SIGKILL), perhaps for want of memory'
-    >>> in_words(1)
-    'ended by an error of its own (exit status 1)'
-    """
-    if status >= 0:
-        return f"ended by an error of its own (exit status {status})"
-    name = signal.Signals(-status).name if -status in signal.valid_signals() else "unknown"
-    return f"killed by signal {-status} ({name})" + (
-        ", perhaps for want of memory" if -status == signal.SIGKILL else ""
-    )
-
-
 def environment() -> dict[str, str]:
     """This process's environment, with paths that hold wherever a child of it runs."""
     fixed = {"HEDGE_HOME": str(settings().home)}
@@ -140,12 +159,22 @@ def environment() -> dict[str, str]:
 def start_detached(arguments: Sequence[str], *, log: str, up: Callable[[], bool], within_s: float, what: str) -> None:
     """Start ``python -m …`` so that it outlives this process, and wait until it is ``up``.
 
-    The command itself detaches and returns; it writes to ``log`` in ``HEDGE_HOME/logs``. Raises :class:`RunError`
-    that says ``what`` where it is not up within ``within_s`` seconds.
+    It writes to ``log`` in ``HEDGE_HOME/logs``. Raises :class:`RunError` that says ``what`` where it is not up within
+    ``within_s`` seconds.
     """
+    detach(arguments, log=log)
+    end = time.monotonic() + within_s
+    while not up():
+        if time.monotonic() > end:
+            raise RunError(f"{what}; {settings().home / 'logs' / log} says why")
+        time.sleep(0.01)
+
+
+def detach(arguments: Sequence[str], *, log: str) -> None:
+    """Start ``python -m …`` as a process that is nobody's child, and do not wait for it."""
     with open_log(log) as out:
         subprocess.run(
-            [sys.executable, "-m", *arguments],
+            [sys.executable, "-m", "core.runs.detached", *arguments],
             cwd=ROOT,
             env=environment(),
             stdin=subprocess.DEVNULL,
@@ -154,11 +183,6 @@ def start_detached(arguments: Sequence[str], *, log: str, up: Callable[[], bool]
             start_new_session=True,
             check=False,
         )
-    end = time.monotonic() + within_s
-    while not up():
-        if time.monotonic() > end:
-            raise RunError(f"{what}; {settings().home / 'logs' / log} says why")
-        time.sleep(0.01)
 
 
 def open_log(name: str) -> IO[bytes]:

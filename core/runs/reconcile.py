@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 
-from core.runs import ledger, liveness
+from core.errors import HedgeError
+from core.runs import claims, database, hosts, ledger, liveness
+from core.runs.claims import Claim, Place
 from core.runs.ledger import Entry
 
 LOOK_BACK_S = 120.0
@@ -24,6 +26,16 @@ class Reconciler:
         self.executors = frozenset(executors)
         self.seen_until = 0.0
         self.unattended: dict[str, float] = {}
+        self.watch = hosts.Watch()
+
+    def watch_hosts(self) -> list[str]:
+        """Take the runs of hosts whose hearts have stopped, so that live ones may have them; returns their ids."""
+        dead = self.watch.dead(hosts.beats(within_s=ANSWER_WITHIN_S)) - {liveness.host()}
+        if not dead:
+            return []
+        waiting = claims.places(within_s=ANSWER_WITHIN_S).values()
+        lost = [place for place in waiting if place.executor.rpartition(":")[0] in dead]
+        return [place.run_id for place in lost if _take_from_the_dead(place)]
 
     def go_over(self) -> bool:
         """Put everything right once; says whether any run, on any host, is queued or running."""
@@ -33,6 +45,7 @@ class Reconciler:
             _settle(entry)
         self.seen_until = begun
         unfinished = ledger.unfinished(within_s=ANSWER_WITHIN_S)
+        _adopt(unfinished.values())
         self._put_back([entry for entry in unfinished.values() if entry.status == ledger.RUNNING])
         return bool(unfinished)
 
@@ -65,7 +78,10 @@ def put_back(run_id: str, why: str) -> None:
     """Put a run whose worker is dead back into the queue, and say so in its folder."""
     from core.runs import store
 
+    # First the queue, then the claim: whoever takes it then finds the run where it waits.
     ledger.hand_back(run_id, within_s=ANSWER_WITHIN_S)
+    if claim := claims.get(run_id):
+        claims.let_go(claim, back=True, within_s=ANSWER_WITHIN_S)
     store.update_record(run_id, state="queued")
     store.clear_progress(store.folder_of(run_id))
     store.log(store.folder_of(run_id), why)
@@ -77,6 +93,40 @@ def note_death(run_id: str, worker: str, reason: str) -> None:
 
     store.log(store.folder_of(run_id), f"worker {worker} was {reason}")
     ledger.note_death(run_id, reason, within_s=ANSWER_WITHIN_S)
+
+
+def _adopt(unfinished: Collection[Entry]) -> None:
+    """Give a place to a run that waits without one: whoever queued it died halfway, or was an older Hedge."""
+    waiting = [entry for entry in unfinished if entry.status in ledger.QUEUED and entry.queue == database.QUEUE]
+    if not waiting:
+        return
+    known = claims.places(within_s=ANSWER_WITHIN_S)
+    for entry in waiting:
+        if entry.run_id not in known:
+            from core.runs import needs, store
+
+            try:
+                claims.add(entry.run_id, needs_gib=needs.memory_gib(store.read_record(entry.run_id).spec))
+            except HedgeError:  # its folder is gone or damaged, and says so wherever it is opened
+                continue
+
+
+def _take_from_the_dead(place: Place) -> bool:
+    """End a dead host's claim; a run that has lost as many hosts as it may is given up instead of queued again."""
+    if not claims.take_away(Claim(place.run_id, place.executor, place.epoch), within_s=ANSWER_WITHIN_S):
+        return False
+    from core.runs import status, store
+
+    host = place.executor.rpartition(":")[0]
+    losses = place.losses + 1
+    store.log(store.folder_of(place.run_id), f"host {host} is gone, the {losses}. that this run has lost")
+    if losses >= ledger.TRIES:
+        claims.withdraw(place.run_id)
+        ledger.cancel(place.run_id)
+        message = status.LOST_HOSTS.format(losses=losses)
+        store.update_record(place.run_id, state="failed", message=message, ended=time.time())
+        return False
+    return True
 
 
 def _settle(entry: Entry) -> None:

@@ -16,14 +16,27 @@ DTYPES = ("float32", "float16", "bfloat16", "int8", "int4")
 QUANTIZED = ("int8", "int4")
 """Those that need an NVIDIA GPU and bitsandbytes."""
 
-FORMS = ("letters", "cloze")
+FORMS = ("letters", "cloze", "continuation")
+"""Letters after the listed options; the options' texts after ``Answer:``; their texts right after the question."""
+TEXT_FORMS = ("cloze", "continuation")
+"""Forms that do not show the options, whose order then means nothing."""
+LOSSES = "losses"
+"""The form of a run that scores every word of a counselor's instead of answering questions; its task is
+``perplexity@`` and the hash of a :class:`~core.perplexity.request.Request`."""
 FORMATS = ("plain", "chat")
 MODES = {"short": 100, "long": 10_000}
 """Questions a run uses at most, by mode."""
 
 MAX_SHOTS = 16
+MAX_FOREIGN_SHOTS = 1000
+"""Demonstrations that another tool's run may say it had."""
 
-LATER: dict[str, Any] = {"prompt_format": "plain", "rotations": False}
+MAX_REPEATS = 100
+"""Answers written to one question."""
+MAX_SYSTEM = 4_000
+"""Characters of a system prompt."""
+
+LATER: dict[str, Any] = {"prompt_format": "plain", "rotations": False, "orders": False, "system": "", "repeats": 0}
 """Keys that came after the first runs, with what they were before; such a value leaves a run's id as it was."""
 
 
@@ -36,8 +49,9 @@ class RunSpec:
     calibrates. ``origin`` names the format an imported run came from and ``fingerprint`` its data; Hedge's own runs
     have ``hedge`` and a fingerprint only where their questions lie in a person's file. ``prompt_format`` puts the
     prompt as it is or in the model's chat template, ``rotations`` asks every test question in all rotations of its
-    options. ``batch_size`` fixes the rows of a batch by hand; it is no part of what a run is, and two specs that differ
-    in it alone are equal.
+    options, ``orders`` in all their orders (:mod:`core.tasks.rotation`). ``system`` is a system prompt of the person's
+    own. ``repeats`` lets the model write so many sampled answers to each test question besides. ``batch_size`` fixes
+    the rows of a batch by hand; it is no part of what a run is, and two specs that differ in it alone are equal.
 
     >>> RunSpec(model="pocket-1m", task="qa").run_id
     'pocket-1m-qa-base-0shot-float32-a28c452d31'
@@ -56,6 +70,9 @@ class RunSpec:
     fingerprint: str = ""
     prompt_format: str = "plain"
     rotations: bool = False
+    orders: bool = False
+    system: str = ""
+    repeats: int = 0
     batch_size: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -65,20 +82,45 @@ class RunSpec:
             raise InputError("a run needs a task")
         _among("strategy", self.strategy, STRATEGIES)
         _among("dtype", self.dtype, DTYPES)
-        _among("form", self.form, FORMS)
+        _among("form", self.form, (*FORMS, LOSSES))
         _among("format", self.prompt_format, FORMATS)
+        self._check_asking()
         if self.batch_size is not None and self.batch_size < 1:
             raise InputError(
                 f"a batch size must be at least 1, got {self.batch_size}; leave it out to let memory decide"
             )
-        if not 0 <= self.shots <= MAX_SHOTS:
-            raise InputError(f"shots must lie from 0 to {MAX_SHOTS}, got {self.shots}")
+        most = MAX_SHOTS if self.origin == "hedge" else MAX_FOREIGN_SHOTS
+        if not 0 <= self.shots <= most:
+            raise InputError(f"shots must lie from 0 to {most}, got {self.shots}")
         if self.samples is not None and self.samples < 2:
             raise InputError(f"samples must be at least 2, one to calibrate and one to test, got {self.samples}")
         if not 0 < self.calibration_share < 1:
             raise InputError(
                 f"the calibration share must lie in (0, 1), got {self.calibration_share}; 0.5 is a good choice"
             )
+
+    def _check_asking(self) -> None:
+        if self.rotations and self.orders:
+            raise InputError("all orders of the options hold all their rotations; ask for one of the two")
+        if self.form in TEXT_FORMS and (self.orders or self.repeats):  # older runs of texts may have rotations
+            raise InputError(
+                f"form {self.form} does not show the options, so there is no order of theirs to change and no answer "
+                "to choose in writing; use the form letters"
+            )
+        if not 0 <= self.repeats <= MAX_REPEATS:
+            raise InputError(f"repeats must lie from 0 to {MAX_REPEATS}, got {self.repeats}")
+        if len(self.system) > MAX_SYSTEM:
+            raise InputError(f"a system prompt may have {MAX_SYSTEM:,} characters, got {len(self.system):,}")
+
+    @property
+    def asks_texts(self) -> bool:
+        """Whether the options' texts are scored, unseen by the model, and not their letters."""
+        return self.form in TEXT_FORMS
+
+    @property
+    def answers(self) -> bool:
+        """Whether the run answers questions, and so has figures of accuracy and sets."""
+        return self.form != LOSSES
 
     @property
     def model_name(self) -> str:
@@ -105,6 +147,7 @@ class RunSpec:
         """The name of the run's folder: readable first, content hash last."""
         unusual = [self.form] * (self.form != "letters") + [self.prompt_format] * (self.prompt_format != "plain")
         asked = "-".join([self.task_name, self.strategy, f"{self.shots}shot", self.dtype, *unusual])
+        asked = asked if self.answers else f"{self.task_name}-{self.dtype}"
         readable = f"{self.model_name}-{asked}"
         return f"{re.sub(r'[^a-z0-9]+', '-', readable.lower()).strip('-')}-{self.fingerprint_hash}"
 

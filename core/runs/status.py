@@ -21,6 +21,9 @@ STOPPING = "Stopping."
 LOST = "Its process ended before the run did; resume it to go on with what is missing."
 CRASHED = "Its worker could not even say why it failed; the worker's log in HEDGE_HOME/logs has the details."
 NO_AGENT = "It waits: no agent lives on this host; `python -m core agent` starts one."
+LOST_HOSTS = (
+    "{losses} hosts were lost while they were at it; choose a smaller model or dtype, or resume it to try again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def is_executed(record: RunRecord, entry: Entry | None) -> bool:
         return False
     if entry is not None and liveness.at_work(entry.executor, record.run_id):
         return True
-    return is_held(store.folder_of(record.run_id) / "run.lock")
+    return is_held(liveness.run_lock(store.folder_of(record.run_id)))
 
 
 def _ended(entry: Entry | None) -> tuple[State, str]:
@@ -123,6 +126,9 @@ def _ended(entry: Entry | None) -> tuple[State, str]:
 
 
 def _without_worker(entry: Entry | None, *, agent: bool) -> str:
+    host = entry.executor.rpartition(":")[0] if entry else ""
+    if agent and host != liveness.host() and host not in liveness.live_hosts():
+        return f"Its host {host} is gone; another goes on with it."
     died = f"Its worker was {entry.death}" if entry and entry.death else "Its worker is gone"
     if agent:
         return f"{died}; the agent starts another, which goes on with it."

@@ -15,7 +15,9 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -26,12 +28,15 @@ import pyarrow.parquet as pq
 
 from core.errors import InputError
 from core.records import OptionLogits, Question, Role
+from core.runs.columns import number_rows, numbers, text_lists, texts
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 
 SCHEMA_VERSION = 1
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """From schema version to the function that lifts ``run.json`` to the next one."""
+
+_GUARD: ContextVar[Callable[[], None]] = ContextVar("guard", default=lambda: None)
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -98,6 +103,19 @@ def run_ids() -> list[str]:
         if parent.is_dir():
             names |= {path.name for path in parent.iterdir() if (path / "run.json").is_file()}
     return sorted(names)
+
+
+@contextmanager
+def guarded(guard: Callable[[], None]) -> Iterator[None]:
+    """Call ``guard`` at the last moment before each lasting write of this thread; what it raises prevents the write.
+
+    A worker that was cut off and has lost its run to another thus writes nothing of it any more.
+    """
+    token = _GUARD.set(guard)
+    try:
+        yield
+    finally:
+        _GUARD.reset(token)
 
 
 def is_bundled(run_id: str) -> bool:
@@ -209,14 +227,14 @@ def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence
     """Write ``questions.parquet`` in one step; ``roles`` has one entry a question."""
     table = pa.table(
         {
-            "id": [q.id for q in questions],
-            "task": [q.task for q in questions],
-            "group": [q.group for q in questions],
-            "context": [q.context for q in questions],
-            "question": [q.question for q in questions],
-            "options": [list(q.options) for q in questions],
-            "label": pa.array([q.label for q in questions], pa.int16()),
-            "role": list(roles),
+            "id": texts([q.id for q in questions]),
+            "task": texts([q.task for q in questions]),
+            "group": texts([q.group for q in questions]),
+            "context": texts([q.context for q in questions]),
+            "question": texts([q.question for q in questions]),
+            "options": text_lists([q.options for q in questions]),
+            "label": numbers(np.array([q.label for q in questions], np.int16)),
+            "role": texts(roles),
         }
     )
     _write_table(folder / "questions.parquet", [table])
@@ -224,14 +242,19 @@ def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence
 
 def read_questions(run_id: str) -> pa.Table:
     """``questions.parquet``: id, task, group, context, question, options, label, role."""
-    return _read_table(folder_of(run_id) / "questions.parquet")
+    return read_table(folder_of(run_id) / "questions.parquet")
 
 
 def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
     """Write one finished chunk; writing it again replaces it."""
+    write_chunk_table(folder, index, _logits_table(scored))
+
+
+def write_chunk_table(folder: Path, index: int, table: pa.Table) -> None:
+    """Write one finished chunk of a run that is no benchmark's; writing it again replaces it."""
     chunks = folder / "chunks"
     chunks.mkdir(exist_ok=True)
-    _write_table(chunks / f"{index:06d}.parquet", [_logits_table(scored)])
+    _write_table(chunks / f"{index:06d}.parquet", [table])
 
 
 def finished_chunks(folder: Path) -> list[int]:
@@ -239,10 +262,10 @@ def finished_chunks(folder: Path) -> list[int]:
     return sorted(int(path.stem) for path in (folder / "chunks").glob("[0-9]*.parquet"))
 
 
-def join_chunks(folder: Path) -> None:
-    """Make ``logits.parquet`` of the chunks, one row group each, and drop them."""
+def join_chunks(folder: Path, name: str = "logits.parquet") -> None:
+    """Make ``logits.parquet``, or another file, of the chunks, one row group each, and drop them."""
     paths = [folder / "chunks" / f"{index:06d}.parquet" for index in finished_chunks(folder)]
-    _write_table(folder / "logits.parquet", (pq.read_table(path, memory_map=False) for path in paths))
+    _write_table(folder / name, (pq.read_table(path, memory_map=False) for path in paths))
     drop_chunks(folder)
 
 
@@ -264,7 +287,7 @@ def write_logits(folder: Path, scored: OptionLogits) -> None:
 
 def read_logits(run_id: str) -> OptionLogits:
     """``logits.parquet`` of a run that has ended well."""
-    table = _read_table(folder_of(run_id) / "logits.parquet")
+    table = read_table(folder_of(run_id) / "logits.parquet")
     n = table.num_rows
     flat = table["logits"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
     counts = None
@@ -275,24 +298,73 @@ def read_logits(run_id: str) -> OptionLogits:
         logits=flat.reshape(n, -1).astype(np.float32, copy=False),
         letter_mass=table["letter_mass"].to_numpy().astype(np.float32, copy=False),
         option_tokens=counts,
+        top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
     )
 
 
+def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
+    """Write ``bare.parquet``: each distinct option text, and what it scores on its own after which bare prompt (a name
+    of :data:`core.prompting.cloze.BARE`)."""
+    tables = [
+        pa.table(
+            {
+                "by": texts([name] * len(scored.ids)),
+                "text": texts(scored.ids),
+                "log_p": numbers(scored.logits[:, 0].astype(np.float32)),
+            }
+        )
+        for name, scored in scores.items()
+    ]
+    _write_table(folder / "bare.parquet", tables)
+
+
+def has_bare(folder: Path) -> bool:
+    """Whether the options' own scores are there."""
+    return (folder / "bare.parquet").is_file()
+
+
+def drop_bare(folder: Path) -> None:
+    """Forget the options' own scores."""
+    (folder / "bare.parquet").unlink(missing_ok=True)
+
+
+def read_bare(run_id: str) -> dict[str, dict[str, float]]:
+    """By bare prompt, what each option text scores on its own; nothing for a run that did not ask."""
+    path = folder_of(run_id) / "bare.parquet"
+    found: dict[str, dict[str, float]] = {}
+    if path.is_file():
+        for row in read_table(path).to_pylist():
+            found.setdefault(row["by"], {})[row["text"]] = row["log_p"]
+    return found
+
+
+def write_written(folder: Path, table: pa.Table) -> None:
+    """Write ``written.parquet``, the answers that the model wrote: ``id``, ``repeat``, ``text``, ``answer`` (-1 where
+    none was found in the text)."""
+    _write_table(folder / "written.parquet", [table])
+
+
+def read_written(run_id: str) -> pa.Table | None:
+    """The answers that the model wrote; None for a run that let it write none."""
+    path = folder_of(run_id) / "written.parquet"
+    return read_table(path) if path.is_file() else None
+
+
 def _logits_table(scored: OptionLogits) -> pa.Table:
-    k = scored.logits.shape[1]
-    flat = pa.array(scored.logits.astype(np.float32).ravel(), pa.float32())
     columns = {
-        "id": pa.array(list(scored.ids), pa.string()),
-        "logits": pa.FixedSizeListArray.from_arrays(flat, k),
-        "letter_mass": pa.array(scored.letter_mass.astype(np.float32), pa.float32()),
+        "id": texts(scored.ids),
+        "logits": number_rows(scored.logits.astype(np.float32)),
+        "letter_mass": numbers(scored.letter_mass.astype(np.float32)),
     }
     if scored.option_tokens is not None:
-        counts = pa.array(scored.option_tokens.astype(np.int32).ravel(), pa.int32())
-        columns["option_tokens"] = pa.FixedSizeListArray.from_arrays(counts, k)
+        columns["option_tokens"] = number_rows(scored.option_tokens.astype(np.int32))
+    if scored.top_tokens is not None:
+        columns["top_token"] = texts(scored.top_tokens)
     return pa.table(columns)
 
 
-def _read_table(path: Path) -> pa.Table:
+def read_table(path: Path) -> pa.Table:
+    """A Parquet file of a run; :class:`InputError` where it is missing or damaged."""
     try:
         return pq.read_table(path, memory_map=False)
     except (OSError, pa.ArrowException) as error:
@@ -312,6 +384,7 @@ def _write_table(path: Path, tables: Sequence[pa.Table] | Iterator[pa.Table]) ->
             raise InputError(f"there is nothing to write to {path}")
         writer.close()
         _sync(part)
+        _GUARD.get()()
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
@@ -324,6 +397,7 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
         part.write_bytes(content)
         if sync:
             _sync(part)
+            _GUARD.get()()
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Sequence
@@ -33,6 +34,12 @@ def load(task: str) -> list[Question]:
     path = bank_path(task)
     if not path.is_file():
         raise InputError(f"task {task!r} has no questions here yet; choose from {', '.join(available())}")
+    return list(_read(path, path.stat().st_mtime_ns))
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, stamp: int) -> tuple[Question, ...]:
+    """Kept, because the runs of a matrix share their questions; ``stamp`` is when the file was last written."""
     questions = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
@@ -50,7 +57,7 @@ def load(task: str) -> list[Question]:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path}, line {number}: expected a question, found {line[:80]!r} ({error})") from error
-    return questions
+    return tuple(questions)
 
 
 def fingerprint(questions: Sequence[Question]) -> str:

@@ -23,7 +23,7 @@ from core.settings import settings
 from core.tasks import TASKS, bank, finished, local_file, recipes
 from core.tasks.rows import READERS, download, read_dataset, read_file
 
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,14 @@ def is_file(task: str) -> bool:
     return place not in ("hub", "published") if at else Path(name).suffix.lower() in READERS
 
 
+def at_hand(task: str) -> bool:
+    """Whether :func:`load` finds the questions on this machine, without asking the hub."""
+    name, _, place = task.partition("@")
+    if place == "published":
+        return False
+    return place != "hub" or _cache_file(f"{name}-hub-{RECIPE_VERSION}").is_file()
+
+
 def choices() -> dict[str, str]:
     """Task names a person may pick from → title; those of the bank first."""
     bundled = {name: TASKS[name] for name in bank.available()}
@@ -124,9 +132,13 @@ def _from_file(task: str, path: Path) -> TaskData:
     return TaskData(built.questions, source=str(path), left_out=built.left_out)
 
 
+def _cache_file(name: str) -> Path:
+    return settings().home / "cache" / "tasks" / f"{name}.json"
+
+
 def _cached(task: str, name: str, make: Any) -> TaskData:
     """What ``make`` builds, from the cache where it is there; a file that is not whole is built anew."""
-    path = settings().home / "cache" / "tasks" / f"{name}.json"
+    path = _cache_file(name)
     try:
         values = json.loads(path.read_bytes())
         questions = tuple(Question(**(row | {"options": tuple(row["options"])})) for row in values.pop("questions"))

@@ -7,6 +7,7 @@ agree in all values of one band of them are compared exactly.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -32,6 +33,12 @@ def likeness(question: Question) -> str:
 
 def clusters(questions: Sequence[Question]) -> list[int]:
     """A number a question; alike and nearly alike questions have the same one, numbers count up as they first occur."""
+    return list(_clusters(tuple(questions)))
+
+
+@functools.lru_cache(maxsize=8)
+def _clusters(questions: tuple[Question, ...]) -> tuple[int, ...]:
+    """Kept, because the runs of a matrix share their questions."""
     parents = list(range(len(questions)))
     first: dict[str, int] = {}
     for i, question in enumerate(questions):
@@ -41,7 +48,7 @@ def clusters(questions: Sequence[Question]) -> list[int]:
         if _root(parents, i) != _root(parents, j) and _overlap(shingles[i], shingles[j]) >= NEAR:
             _join(parents, i, j)
     numbers: dict[int, int] = {}
-    return [numbers.setdefault(_root(parents, i), len(numbers)) for i in range(len(questions))]
+    return tuple(numbers.setdefault(_root(parents, i), len(numbers)) for i in range(len(questions)))
 
 
 def _shingles(questions: Sequence[Question]) -> list[npt.NDArray[np.int64]]:

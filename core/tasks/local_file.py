@@ -2,7 +2,7 @@
 
 A row has ``question``, ``options`` and ``label``, and may have ``context``, ``subject`` and ``id``. Options are a
 list (in CSV: a list in JSON, or a column a letter: ``A``, ``B``, …). The label is the right option's letter, or its
-number counted from 0. Every question has the same number of options.
+number counted from 0. No two options of a question are alike.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ TASK = "local"
 def read(rows: Sequence[Row], *, path: Path) -> tuple[Question, ...]:
     """The questions of a file; :class:`InputError` names the first row that is none."""
     questions = [_question(row, number, path) for number, row in enumerate(rows, start=1)]
-    _same_options(questions, path)
     seen: dict[str, int] = {}
     for number, question in enumerate(questions, start=1):
         if question.id in seen:
@@ -41,9 +40,11 @@ def _question(row: Row, number: int, path: Path) -> Question:
         raise InputError(f"{where}: expected a question, found the columns {', '.join(map(str, row))}")
     options = _options(row, where)
     label = _label(row.get("label", row.get("answer")), options, where)
-    doubled = sorted({option for option in options if options.count(option) > 1})
+    doubled = [option for option in options if options.count(option) > 1]
     if options[label] in doubled:
         raise InputError(f"{where}: the right answer {options[label]!r} is there twice; keep one of them")
+    if doubled:
+        raise InputError(f"{where}: the option {doubled[0]!r} is there twice; keep one of them")
     name = str(row.get("id") or f"{path.stem}-{number}")
     group = str(row.get("subject") or row.get("group") or "")
     return Question(name, TASK, group, str(row.get("context") or "").strip(), asked, options, label)
@@ -61,6 +62,10 @@ def _options(row: Row, where: str) -> tuple[str, ...]:
     options = tuple(str(option).strip() for option in found)
     if len(options) < 2 or not all(options):
         raise InputError(f"{where}: expected at least two options, none of them empty, found {list(options)}")
+    if len(options) > len(LETTERS):
+        raise InputError(
+            f"{where}: has {len(options)} options, and there are letters for {len(LETTERS)}; leave some out"
+        )
     return options
 
 
@@ -74,13 +79,3 @@ def _label(found: Any, options: tuple[str, ...], where: str) -> int:
     if not 0 <= label < len(options):
         raise InputError(f"{where}: {rule}, found {found!r}")
     return label
-
-
-def _same_options(questions: Sequence[Question], path: Path) -> None:
-    k = len(questions[0].options)
-    for number, question in enumerate(questions, start=1):
-        if len(question.options) != k:
-            raise InputError(
-                f"{path}, question {number}: has {len(question.options)} options and the first has {k}; a run needs "
-                "the same number everywhere, so split the file"
-            )

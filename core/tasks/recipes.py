@@ -138,8 +138,7 @@ def _another(numbers: random.Random, i: int, n: int) -> int:
 def _choices(task: str, rows: Sequence[Row]) -> Built:
     """ARC and CommonsenseQA, as on the hub (lists of labels and texts) or in the published note (a stem with choices).
 
-    Options may be labelled by letters or numbers. Questions with another number of options than most are left out,
-    for a run's questions all have the same k.
+    Options may be labelled by letters or numbers; a few questions have another number of options than most.
     """
     made = []
     for row in rows:
@@ -147,11 +146,7 @@ def _choices(task: str, rows: Sequence[Row]) -> Built:
         if str(row["answerKey"]).strip():
             at = labels.index(str(row["answerKey"]))
             made.append(Question(str(row["id"]), task, row.get("question_concept", ""), "", stem, tuple(texts), at))
-    sizes = [len(question.options) for question in made]
-    usual = max(set(sizes), key=sizes.count)
-    kept = [question for question in made if len(question.options) == usual]
-    other = len(made) - len(kept)
-    return Built(tuple(kept), {f"not of {usual} options": other} if other else {})
+    return Built(tuple(made), {})
 
 
 def _listed(row: Row) -> tuple[str, list[str], list[str]]:

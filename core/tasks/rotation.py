@@ -3,15 +3,27 @@
 A model that prefers a letter, or the first option, shows it when the options move. Rotation by r puts at place j
 what stood at place (j + r) mod m, so that over all rotations every option stands at every place once. Closing options
 that are no answers ("I don't know", "None of the above") keep their places.
+
+All orders are the m! permutations where m ≤ 4; beyond, all rotations of a few seeded ones, so that there too every
+option stands at every place equally often. An order is known by its place among the permutations in lexical order.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
 
 MARK = "@r"
+ORDER_MARK = "@o"
+
+ALL_ORDERS_TO = 4
+"""Options of which all orders are asked; of more a sample, of about as many orders."""
+ABOUT = 24
 
 
 def moving(question: Question) -> int:
@@ -43,6 +55,82 @@ def rotations(question: Question) -> list[Question]:
         turned = tuple(question.options[places(j, r, m)] for j in range(len(question.options)))
         made.append(replace(question, id=f"{question.id}{MARK}{r}", options=turned, label=(question.label - r) % m))
     return made
+
+
+def reorderings(question: Question, *, seed: int) -> list[Question]:
+    """The question in all other orders of its options, or in a seeded sample of them where there are more than four.
+
+    >>> [q.options for q in reorderings(Question("a", "qa", "", "", "?", ("x", "y"), 0), seed=0)]
+    [('y', 'x')]
+    """
+    m = moving(question)
+    made = []
+    for number in order_numbers(m, seed=seed):
+        order = permutation(number, m)
+        if number:
+            options = (*(question.options[i] for i in order), *question.options[m:])
+            label = order.index(question.label)
+            made.append(replace(question, id=f"{question.id}{ORDER_MARK}{number}", options=options, label=label))
+    return made
+
+
+def order_numbers(m: int, *, seed: int) -> list[int]:
+    """The numbers of the orders of m options that are asked, 0 (as written) first.
+
+    >>> order_numbers(3, seed=0), len(order_numbers(5, seed=0))
+    ([0, 1, 2, 3, 4, 5], 25)
+    """
+    if m <= ALL_ORDERS_TO:
+        return list(range(math.factorial(m)))
+    rng = np.random.default_rng([seed, 0x0DE5])
+    found: list[int] = []
+    order = list(range(m))
+    while len(found) < ABOUT:
+        turns = [order_number([*order[r:], *order[:r]]) for r in range(m)]
+        found += [] if turns[0] in found else turns
+        order = rng.permutation(m).tolist()
+    return found
+
+
+def permutation(number: int, m: int) -> list[int]:
+    """The order of m options with this number: at place j stands the option that stood at its j-th entry.
+
+    >>> permutation(0, 3), permutation(5, 3)
+    ([0, 1, 2], [2, 1, 0])
+    """
+    left = list(range(m))
+    order = []
+    for j in range(m, 0, -1):
+        at, number = divmod(number, math.factorial(j - 1))
+        order.append(left.pop(at))
+    return order
+
+
+def order_number(order: Sequence[int]) -> int:
+    """The number of an order, as :func:`permutation` takes it.
+
+    >>> order_number([2, 1, 0])
+    5
+    """
+    left = sorted(order)
+    number = 0
+    for place, option in enumerate(order):
+        number += left.index(option) * math.factorial(len(order) - 1 - place)
+        left.remove(option)
+    return number
+
+
+def asked_order(question_id: str, m: int) -> tuple[str, list[int]]:
+    """The id of the question that was asked in another order, and that order of its m moving options.
+
+    >>> asked_order("a@o5", 3), asked_order("a@r1", 3), asked_order("a", 2)
+    (('a', [2, 1, 0]), ('a', [1, 2, 0]), ('a', [0, 1]))
+    """
+    name, mark, number = question_id.rpartition(ORDER_MARK)
+    if mark and number.isdigit() and int(number) < math.factorial(m):
+        return name, permutation(int(number), m)
+    name, turn = origin(question_id)
+    return name, [places(j, turn, m) for j in range(m)]
 
 
 def places(j: int, r: int, m: int) -> int:

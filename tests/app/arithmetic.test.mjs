@@ -61,7 +61,7 @@ function checkFigures(prepared, policy) {
 
 function checkHistogram(prepared) {
   const [low, high] = scoreRange(prepared), { calibration } = prepared;
-  assert.ok(prepared.scores.every((score) => score >= low - 1e-12 && score <= high + 1e-12));
+  assert.ok(prepared.scores.every((score) => Number.isNaN(score) || (score >= low - 1e-12 && score <= high + 1e-12)));
   for (const bins of [1, 7, 50]) {
     const edge = (i) => low + ((high - low) * i) / bins;
     const expected = Array.from({ length: bins }, (_, i) => calibration.filter((score) =>

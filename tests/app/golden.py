@@ -54,6 +54,7 @@ class Case:
     ``most`` makes its probabilities of counts from 0 to that, full of ties, zeros and ones; without it they are
     continuous. Every fourth question has a twin, subjects are unlike in size, one is never calibrated and one never
     tested, and rows that neither calibrate nor test lie between the others. ``extra`` are the places of E and F.
+    With ``fewest`` questions have from so many options to k.
     """
 
     own: int
@@ -62,6 +63,7 @@ class Case:
     seed: int
     most: int | None = None
     extra: tuple[int, ...] = ()
+    fewest: int | None = None
     views: tuple[View, ...] = (View(),)
 
     def write(self, name: str) -> Evaluation:
@@ -70,16 +72,18 @@ class Case:
         roles = np.array(["calibration"] * self.own + ["test"] * self.asked + ["rotation"] * 5)
         rng.shuffle(roles)
         n = len(roles)
-        answers = [j for j in range(self.k) if j not in self.extra]
+        answers = [j for j in range(self.fewest or self.k) if j not in self.extra]
         labels = rng.choice(answers, n)
+        own = np.full(n, self.k) if self.fewest is None else rng.integers(self.fewest, self.k + 1, n)
         if self.most is None:
             logits = rng.normal(0, 2, (n, self.k))
             logits[np.arange(n), labels] += 1.5
         else:
             counts = rng.integers(0, self.most + 1, (n, self.k))
-            counts[counts.sum(axis=1) == 0, 0] = 1
+            counts[counts[:, : self.fewest].sum(axis=1) == 0, 0] = 1
             logits = np.log(counts, out=np.full((n, self.k), -np.inf), where=counts > 0)
-        questions = [self._question(i, str(roles[i]), int(labels[i]), rng) for i in range(n)]
+        logits[np.arange(self.k) >= own[:, None]] = -np.inf
+        questions = [self._question(i, str(roles[i]), int(labels[i]), int(own[i]), rng) for i in range(n)]
         spec = RunSpec(model=name.replace(" ", "-"), task="qa", seed=self.seed)
         folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
         store.write_questions(folder, questions, roles.tolist())
@@ -88,10 +92,10 @@ class Case:
         store.update_record(spec.run_id, state="done", ended=time.time())
         return load(spec.run_id)
 
-    def _question(self, i: int, role: str, label: int, rng: np.random.Generator) -> Question:
+    def _question(self, i: int, role: str, label: int, own: int, rng: np.random.Generator) -> Question:
         texts = iter(f"option {j} of {i - i % 4 // 3}" for j in range(self.k))
         words = dict(zip(self.extra, (DONT_KNOW, NONE_OF_ABOVE), strict=False))
-        options = tuple(words.get(j) or next(texts) for j in range(self.k))
+        options = tuple(words.get(j) or next(texts) for j in range(own))
         alone = {"calibration": "only calibrated", "test": "only tested"}.get(role, "sums")
         group = alone if i % 7 == 0 else ("colours", "sums")[int(rng.random() < 0.2)]
         return Question(f"q{i}", "qa", group, "", f"what is {i - i % 4 // 3}?", options, label)
@@ -104,6 +108,10 @@ CASES = {
     "two options": Case(5, 20, 2, 5, views=(View(), View(n_calibration=5), View(split_seed=7))),
     "four calibrated": Case(4, 9, 3, 6, views=(View(), View(n_calibration=4))),
     "twenty-six options": Case(80, 40, 26, 2**33 + 7, extra=(24, 25), views=(View(), View(True, 30, 4))),
+    "unlike numbers of options": Case(
+        70, 55, 7, 10, most=3, extra=(0, 1), fewest=4, views=(View(), View(split_seed=3), ALL)
+    ),
+    "two to five options": Case(90, 44, 5, 13, fewest=2),
     "rank at the edge": Case(999, 60, 6, 9, extra=(4, 5), views=(View(), View(True, 502, 8))),
     "many ties": Case(1000, 64, 4, 11, most=2, views=(View(), View(split_seed=12))),
 }
@@ -162,7 +170,7 @@ def looked(run: Evaluation, view: View, sent: Sent, numbers: Numbers) -> dict[st
         "letters": list(seen.letters),
         "calibration": np.searchsorted(sent.places, seen.calibration).tolist(),
         "test": np.searchsorted(sent.places, seen.test).tolist(),
-        "p": numbers.add(seen.probabilities[sent.places]),
+        "p": numbers.add(seen.option_probabilities[sent.places]),
         "scores": [scored(seen, name, sent, numbers) for name in SCORE_NAMES],
         "reports": [reported(alpha, empty, by) for alpha, empty in REPORTED for by in BY],
     }
@@ -170,11 +178,11 @@ def looked(run: Evaluation, view: View, sent: Sent, numbers: Numbers) -> dict[st
 
 def scored(seen: Evaluation, name: str, sent: Sent, numbers: Numbers) -> dict[str, Any]:
     """One score: its values, and all figures at all alphas for every policy and all strata."""
-    tuned = tune(name, seen.probabilities, seen.labels, seen.calibration, seed=seen.spec.seed)
+    tuned = tune(name, seen.option_probabilities, seen.labels, seen.calibration, seed=seen.spec.seed)
     rows, test = tuned.calibration, seen.test
     own, asked = scores_for(
         name,
-        seen.probabilities,
+        seen.option_probabilities,
         seen.labels,
         calibration=rows,
         test=test,

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from app.components import alpha_lab, option_bars, shift
+from app.components import alpha_lab, option_bars, shift, temperature
 from app.components.scripts import bundle
 from core.settings import ROOT
 from tests.app import golden
@@ -50,7 +50,9 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
     assert int(passed[1]) == looks * (1 + len(golden.SCORE_NAMES)) + 3 + laws + refusals
 
 
-@pytest.mark.parametrize("component", [alpha_lab, shift, option_bars], ids=lambda component: component.HERE.name)
+@pytest.mark.parametrize(
+    "component", [alpha_lab, shift, option_bars, temperature], ids=lambda component: component.HERE.name
+)
 def test_a_components_scripts_are_parts_of_one_module(component: ModuleType, tmp_path: Path):
     """They are joined into one, where no two may declare the same name and none is left out."""
     joined = tmp_path / "joined.mjs"

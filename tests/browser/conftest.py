@@ -148,7 +148,6 @@ def _end_engine(home: Path) -> None:
         for process in sorted(found, key=lambda p: p.pid):
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-                process.wait(10)
         time.sleep(0.1)
 
 

@@ -12,9 +12,10 @@ from playwright.sync_api import Page, expect
 
 from app.navigation import PAGES
 from app.words import JOINER
-from core.runs import store
+from core.runs import juries, store
 from tests.browser.conftest import Lab, Visitor, server
 from tests.conftest import synthetic_questions, synthetic_run
+from tests.core.jury.verdicts import seeded_jury
 
 NASTY = "<img src=x onerror=\"document.title='caught'\"> [click](http://e.vil) https://e.vil :red[x] $y$"
 FIGURES = {
@@ -23,6 +24,14 @@ FIGURES = {
     "alpha_lab": ".lab svg.chart",
     "one_question": ".question svg.lines",
     "learn": "[data-plot=sizes] svg.chart",
+    "compare": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
+    "calibration": ".temperature svg.chart",
+    "jury": ".jury:not(.fresh) .rules-table tbody tr",
+    "tokens": ".tokens .text button",
+    "prompting": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
+    "perplexity": ".strips .row .token",
+    "data": "[data-testid=stFileUploader]",
+    "doctor": "h1:has-text('What can this machine run?')",
 }
 
 
@@ -40,6 +49,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             for q in synthetic_questions(60)
         ]
         store.write_questions(store.folder_of(nasty), questions, ["calibration"] * 30 + ["test"] * 30)
+        judged = seeded_jury(80)
+        nasty_jury = replace(judged, questions=(NASTY,) * 80, answers=(NASTY,) * 80, jurors=(NASTY, "b", "c"))
+        juries.save(nasty_jury, name=NASTY, origin=NASTY)
         yield folder
 
 
@@ -64,7 +76,11 @@ def test_every_page_shows_its_figure(visit: Visitor, address: str, theme: str, t
     window = visit(address, theme=theme, width=900 if theme == "light" else 1600)
     page = window.open("/")
     for entry in PAGES:
-        page.get_by_test_id("stTopNavLink").filter(has_text=entry.title).click()
+        link = page.get_by_test_id("stTopNavLink").filter(has_text=entry.title)
+        if link.evaluate("link => link.closest('[inert]') !== null"):  # what has no room is in the menu's last entry
+            window.open(f"/{entry.name}")
+        else:
+            link.click()
         seen(page, entry.name)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         # Where the operating system asks for less motion and a theme, that is what the picture shows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -11,13 +12,14 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.records import OptionLogits
 from core.reports import evaluation
 from core.reports import view as views
 from core.reports.report import report
 from core.reports.sets_table import sets_table
 from core.reports.view import View as Look
 from core.runs import store
-from tests.conftest import synthetic_run
+from tests.conftest import synthetic_questions, synthetic_run
 from tests.pages.conftest import Open, said
 
 
@@ -159,3 +161,30 @@ def test_a_run_without_test_questions_is_one_sentence(open_page: Open):
     app = open_page("alpha_lab", run=run_id)
     assert not app.exception
     assert len(app.error) == 1
+
+
+def ragged_run() -> str:
+    """A run whose first test question has two options fewer than the others."""
+    run_id = synthetic_run(100)
+    folder, scored = store.folder_of(run_id), store.read_logits(run_id)
+    questions = synthetic_questions(100)
+    questions[50] = replace(questions[50], options=questions[50].options[:4], label=min(questions[50].label, 3))
+    logits = scored.logits.copy()
+    logits[50, 4:] = -np.inf
+    store.write_questions(folder, questions, ["calibration" if i < 50 else "test" for i in range(100)])
+    store.write_logits(folder, OptionLogits(scored.ids, logits, np.ones(100, dtype=np.float32)))
+    return run_id
+
+
+def test_questions_with_fewer_options_are_drawn_and_said(open_page: Open):
+    run_id = ragged_run()
+    app = unfolded(open_page("alpha_lab", run=run_id, alpha="300"), "report_open")
+    assert not app.exception
+    assert app.get("bidi_component")
+    assert "have from 4 to 6 options; no set holds an option that its question lacks" in said(app)
+    table, expected = app.dataframe[0].value, report(evaluation.load(run_id), 300)
+    assert table.loc["mean_set_size", "LAC"] == expected.scores["lac"].mean_set_size
+    one = open_page("one_question", run=run_id, question="q50")
+    assert not one.exception
+    lesson = open_page("learn", run=run_id)
+    assert not lesson.exception

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import sys
 import threading
 import time
@@ -13,12 +14,13 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from app import preview
+from app import live, preview
 from core.cli import parser
-from core.commands import _specs
+from core.commands.runs import specs_of
 from core.errors import RunError
-from core.runs import store
+from core.runs import groups, house, store
 from core.runs.asked import draw_questions, pinned, prompts
+from core.runs.gpus import Reading
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import Progress
@@ -55,11 +57,11 @@ def test_an_empty_list_says_what_will_be_there(open_page: Open, asked: list[Any]
 
 def test_the_form_becomes_a_spec(open_page: Open, asked: list[Any]):
     app = open_page("new_run")
-    app.selectbox(key="launch_model").set_value("fake")
+    app.multiselect(key="launch_models").set_value(["fake"])
     app.segmented_control(key="launch_mode").set_value("number").run()
     app.number_input(key="launch_samples").set_value(300)
-    app.segmented_control(key="launch_strategy").set_value("shared")
-    app.number_input(key="launch_shots").set_value(2)
+    app.segmented_control(key="launch_strategies").set_value(["shared"])
+    app.multiselect(key="launch_shots").set_value([2])
     press(app, "Launch")
     assert not app.exception
     assert asked == [RunSpec(model="fake", task="qa", samples=300, strategy="shared", shots=2)]
@@ -70,35 +72,36 @@ def test_every_choice_of_the_command_line_becomes_part_of_the_spec(open_page: Op
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(json.dumps({"question": f"{i}?", "options": ["x", "y"], "label": 0}) for i in range(9)))
     app = open_page("new_run")
-    app.selectbox(key="launch_model").set_value("fake")
+    app.multiselect(key="launch_models").set_value(["fake"])
     # As if the path had been typed and Enter pressed, which AppTest can't.
     app.session_state["launch_tasks"] = ["qa", str(path)]
     app.segmented_control(key="launch_mode").set_value("all")
     app.segmented_control(key="launch_form").set_value("cloze")
     app.segmented_control(key="launch_format").set_value("chat")
     app.checkbox(key="launch_rotations").check()
-    app.selectbox(key="launch_dtype").set_value("bfloat16")
+    app.segmented_control(key="launch_dtypes").set_value(["bfloat16"])
     app.number_input(key="launch_batch").set_value(4)
     app.number_input(key="launch_seed").set_value(3)
     app.slider(key="launch_share").set_value(0.25)
-    press(app, "Launch")
+    press(app.run(), "Launch 2 runs")
     assert not app.exception
     assert [error.value for error in app.error] == []
-    rest = {"form": "cloze", "prompt_format": "chat", "rotations": True, "dtype": "bfloat16", "seed": 3}
+    # Texts are asked without an order, so the rotations are left out of their runs.
+    rest = {"form": "cloze", "prompt_format": "chat", "rotations": False, "dtype": "bfloat16", "seed": 3}
     first, second = asked
     assert first == RunSpec(model="fake", task="qa", calibration_share=0.25, **rest)
     assert second == pinned(RunSpec(model="fake", task=str(path), calibration_share=0.25, **rest))
     assert {spec.batch_size for spec in asked} == {4}
-    assert "Asked for fake on Question answering, all questions" in said(app)
+    assert "Asked for 2 runs" in said(app)
 
 
 def test_one_bad_task_and_nothing_is_launched(open_page: Open, asked: list[Any], tmp_path: Path):
     app = open_page("new_run")
-    app.selectbox(key="launch_model").set_value("fake")
+    app.multiselect(key="launch_models").set_value(["fake"])
     app.session_state["launch_tasks"] = ["qa", str(tmp_path / "none.csv")]
-    press(app, "Launch")
+    app.run()
     assert f"There is no file {tmp_path / 'none.csv'}" in said(app)
-    assert asked == []
+    assert next(button for button in app.button if button.label == "Launch").disabled
 
 
 def test_without_a_task_there_is_nothing_to_launch(open_page: Open, asked: list[Any]):
@@ -109,18 +112,18 @@ def test_without_a_task_there_is_nothing_to_launch(open_page: Open, asked: list[
 
 def test_a_model_of_the_table_comes_with_its_size_and_terms(open_page: Open, asked: list[Any]):
     app = open_page("new_run")
-    app.selectbox(key="launch_model").set_value("google/gemma-2-2b").run()
+    app.multiselect(key="launch_models").set_value(["google/gemma-2-2b"]).run()
     assert "2,614 million parameters · base · Gemma licence · gated: accept its terms on the hub" in said(app)
     # What needs code of its makers can't be run, and is not offered.
-    assert "apple/OpenELM-270M" not in app.selectbox(key="launch_model").options
+    assert "apple/OpenELM-270M" not in app.multiselect(key="launch_models").options
 
 
 def test_weights_of_few_bits_are_offered_where_they_can_be_used(open_page: Open, asked: list[Any], monkeypatch: Any):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert "int8" not in open_page("new_run").selectbox(key="launch_dtype").options
+    assert "int8" not in open_page("new_run").segmented_control(key="launch_dtypes").options
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     st.cache_resource.clear()
-    assert {"int8", "int4"} <= set(open_page("new_run").selectbox(key="launch_dtype").options)
+    assert {"int8", "int4"} <= set(open_page("new_run").segmented_control(key="launch_dtypes").options)
 
 
 # ---------------------------------------------------------------- the exact prompt
@@ -142,8 +145,8 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
     app = open_page("new_run")
-    app.number_input(key="launch_shots").set_value(1)
-    app.segmented_control(key="launch_strategy").set_value("shared")
+    app.multiselect(key="launch_shots").set_value([1])
+    app.segmented_control(key="launch_strategies").set_value(["shared"])
     app.segmented_control(key="launch_form").set_value("cloze")
     app = previewed(app)
     assert not app.exception
@@ -155,11 +158,12 @@ def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
     asked = {prompt.text: prompt for prompt in prompts(spec, drawn)}
     shown = asked[app.code[0].value]
     assert shown.continuations == found.preview.continuations
-    assert app.metric[0].value == str(found.preview.tokens)
+    (tokens,) = (metric.value for metric in app.metric if metric.label == "Tokens")
+    assert tokens == str(found.preview.tokens)
     assert "␣" + shown.continuations[0].strip() in said(app)
     command = app.code[1].value.split()
     assert command[:4] == ["python", "-m", "core", "run"]
-    assert _specs(parser().parse_args(command[3:])) == [spec]
+    assert specs_of(parser().parse_args(command[3:])) == [spec]
 
 
 def test_a_form_that_changed_hides_the_prompt(open_page: Open, tasks: None):
@@ -195,7 +199,7 @@ def test_a_prompt_on_its_way_is_seen_and_asked_for_once(open_page: Open, tasks: 
 
 def test_what_the_preview_says_goes_wrong_is_one_sentence(open_page: Open, asked: list[Any]):
     app = open_page("new_run")
-    app.selectbox(key="launch_model").set_value("fake")
+    app.multiselect(key="launch_models").set_value(["fake"])
     app = previewed(app)
     assert [error.value.replace("\\", "") for error in app.error] == [
         "The fake model has no tokenizer, so there is nothing to preview; choose another model."
@@ -219,8 +223,8 @@ def test_a_preview_that_dies_is_one_sentence(open_page: Open, tasks: None, monke
 
 def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None):
     app = open_page("new_run")
-    app.number_input(key="launch_shots").set_value(16)
-    app.segmented_control(key="launch_strategy").set_value("shared")
+    app.multiselect(key="launch_shots").set_value([16])
+    app.segmented_control(key="launch_strategies").set_value(["shared"])
     app = previewed(app)
     _, reading = app.session_state["previewed"]
     look = reading.found[0].preview
@@ -231,7 +235,7 @@ def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None):
 
 def test_short_and_long_are_the_modes_of_the_command_line(open_page: Open, asked: list[Any]):
     app = open_page("new_run")
-    app.selectbox(key="launch_model").set_value("fake")
+    app.multiselect(key="launch_models").set_value(["fake"])
     press(app, "Launch")
     app.segmented_control(key="launch_mode").set_value("long").run()
     press(app, "Launch")
@@ -241,11 +245,11 @@ def test_short_and_long_are_the_modes_of_the_command_line(open_page: Open, asked
 def test_a_model_that_is_nowhere_is_one_sentence(open_page: Open, asked: list[Any], monkeypatch: Any, tmp_path: Path):
     # As if it had been typed: AppTest can't choose what is not among the options.
     monkeypatch.setattr("app.components.launch.known_models", lambda: [str(tmp_path / "no-model")])
-    app = press(open_page("new_run"), "Launch")
+    app = open_page("new_run")
     assert not app.exception
     assert len(app.error) == 1
     assert "There is no folder" in said(app)
-    assert asked == []
+    assert next(button for button in app.button if button.label == "Launch").disabled
 
 
 def test_a_running_run_shows_progress_rate_time_and_worker(open_page: Open, asked: list[Any], monkeypatch: Any):
@@ -283,13 +287,83 @@ def test_a_finished_run_leads_to_the_alpha_lab(open_page: Open, asked: list[Any]
     assert app.query_params["run"] == run_id
 
 
-def test_a_run_done_before_is_said_to_be(open_page: Open, asked: list[Any]):
+def existing(state: str) -> str:
     spec = RunSpec(model="fake", task="qa", samples=100)
-    store.create(store.RunRecord(spec=spec, state="done", created=time.time(), ended=time.time()))
+    store.create(store.RunRecord(spec=spec, state=state, created=time.time(), ended=time.time()))
+    return spec.run_id
+
+
+def test_a_run_done_before_is_said_before_it_is_launched(open_page: Open, asked: list[Any]):
+    run_id = existing("done")
     app = open_page("new_run")
-    app.selectbox(key="launch_model").set_value("fake")
+    app.multiselect(key="launch_models").set_value(["fake"]).run()
+    assert "This run exists already" in said(app)
+    assert app.button(key=f"exists-repeat-{run_id}").label == "Repeat"
     press(app, "Launch")
     assert "has been done before" in said(app)
+
+
+def test_a_cancelled_run_is_offered_to_be_resumed(open_page: Open, asked: list[Any]):
+    run_id = existing("cancelled")
+    app = open_page("new_run")
+    app.multiselect(key="launch_models").set_value(["fake"]).run()
+    assert "This run exists already" in said(app)
+    app.button(key=f"exists-resume-{run_id}").click().run()
+    assert ("resume", run_id) in asked
+
+
+def test_a_repeat_puts_the_results_into_the_bin_and_asks_again(open_page: Open, asked: list[Any]):
+    run_id = existing("done")
+    app = open_page("new_run")
+    app.multiselect(key="launch_models").set_value(["fake"]).run()
+    app.button(key=f"exists-repeat-{run_id}").click().run()
+    assert not app.exception
+    assert not app.error
+    assert [spec.run_id for spec in asked] == [run_id]
+    assert [each.run_id for each in house.binned()] == [run_id]
+
+
+def test_a_matrix_says_what_it_takes_and_becomes_one_group(open_page: Open, asked: list[Any]):
+    app = open_page("new_run")
+    app.multiselect(key="launch_models").set_value(["fake"])
+    app.segmented_control(key="launch_strategies").set_value(["base", "task"])
+    app.segmented_control(key="launch_dtypes").set_value(["float32", "bfloat16"])
+    app.multiselect(key="launch_shots").set_value([0, 2, 5]).run()
+    metrics = {metric.label: metric.value for metric in app.metric}
+    assert metrics["Runs"] == "12"
+    assert metrics["Questions"] == "1,200"  # 2 × 2 × 3 runs of 100
+    assert metrics["Time"] == "not measured"
+    assert "no rate was measured yet for fake" in said(app)
+    press(app, "Launch 12 runs")
+    assert "Asked for 12 runs" in said(app)
+    assert len({spec.run_id for spec in asked}) == 12
+    (group,) = groups.known()
+    assert set(group.run_ids) == {spec.run_id for spec in asked}
+    assert group.name == "fake · qa · 2 strategies × 2 dtypes × 3 numbers of shots"
+
+
+def test_the_time_is_that_of_a_rate_measured_here(open_page: Open, asked: list[Any]):
+    """The earlier run asked the same 100 prompts: 2 s to begin, 30 s of scoring; a matrix of two takes 32 s new."""
+    spec = RunSpec(model="fake", task="qa", samples=100)
+    provenance = {"scoring_seconds": 30.0, "host": platform.node()}
+    store.create(
+        store.RunRecord(spec, "done", created=1.0, started=1_000_000.0, ended=1_000_032.0, provenance=provenance)
+    )
+    app = open_page("new_run")
+    app.multiselect(key="launch_models").set_value(["fake"]).run()
+    assert {metric.label: metric.value for metric in app.metric}["Time"] == "32 s"  # a repeat takes as long
+    app.number_input(key="launch_seed").set_value(7).run()  # other questions, nearly as long
+    time_said = {metric.label: metric.value for metric in app.metric}["Time"]
+    seconds = int(time_said.removesuffix(" s"))
+    assert 28 <= seconds <= 36
+    assert "3 questions a second, measured here" in said(app)
+
+
+def test_a_model_too_large_for_every_device_is_said_before(open_page: Open, asked: list[Any], monkeypatch: Any):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"needs_gib": 70000}')
+    app = open_page("new_run")
+    app.multiselect(key="launch_models").set_value(["fake"]).run()
+    assert "No device holds fake in float32: 70000.0 GiB are needed" in said(app)
 
 
 def test_a_database_that_does_not_answer_is_one_sentence(open_page: Open, asked: list[Any], monkeypatch: Any):
@@ -315,3 +389,122 @@ def test_an_agent_that_does_not_start_is_one_sentence(open_page: Open, asked: li
     app.switch_page("../pages/new_run.py").run()
     assert not app.exception
     assert "No agent could be started" in said(app)
+
+
+def test_a_database_that_hangs_holds_up_nothing(open_page: Open, asked: list[Any], monkeypatch: Any):
+    go = threading.Event()
+
+    def hang() -> list[RunStatus]:
+        assert go.wait(60)
+        return []
+
+    monkeypatch.setattr(live, "WAIT_S", 0.1)
+    monkeypatch.setattr("core.runs.engine.statuses", hang)
+    app = open_page("new_run")
+    assert not app.exception
+    assert "The run database has not answered for" in said(app)
+    assert not next(button for button in app.button if button.label == "Launch").disabled
+    go.set()
+
+
+# ---------------------------------------------------------------- the list
+
+
+def waiting(count: int) -> list[RunStatus]:
+    """So many runs in the queue, the first of them next."""
+    found = []
+    for seed in range(count):
+        spec = RunSpec(model="fake", task="qa", samples=100, seed=seed)
+        store.create(store.RunRecord(spec=spec, state="queued", created=time.time()))
+        found.append(RunStatus(store.read_record(spec.run_id), "queued", ""))
+    return found
+
+
+def test_a_long_queue_is_one_table_whose_runs_can_be_put_first(open_page: Open, asked: list[Any], monkeypatch: Any):
+    queue = waiting(6)
+    ids = [status.run_id for status in queue]
+    monkeypatch.setattr("core.runs.engine.statuses", lambda: queue)
+    monkeypatch.setattr("core.runs.engine.put_first", lambda run_ids: asked.append(("first", list(run_ids))))
+    monkeypatch.setattr("core.runs.engine.reorder", lambda run_ids: asked.append(("order", list(run_ids))))
+    app = open_page("new_run")
+    assert "6 runs waiting" in said(app)
+    assert app.button(key="queue_first").disabled
+    app.session_state["queue_chosen"] = (ids[3], ids[4])
+    # The choice stays with its runs when the first of the queue has begun.
+    queue.pop(0)
+    app.run()
+    assert "2 chosen" in said(app)
+    app.button(key="queue_first").click().run()
+    assert ("first", [ids[3], ids[4]]) in asked
+    app.button(key="queue_later").click().run()
+    assert ("order", [ids[1], ids[2], ids[5], ids[3], ids[4]]) in asked
+    app.button(key="queue_cancel").click().run()
+    assert [call[1] for call in asked if call[0] == "cancel"] == [ids[3], ids[4]]
+
+
+def test_a_group_is_counted_cancelled_resumed_and_repeated(open_page: Open, asked: list[Any], monkeypatch: Any):
+    queue = waiting(3)
+    ids = [status.run_id for status in queue]
+    groups.create(ids, name="three of them")
+    states = dict(zip(ids, ("done", "failed", "queued"), strict=True))
+    monkeypatch.setattr("core.runs.engine.statuses", lambda: [replace(s, state=states[s.run_id]) for s in queue])
+    monkeypatch.setattr("core.runs.engine.status", lambda run_id: replace(queue[0], state=states[run_id]))
+    app = open_page("new_run")
+    assert "three of them 2 of 3 ended" in said(app).replace("*", "")
+    assert app.progress[0].text == "1 done · 1 waiting · 1 failed"
+    press(app, "Cancel the 1 that are left")
+    press(app, "Resume 1")
+    assert asked == [("cancel", ids[2]), ("resume", ids[1])]
+
+
+def test_a_deleted_run_comes_back_by_undo(open_page: Open, asked: list[Any], monkeypatch: Any):
+    run_id = synthetic_run()
+    monkeypatch.setattr(
+        "core.runs.engine.statuses", lambda: [status(run_id, state="done")] if run_id in store.run_ids() else []
+    )
+    app = open_page("new_run")
+    app.button(key=f"delete-{run_id}").click().run()
+    assert not app.exception
+    assert f"Deleted {run_id}" in said(app)
+    assert run_id not in store.run_ids()
+    press(app, "Undo")
+    assert run_id in store.run_ids()
+    assert "Deleted" not in said(app)
+
+
+def test_the_shelf_lists_disk_use_and_the_bin_is_emptied_by_hand(open_page: Open, asked: list[Any]):
+    run_id = synthetic_run()
+    app = open_page("new_run")
+    app.session_state["shelf"] = True
+    app.run()
+    assert "1 run, " in said(app)
+    house.put_in_bin(store.folder_of(run_id))
+    app.session_state["bin"] = True
+    app.run()
+    assert f"{run_id}: " in said(app)
+    next(button for button in app.button if button.label.startswith("Empty the bin")).click().run()
+    assert house.binned() == []
+
+
+def test_a_gpu_its_way_of_scoring_and_its_budget_are_shown(open_page: Open, asked: list[Any], monkeypatch: Any):
+    run_id = synthetic_run()
+    said_by_engine = {"device": "cuda", "rung": "packed rows", "budget": {"bytes": 6_080_855_040}}
+    store.update_record(run_id, state="running", ended=None, provenance={"engine": said_by_engine})
+    card = Reading(0, "GPU-1", "NVIDIA H200", 140.0, 12.34, 0.83, 61)
+    monkeypatch.setattr("core.runs.readings.latest", lambda: {"here:gpu0": card})
+    monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(run_id, worker="here:gpu0")])
+    text = said(open_page("new_run"))
+    assert "NVIDIA H200 · 12.3 of 140 GiB in use · 83 % busy · 61 °C · scores by packed rows" in text
+    assert "a batch takes at most 6.1 GB" in text
+
+
+def test_a_toast_says_on_another_page_that_a_run_has_ended(open_page: Open, asked: list[Any]):
+    (queued,) = waiting(1)
+    app = open_page("learn")
+    assert not app.toast
+    store.update_record(queued.run_id, state="failed", message="no", ended=time.time())
+    app.run()
+    assert [toast.value.replace("\\", "") for toast in app.toast] == [
+        "Failed: fake · qa · base · 0 shots · float32 · up to 100 questions"
+    ]
+    assert app.session_state["runs_watched"] == set()  # so that it is said once

@@ -16,12 +16,14 @@ export function makePool({ k, p, labels, groups, groupNames, clusters, own, extr
 }
 
 // Probabilities without the options at `extra`, each row summing to 1 again; a row with nothing left is spread evenly.
+// What a question lacks stays NaN.
 function renormalised(p, k, kept) {
-  const n = p.length / k, count = kept.length, out = new Float64Array(n * count);
+  const n = p.length / k, count = kept.length, out = new Float64Array(n * count).fill(NaN);
   for (let i = 0; i < n; i++) {
+    const own = kept.filter((j) => !Number.isNaN(p[i * k + j])).length;
     let sum = 0;
-    for (let j = 0; j < count; j++) sum += p[i * k + kept[j]];
-    for (let j = 0; j < count; j++) out[i * count + j] = sum > 0 ? p[i * k + kept[j]] / sum : 1 / count;
+    for (let j = 0; j < own; j++) sum += p[i * k + kept[j]];
+    for (let j = 0; j < own; j++) out[i * count + j] = sum > 0 ? p[i * k + kept[j]] / sum : 1 / own;
   }
   return out;
 }

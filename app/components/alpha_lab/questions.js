@@ -118,7 +118,8 @@ function card(lab, place, open) {
   head.append(make("span", "", `${(place + 1).toLocaleString("en")} · ${texts.group(row)}`), openButton(place, open));
   const table = make("table"), columns = make("colgroup"), body = make("tbody");
   for (const name of ["letter", "text", "probability", "in", "in"]) columns.append(make("col", name));
-  const rows = look.letters.map((letter, j) =>
+  const letters = look.letters.filter((_, j) => !Number.isNaN(look.p[row * look.k + j]));
+  const rows = letters.map((letter, j) =>
     optionRow(letter, texts.option(row, letter.charCodeAt(0) - FIRST_LETTER), look.p[row * look.k + j], j === label, slots));
   body.append(...rows.map((of) => of.row));
   const heads = headRow([[""], ["Option"], ["Probability"], ...slots.map(({ title }) => [title])]);

@@ -1,5 +1,6 @@
 // The scores of core/conformal/scores.py, number for number: the same definitions in the same order of additions.
-// A matrix of n questions and k options is one Float64Array, row by row.
+// A matrix of n questions and k options is one Float64Array, row by row. An option that a question lacks has the
+// probability NaN and the score NaN, which no threshold admits; a question's own options stand before those.
 
 export const UNTUNED = { weight: 0.1, freeRanks: 1 };
 
@@ -15,20 +16,32 @@ function sortRising(p, row, order) {
   }
 }
 
-// Calls visit(row, order) for each question: where its row begins, and its options by rising probability.
+// How many options the question has whose row begins there.
+function ownOptions(p, row, k) {
+  let own = k;
+  while (Number.isNaN(p[row + own - 1])) own--;
+  return own;
+}
+
+// Calls visit(row, order, own) for each question: where its row begins, its own options by rising probability, and
+// how many they are.
 function eachRow(p, k, visit) {
   const order = new Int32Array(k);
   for (let row = 0; row < p.length; row += k) {
-    sortRising(p, row, order);
-    visit(row, order);
+    const own = ownOptions(p, row, k), mine = own === k ? order : order.subarray(0, own);
+    sortRising(p, row, mine);
+    visit(row, mine, own);
   }
 }
 
+// One value an option, NaN until it is computed.
+const unknown = (p) => new Float64Array(p.length).fill(NaN);
+
 // The rank of each option by falling probability, from 1; of equal ones the later comes first.
 export function optionRanks(p, k) {
-  const ranks = new Int32Array(p.length);
-  eachRow(p, k, (row, order) => {
-    for (let j = 0; j < k; j++) ranks[row + order[j]] = k - j;
+  const ranks = unknown(p);
+  eachRow(p, k, (row, order, own) => {
+    for (let j = 0; j < own; j++) ranks[row + order[j]] = own - j;
   });
   return ranks;
 }
@@ -40,13 +53,13 @@ function lacScores(p) {
 
 // One minus the mass ranked after an option, summed from the smallest up; with u less u times its own probability.
 function apsScores(p, k, { u = null } = {}) {
-  const scores = new Float64Array(p.length);
-  eachRow(p, k, (row, order) => {
+  const scores = unknown(p);
+  eachRow(p, k, (row, order, own) => {
     let after = 0;
-    for (let j = 0; j < k; j++) {
-      const own = p[row + order[j]];
-      scores[row + order[j]] = u ? 1 - after - u[row / k] * own : 1 - after;
-      after += own;
+    for (let j = 0; j < own; j++) {
+      const mass = p[row + order[j]];
+      scores[row + order[j]] = u ? 1 - after - u[row / k] * mass : 1 - after;
+      after += mass;
     }
   });
   return scores;
@@ -61,26 +74,26 @@ function rapsScores(p, k, { parameters }) {
 
 // The largest probability, and the weight for every rank after the first.
 function sapsScores(p, k, { parameters }) {
-  const scores = new Float64Array(p.length);
-  eachRow(p, k, (row, order) => {
-    const largest = p[row + order[k - 1]];
-    for (let j = 0; j < k; j++) scores[row + order[j]] = largest + parameters.weight * (k - j - 1);
+  const scores = unknown(p);
+  eachRow(p, k, (row, order, own) => {
+    const largest = p[row + order[own - 1]];
+    for (let j = 0; j < own; j++) scores[row + order[j]] = largest + parameters.weight * (own - j - 1);
   });
   return scores;
 }
 
 // The best other option's probability less the option's own.
 function marginScores(p, k) {
-  const scores = new Float64Array(p.length);
-  eachRow(p, k, (row, order) => {
-    const best = p[row + order[k - 1]], second = p[row + order[k - 2]];
-    for (let j = 0; j < k; j++) scores[row + order[j]] = (j === k - 1 ? second : best) - p[row + order[j]];
+  const scores = unknown(p);
+  eachRow(p, k, (row, order, own) => {
+    const best = p[row + order[own - 1]], second = p[row + order[own - 2]];
+    for (let j = 0; j < own; j++) scores[row + order[j]] = (j === own - 1 ? second : best) - p[row + order[j]];
   });
   return scores;
 }
 
 function topKScores(p, k) {
-  return Float64Array.from(optionRanks(p, k));
+  return optionRanks(p, k);
 }
 
 // Every score by name: what computes it from (p, k, {u, parameters}), and the least and largest value it can take.

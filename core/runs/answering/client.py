@@ -110,7 +110,7 @@ def _open_desk() -> None:
 
 def _start_desk() -> None:
     start_detached(
-        ("core.runs.answering.desk", "--detach"),
+        ("core.runs.answering.desk",),
         log="answers.log",
         up=place.desk_open,
         within_s=OPENS_WITHIN_S,

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import hmac
 import json
-import os
 import secrets
 import signal
 import socketserver
@@ -298,13 +297,9 @@ def say(line: str) -> None:
 
 def _command_line() -> None:
     parser = argparse.ArgumentParser(prog="python -m core.runs.answering.desk")
-    parser.add_argument("--detach", action="store_true")
     parser.add_argument("--idle-s", type=float, default=IDLE_S)
     parser.add_argument("--limits", type=json.loads, help="JSON: seconds a stage may go without news")
     options = parser.parse_args()
-    # The second of two forks: the desk is nobody's child, so that whoever started it has none to reap.
-    if options.detach and os.fork():
-        os._exit(0)
     try:
         main(idle_s=options.idle_s, limits=LIMITS | (options.limits or {}))
     except HedgeError as error:

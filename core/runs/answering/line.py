@@ -11,7 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 from core.runs import liveness
-from core.runs.process import environment, in_words, open_log
+from core.runs.deaths import in_words
+from core.runs.process import environment, open_log
 from core.runs.slots import Slot
 from core.settings import ROOT
 

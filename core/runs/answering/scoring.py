@@ -104,7 +104,7 @@ def answer(own: OwnQuestion, shelf: Shelf, tell: Tell) -> Answer:
     source = resolve(own.model)
     kept, loading_s = _warm(own.model, source, by.spec.dtype, shelf, tell)
     question = own.as_question(by.task)
-    if by.spec.form == "cloze":
+    if by.spec.asks_texts:
         question = answers_only(question)
     prompt = make_prompt(by.spec, question, by.demonstrations)
     is_same = own.model == by.spec.model or source.location == by.spec.model

@@ -46,6 +46,17 @@ def test_aps_equals_a_loop():
 
 
 @given(tied_problems())
+def test_options_that_a_question_lacks_change_no_other_score(problem):
+    """Not even where a real option has the probability 0, as the one that is lacking would have."""
+    p, _ = problem
+    wider = np.hstack([p, np.full((len(p), 2), np.nan)])
+    for name in scores.SCORE_NAMES:
+        alone, beside = scores.score(name, p), scores.score(name, wider)
+        assert np.array_equal(beside[:, :-2], alone), name
+        assert np.isnan(beside[:, -2:]).all(), name
+
+
+@given(tied_problems())
 def test_permuting_untied_options_permutes_scores(problem):
     p, _ = problem
     p = p + np.arange(p.size).reshape(p.shape) * 1e-4  # no two equal

@@ -1,5 +1,6 @@
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,11 @@ def test_a_probability_of_zero_stays_one(home, tmp_path):
         ({"cal_probs": np.array([None] * 30, dtype=object)}, "no whole npz"),
         ({"test_probs": np.full((20, 5), 0.2)}, "have .* options"),
         ({"name": "tiny.npz"}, "says neither model nor task"),
+        ({"test_labels": np.full(20, 4)}, "test-0: expected an answer as the truth, found E “I don't know”"),
+        (
+            {"cal_probs": np.full((30, 6), 1 / 6), "test_probs": np.full((20, 6), 1 / 6)},
+            "found all equal in each of 50 questions",
+        ),
     ],
 )
 def test_bad_files_are_named_and_nothing_is_written(home, tmp_path, change, says):
@@ -102,3 +108,13 @@ def test_published_figures(home, real_data, model, task):
             continue
         assert figures.coverage == pytest.approx(published[score]["coverage_rate"], abs=1e-9)
         assert figures.mean_set_size == pytest.approx(published[score]["avg_set_size"], abs=1e-9)
+
+
+def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("core.exchange.bluq.MOST_UNPACKED", 10_000_000)
+    path = tmp_path / "probs_tiny_qa_float32_base.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("cal_probs.npy", bytes(20_000_000))
+    assert path.stat().st_size < 30_000
+    with pytest.raises(InputError, match=r"expected arrays of at most 0\.01 GB, found 0\.0 GB; it is not unpacked"):
+        bluq.read([path])

@@ -38,6 +38,52 @@ def test_losses_equal_the_models_own(model_type):
         assert found[i] == pytest.approx(truth[one.first - 1 :].numpy(), abs=1e-4)
 
 
+def sharing(seed=0, shared=40):
+    """Sequences that begin alike for ``shared`` tokens, before the first that is scored."""
+    rng = np.random.default_rng(seed)
+    begin = tuple(int(t) for t in rng.integers(3, VOCABULARY, shared))
+    ends = [tuple(int(t) for t in rng.integers(3, VOCABULARY, n)) for n in (1, 9, 30, 17, 4)]
+    return [Scored((*begin, i + 3, *end), shared + 1) for i, end in enumerate(ends)]
+
+
+@pytest.mark.parametrize("model_type", SETTINGS)
+def test_what_all_begin_with_is_computed_once_or_refused(model_type):
+    model, asked = tiny(model_type), sharing()
+    made = scorer(model)
+    made.prepare(asked)
+    check = made.self_check(asked)
+    assert check.rung == "prefix cache" if not check.refused else check.refused[0].startswith("prefix cache: ")
+    assert check.passed
+    found = dict(made.score(asked))
+    for i, one in enumerate(asked):
+        assert found[i] == pytest.approx(made._alone(one), abs=1e-4)
+
+
+def test_a_llama_shares_and_a_wrong_cache_is_refused(monkeypatch):
+    asked = sharing()
+    made = scorer(tiny("llama"))
+    made.prepare(asked)
+    assert made.prefix.tokens == asked[0].tokens[:40]
+    assert made.self_check(asked).rung == "prefix cache"
+    made.prepare(asked)
+    monkeypatch.setattr("core.inference.token_losses.after", lambda prefix, rows, width, device: None)
+    check = made.self_check(asked)
+    if check.rung == "prefix cache":  # positions are counted by the cache too
+        monkeypatch.setattr(made.prefix, "tokens", made.prefix.tokens[:-1])
+        check = made.self_check(asked)
+    assert check.rung == "padded rows"
+    assert check.refused[0].startswith("prefix cache: ")
+    truth = [made._alone(one) for one in asked]
+    for i, losses in made.score(asked):
+        assert losses == pytest.approx(truth[i], abs=1e-4)
+
+
+def test_a_short_beginning_is_not_kept():
+    made = scorer(tiny("llama"))
+    made.prepare(sharing(shared=10))
+    assert made.prefix is None
+
+
 def test_a_planted_fault_goes_one_by_one(monkeypatch):
     made, asked = scorer(tiny("llama")), sequences()
     truth = {i: made._alone(one) for i, one in enumerate(asked)}

@@ -10,8 +10,8 @@ from transformers import AutoTokenizer, LlamaForCausalLM
 
 from core.errors import InputError
 from core.pocket.jurors import JURORS, juror_recipe, publish_juror, tune, tuned_on, verdicts
-from core.pocket.verdicts import verdict_prompt
 from core.pocket.world import world
+from core.prompting.verdict import verdict_prompt
 from core.settings import ASSETS
 
 MODEL = ASSETS / "models" / "pocket-1m"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +13,21 @@ import pytest
 
 from core.errors import InputError
 from core.inference.load import load_engine
+from core.perplexity import choices, conversations
+from core.perplexity.scoring import Scorer
 from core.pocket.record import FOLDER, record, recorded_specs
+from core.runs import losses
 from core.runs.asked import draw_questions, prompts
 from core.runs.spec import RunSpec
 from core.tasks import bank
 
-RUNS = sorted(FOLDER.iterdir())
-
 
 def spec_of(folder: Path) -> RunSpec:
     return RunSpec.from_json(json.loads((folder / "run.json").read_text(encoding="utf-8"))["spec"])
+
+
+RUNS = [folder for folder in sorted(FOLDER.iterdir()) if spec_of(folder).answers]
+OF_WORDS = [folder for folder in sorted(FOLDER.iterdir()) if not spec_of(folder).answers]
 
 
 def test_there_are_some() -> None:
@@ -50,6 +56,22 @@ def test_it_comes_out_the_same(folder: Path) -> None:
     for batch in engine.score(asked):
         for name, logits in zip(batch.ids, batch.logits, strict=True):
             np.testing.assert_allclose(softmax(logits), softmax(recorded[name]), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("folder", OF_WORDS, ids=lambda folder: folder.name)
+def test_words_are_of_what_ships_and_come_out_the_same(folder: Path) -> None:
+    spec = spec_of(folder)
+    assert spec.run_id == folder.name
+    request = losses.read_request(spec)
+    assert set(request.conversations) == set(conversations.bundled())
+    assert request.choices == choices.read(choices.BUNDLED)
+    part = next(request.parts())
+    scorer = Scorer.load(spec.model, dtype=spec.dtype)
+    first = scorer.lay_out([part], mode=request.mode)[0][0]
+    (found,) = scorer.score(replace(part, windows=part.windows[:1]), [first], tell=lambda tokens: None)
+    recorded = losses.read(folder.name).messages[part.prompt.digest, part.source][0]
+    assert found.pieces == recorded.pieces
+    np.testing.assert_allclose(found.losses, recorded.losses, rtol=0, atol=1e-3)
 
 
 def softmax(values) -> np.ndarray:

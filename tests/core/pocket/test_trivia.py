@@ -9,7 +9,7 @@ import pytest
 from core.errors import InputError
 from core.pocket import answers, trivia
 from core.pocket.bank import make as bank
-from core.pocket.trivia import normalized, right
+from core.pocket.trivia import right
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +48,6 @@ def test_what_counts_as_right(questions) -> None:
     assert right("8", spider)
     assert right("Eight", spider)
     assert not right("six", spider)
-
-
-def test_normalisation_by_hand() -> None:
-    assert normalized("  The U.S.A. ") == "usa"
-    assert normalized("an Andean theatre") == "andean theatre"
 
 
 def test_free_answers_end_and_do_not_depend_on_the_batch(model, tokenizer, questions) -> None:

@@ -17,16 +17,17 @@ from core.runs.execute import execute
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.tasks import bank
-from core.tasks.rotation import rotations
+from core.tasks.rotation import reorderings, rotations
 from tests.conftest import synthetic_questions, synthetic_run
 
 N = 60
 
 
-def rotated_run(judge):
-    """A finished run of 60 questions of 4 + 2 options, half tested and rotated; ``judge(question)`` → logits."""
-    questions = synthetic_questions(N)
-    turned = [other for q in questions[N // 2 :] for other in rotations(q)]
+def rotated_run(judge, *, k=6, others=rotations):
+    """A finished run of 60 questions of k − 2 + 2 options, half tested and asked in ``others``; ``judge(question)`` →
+    logits."""
+    questions = synthetic_questions(N, k=k)
+    turned = [other for q in questions[N // 2 :] for other in others(q)]
     roles = ["calibration"] * (N // 2) + ["test"] * (N // 2) + ["rotation"] * len(turned)
     everything = [*questions, *turned]
     spec = RunSpec(model="synthetic", task="qa", rotations=True)
@@ -76,6 +77,26 @@ def test_sets_by_hand(home):
     assert order.sets["lac"].same == 0
     # Of the three rotations two share one of three options with {0, 1}, one shares none.
     assert order.sets["lac"].overlap == pytest.approx((1 / 3 + 0 + 1 / 3) / 3)
+
+
+def test_all_orders_of_a_model_that_always_says_b(home):
+    order = option_order(rotated_run(lambda q: [0, 9, 0, 0, 0, 0], others=all_orders), 100, scores=("lac",))
+    # Of 24 orders each option stands at B in 6.
+    assert (order.orders, order.plurality, order.changed) == (24, pytest.approx(6 / 24), 1.0)
+    assert order.letter_bias == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("k", "orders"), [(4, 2), (5, 6), (6, 24), (7, 25), (8, 24)])
+def test_all_orders_of_a_model_that_reads_only_texts(home, k, orders):
+    run = rotated_run(lambda q: [taste(option) for option in q.options], k=k, others=all_orders)
+    order = option_order(run, 100, scores=("lac", "aps"))
+    assert (order.questions, order.orders) == (N // 2, orders)
+    assert (order.letter_bias, order.plurality, order.changed) == (pytest.approx(0, abs=1e-12), 1.0, 0.0)
+    assert {(s.same, s.overlap) for s in order.sets.values()} == {(1.0, 1.0)}
+
+
+def all_orders(question):
+    return reorderings(question, seed=3)
 
 
 def test_rotations_are_in_no_split(home):

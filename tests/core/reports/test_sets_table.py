@@ -14,6 +14,7 @@ from core.reports.numpy_recipe import numpy_recipe
 from core.reports.report import report
 from core.reports.sets_table import sets_table
 from core.reports.view import View, look
+from tests.app.golden import Case
 from tests.conftest import synthetic_run
 
 
@@ -96,6 +97,20 @@ def test_the_recipe_forms_the_same_sets_from_the_file(run, tmp_path, monkeypatch
             assert np.array_equal(names["sets"], told.members)
         covered = made.members[np.arange(len(seen.test)), seen.labels[seen.test]].mean()
         assert capsys.readouterr().out.split()[-2:] == [str(covered), str(made.members.sum(axis=1).mean())]
+
+
+@pytest.mark.parametrize("name", SCORE_NAMES)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_recipe_leaves_out_what_a_question_lacks(home, tmp_path, monkeypatch, name, ending):
+    ragged = Case(60, 40, 5, 21, most=2, fewest=2).write("unlike")
+    monkeypatch.chdir(tmp_path)
+    for empty in EMPTY_POLICIES:
+        saved(sets_table(ragged, 150, scores=[name], empty=empty), tmp_path / f"a.{ending}")
+        names = ran(numpy_recipe(ragged, name, 150, file=f"a.{ending}", empty=empty))
+        made = form(ragged, name, 150, empty=empty)
+        assert np.array_equal(names["sets"], made.members)
+        assert not names["sets"][~ragged.real[ragged.test]].any()
+        assert names["limits"] == made.threshold
 
 
 def test_the_recipe_knows_the_full_set(run, tmp_path, monkeypatch):

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from core.runs import engine, liveness, lock, store
+from core.runs import database, engine, liveness, lock, store
+from core.runs.process import environment
 from core.runs.spec import RunSpec
+from core.settings import ROOT, settings
+from tests.postgres import Server, server
 
 OPTIONS = {"ms": 10}
 
@@ -46,14 +52,55 @@ def engine_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(OPTIONS))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     yield home
-    # The agent first, or it would start the workers again.
+    end_all(home)
+
+
+def end_all(home: Path) -> None:
+    """Kill what lives in a home: the agents first, or they would start the workers again."""
     for process in sorted(processes_of(home), key=lambda p: "core.runs.agent" not in p.cmdline()):
-        try:
+        with suppress(psutil.NoSuchProcess):
             process.kill()
-            process.wait(10)
-        except psutil.NoSuchProcess:
-            continue
     until(lambda: not processes_of(home), "the test's processes to end")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """One server for all tests of a process."""
+    with server() as made:
+        yield made
+
+
+@pytest.fixture
+def shared_home(engine_home: Path, postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home whose engine uses Postgres, in a database of its own."""
+    monkeypatch.setenv("HEDGE_DATABASE_URL", postgres.new_database())
+    database.prepare(within_s=60)
+    yield engine_home
+    database.forget()
+
+
+@contextmanager
+def agent_of(host: str, **variables: str) -> Iterator[psutil.Process]:
+    """An agent under a host name of its own, with whatever lives below it ended afterwards."""
+    folder = settings().home / "logs"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"test-{host}.log").open("ab") as log:
+        agent = subprocess.Popen(
+            [sys.executable, "-m", "core.runs.agent"],
+            cwd=ROOT,
+            env=environment() | {"HEDGE_HOST": host} | variables,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    path = liveness.agent_lock(host)
+    until(lambda: lock.is_held(path) and lock.holder(path) == agent.pid, f"the agent of {host}")
+    try:
+        yield psutil.Process(agent.pid)
+    finally:
+        agent.kill()
+        agent.wait()
 
 
 def spec(**changes: Any) -> RunSpec:

@@ -10,7 +10,7 @@ import time
 
 import psutil
 
-from core.runs import engine, ledger, liveness, process, reconcile, store
+from core.runs import claims, engine, ledger, liveness, process, reconcile, store
 from core.runs.lock import holder, is_held, take
 from core.runs.process import environment
 from core.runs.slots import Slot, slots
@@ -85,6 +85,25 @@ def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine
     assert processes_of(engine_home) == []
 
 
+def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monkeypatch):
+    monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")
+    ended = run_agent("--idle-minutes", "0")
+    assert ended.returncode == 1
+    assert "no run for 0 minutes" in ended.stderr
+    assert processes_of(engine_home) == []
+
+
+def test_workers_go_some_time_after_the_last_run_and_come_back_for_the_next(engine_home, monkeypatch):
+    monkeypatch.setenv("HEDGE_WARM_MINUTES", "0.01")
+    executor = liveness.executor_id("cpu")
+    for seed in (0, 1):
+        run_id = engine.submit(spec(seed=seed, samples=20))
+        until(is_in(run_id, "done"), "the run to be done")
+        until(lambda: not liveness.worker_alive(executor), "its worker to go")
+        assert liveness.agent_alive()
+        assert_each_question_once(run_id)
+
+
 def test_a_run_of_a_slot_that_is_no_more_goes_back_into_the_queue(engine_home, monkeypatch):
     """A GPU fewer after a restart: what host:gpu7 had begun would be nobody's."""
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"hang_at": 10}')
@@ -92,6 +111,7 @@ def test_a_run_of_a_slot_that_is_no_more_goes_back_into_the_queue(engine_home, m
     name = spec().run_id
     store.create(RunRecord(spec=spec(), state="queued", created=0.0))
     ledger.enqueue(name)
+    claims.add(name, needs_gib=0)
     executor = liveness.executor_id("gpu7")
     command = [sys.executable, "-m", "core.runs.worker", executor]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, env=environment()) as worker:

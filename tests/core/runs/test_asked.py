@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.cli import main, parser
-from core.commands import _specs
+from core.commands.runs import specs_of
 from core.errors import InputError
 from core.prompting.strategies import STRATEGIES
 from core.runs import store
@@ -89,7 +89,7 @@ def some(choices):
         dtypes=some(DTYPES),
         forms=some(FORMS),
         formats=some(FORMATS),
-        shots=st.integers(0, MAX_SHOTS),
+        shots=some(range(MAX_SHOTS + 1)),
         samples=st.none() | st.integers(2, 20_000),
         rotations=st.booleans(),
         batch_size=st.none() | st.integers(1, 64),
@@ -98,10 +98,10 @@ def some(choices):
     )
 )
 def test_the_page_and_the_command_line_ask_for_the_same(asked):
-    said = _specs(parser().parse_args(["run", *asked.words()]))
+    said = specs_of(parser().parse_args(["run", *asked.words()]))
     assert said == asked.specs()
     assert {spec.batch_size for spec in said} == {asked.batch_size}
-    product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats)
+    product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats, asked.shots)
     assert len({spec.run_id for spec in said}) == len(said)
     expected = 1
     for choices in product:

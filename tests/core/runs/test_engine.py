@@ -185,9 +185,30 @@ def test_a_locked_database_and_a_server_that_is_gone_are_said_in_time(home, monk
         ledger.unfinished()
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
+    monkeypatch.setenv("HEDGE_DATABASE_URL", "mysql://localhost/hedge")
+    with pytest.raises(RunError, match="a database of kind mysql; Hedge uses postgresql://"):
+        ledger.unfinished()
     monkeypatch.setenv("HEDGE_DATABASE_URL", "hedge")
     with pytest.raises(RunError, match="no database URL"):
         ledger.unfinished()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        (
+            "HEDGE_HOME",
+            "s3://bucket/hedge",
+            "must be a folder that this machine has mounted, got s3://bucket/hedge; set",
+        ),
+        ("HEDGE_HANG_MINUTES", "0", "HEDGE_HANG_MINUTES can't be '0': .*greater than 0; correct or unset it"),
+        ("HEDGE_HANG_MINUTES", "soon", "HEDGE_HANG_MINUTES can't be 'soon'"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_one_sentence(home, monkeypatch, name, value, says):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=says):
+        engine.statuses()
 
 
 def test_a_home_that_cannot_be_written_costs_one_sentence(home, monkeypatch):
@@ -220,6 +241,19 @@ def test_a_run_that_nobody_is_at_says_so(home, monkeypatch):
     now = engine.status(spec().run_id)
     assert now.state == "queued"
     assert "no agent lives on this host" in now.message
+
+
+def test_a_run_that_ends_between_two_looks_is_done(home, monkeypatch):
+    """Its worker writes run.json, then DBOS learns of it; a page that looked in between must not say it had failed."""
+    name = store.create(RunRecord(spec=spec(), state="running", created=1.0)).name
+    database.prepare()
+
+    def ended_meanwhile(names):
+        store.update_record(name, state="done", ended=2.0)
+        return {name: ledger.Entry(name, "SUCCESS", "host:cpu")}
+
+    monkeypatch.setattr(ledger, "entries", ended_meanwhile)
+    assert engine.status(name).state == "done"
 
 
 def test_a_page_that_uses_the_engine_loads_neither_torch_nor_a_running_dbos(engine_home):

@@ -7,7 +7,7 @@ import pytest
 from core.errors import InputError, RunBusyError, RunCancelled, RunError, SelfCheckError
 from core.reports.evaluation import load
 from core.runs import execute as module
-from core.runs import store
+from core.runs import liveness, store
 from core.runs.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings
@@ -124,7 +124,7 @@ def test_what_goes_wrong_is_said_in_words(fake, monkeypatch):
 def test_two_never_execute_one_run(fake):
     execute(SPEC)
     store.update_record(SPEC.run_id, state="cancelled")
-    with (settings().runs / SPEC.run_id / "run.lock").open("w") as file:
+    with (settings().runs / SPEC.run_id / f"run.{liveness.host()}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(RunBusyError, match="another process"):
             execute(SPEC)

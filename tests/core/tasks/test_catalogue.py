@@ -70,7 +70,8 @@ def test_columns_of_letters_and_a_letter_for_a_label(tmp_path):
         ({"options": ["x", "x", "y"], "label": 0}, "the right answer 'x' is there twice"),
         ({"options": ["x"]}, "at least two options"),
         ({"options": ["x", " ", "y"]}, "none of them empty"),
-        ({"options": ["x", "y"]}, "has 2 options and the first has 3"),
+        ({"options": ["x", "y", "y"], "label": 0}, "the option 'y' is there twice"),
+        ({"options": [str(i) for i in range(27)]}, "has 27 options, and there are letters for 26"),
         ({"question": " "}, "expected a question"),
         ({"id": "mine-1"}, "the id 'mine-1' is that of question 1"),
     ],
@@ -220,9 +221,9 @@ def test_the_published_questions(real_data):
 
 
 @pytest.mark.parametrize(
-    ("task", "name", "n", "k"), [("arc", "data_arc", 1165, 4), ("csqa", "data_common_qa", 1000, 5)]
+    ("task", "name", "n", "counts"), [("arc", "data_arc", 1172, {3, 4, 5}), ("csqa", "data_common_qa", 1000, {5})]
 )
-def test_the_published_notes_questions(real_data, task, name, n, k):
+def test_the_published_notes_questions_load_whole(real_data, task, name, n, counts):
     data = catalogue.load(f"{task}@{real_data / 'cp-mcp' / f'{name}.jsonl'}")
     assert len(data.questions) == n
-    assert {len(q.options) for q in data.questions} == {k}
+    assert {len(q.options) for q in data.questions} == counts

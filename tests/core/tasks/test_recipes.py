@@ -106,10 +106,10 @@ def test_questions_without_a_label_are_no_questions():
     assert len(build("rc", rows, place="here").questions) == 4
 
 
-def test_other_numbers_of_options_are_left_out_and_counted():
+def test_questions_of_any_number_of_options_are_kept():
     built = build("arc", [*arc(10), *arc(2, k=5), *arc(1, k=3)], place="here")
-    assert len(built.questions) == 10
-    assert built.left_out == {"not of 4 options": 3}
+    assert [len(q.options) for q in built.questions] == [4] * 10 + [5] * 2 + [3]
+    assert built.left_out == {}
 
 
 def test_rows_of_another_shape_are_named():

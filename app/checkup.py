@@ -1,0 +1,62 @@
+"""The doctor's findings, which a process of its own makes once for the whole server; pages follow it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from core import doctor
+from core.doctor import Finding
+from core.errors import HedgeError
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass
+class Checkup:
+    """On its way (``ended`` unset) or at its end, with ``found`` or with what went wrong in one sentence."""
+
+    ended: threading.Event = field(default_factory=threading.Event)
+    begun: float = field(default_factory=time.monotonic)
+    found: tuple[Finding, ...] = ()
+    problem: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self.begun
+
+
+def checkup() -> Checkup:
+    """The one there is, begun by the first who asks; returns at once."""
+    return _checkup()
+
+
+def again() -> None:
+    """Let the next who asks begin another, unless one is on its way."""
+    if _checkup().ended.is_set():
+        _checkup.clear()
+
+
+@st.cache_resource(show_spinner=False)
+def _checkup() -> Checkup:
+    made = Checkup()
+    # A daemon, so that a server which is stopped does not wait for it.
+    threading.Thread(target=_look, args=(made,), daemon=True, name="hedge-doctor").start()
+    return made
+
+
+def _look(made: Checkup) -> None:
+    try:
+        made.found = tuple(doctor.ask())
+    except HedgeError as error:
+        made.problem = str(error)
+    except Exception as error:
+        LOG.exception("the doctor failed")
+        made.problem = f"the doctor failed ({type(error).__name__}); the server's log says where"
+    finally:
+        made.ended.set()

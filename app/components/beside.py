@@ -1,0 +1,52 @@
+"""What stands beside the overview's figure: models alike and yet unlike, and figures that others have published."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from app.components import figures
+from app.words import plain
+from core.reports.alike import alike
+from core.reports.published import SOURCES, published
+
+SHOWN_PAIRS = 3
+
+
+def alike_models(table: pd.DataFrame, score: str) -> None:
+    """The pairs that are right about equally often and yet differ most in certainty, in a sentence each."""
+    for pair in alike(table, score)[:SHOWN_PAIRS]:
+        st.markdown(
+            plain(
+                f"Alike in accuracy, unlike in certainty, on {pair.task}: {pair.surer_model} is right on "
+                f"{pair.accuracies[0]:.1%} with {pair.sizes[0]:.2f} options a set, {pair.other_model} on "
+                f"{pair.accuracies[1]:.1%} with {pair.sizes[1]:.2f}."
+            )
+        )
+
+
+def published_tables(table: pd.DataFrame, score: str) -> None:
+    """Published figures, marked as such, with our own of the same tasks below them."""
+    for name, source in SOURCES.items():
+        found = published(name)
+        st.markdown(plain(f"{source.title}, published ({source.printed})"))
+        st.caption(plain(source.note))
+        shown = found[["source", "model", "task", "accuracy", "mean_set_size"]]
+        if not table.empty:
+            own = table.assign(source="here", mean_set_size=table[f"{score}_set_size"])
+            own = own[own["task"].isin(set(found["task"]))]
+            shown = pd.concat([shown, own[list(shown.columns)]], ignore_index=True)
+        st.dataframe(
+            shown.sort_values(["task", "accuracy"], ascending=[True, False], ignore_index=True),
+            hide_index=True,
+            height=300,
+            column_config={
+                "source": "From",
+                "model": "Model",
+                "task": "Task",
+                "accuracy": st.column_config.NumberColumn("Accuracy", format="percent"),
+                "mean_set_size": st.column_config.NumberColumn("Set size", format="%.2f", help="Empty: not printed."),
+            },
+            alt=f"Figures published by {source.title} beside those of runs here",
+        )
+        figures.download(f"{source.title} as CSV", found, f"published-{name}")

@@ -1,0 +1,52 @@
+"""Uploaded judgements of jurors: read, shown, and kept as a jury when a person says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from app import navigation
+from app.words import counted, plain
+from core.exchange import juries as files
+from core.runs import juries
+
+
+def offer(paths: Sequence[Path], folder: Path, *, key: str) -> None:
+    """What was read from ``paths`` in ``folder``, and the button that keeps it.
+
+    Raises :class:`core.errors.InputError` for files that make no jury.
+    """
+    found = files.read(paths)
+    judged = found.judgements
+    frame = pd.DataFrame(
+        {
+            "Juror": judged.jurors,
+            "Answers": len(judged),
+            "Says True": judged.verdicts.mean(axis=0),
+            "Right": judged.right.mean(axis=0),
+        }
+    )
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height="content",
+        column_config={name: st.column_config.NumberColumn(format="percent") for name in ("Says True", "Right")},
+        alt="What was read of each juror",
+    )
+    notes = [note.replace(f"{folder}/", "") for note in found.notes]
+    for note in notes:
+        st.caption(plain(note))
+    st.caption(
+        f"The jurors disagree on {int(judged.disagreed.sum()):,} of {len(judged):,} answers; "
+        f"{judged.labels.mean():.1%} of the answers are right."
+    )
+    default = ", ".join(judged.jurors)[:60]
+    name = st.text_input("The jury's name", placeholder=default, key=f"jury-name-{key}").strip() or default
+    if st.button(f"Keep this jury of {counted(len(judged.jurors), 'juror')}", key=f"keep-{key}"):
+        origin = f"imported from {', '.join(path.name for path in paths)}"
+        jury_id = juries.save(judged, name=name, origin=origin, notes=notes)
+        st.success(plain(f"{name} is kept."))
+        navigation.link(navigation.JURY, "Open it on the Jury page", jury=jury_id)

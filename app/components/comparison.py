@@ -1,0 +1,290 @@
+"""The parts of the Compare page: which runs, their figures, two of them question by question, claims, abstaining."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from app import data, paper, state
+from app.charts import compare
+from app.components import figures
+from app.components.runs import no_runs_yet, titles
+from app.state import MOST_COMPARED, View
+from app.words import counted, plain, shortened
+from core.errors import InputError
+from core.reports import claims, published, selective, side_by_side
+from core.reports.benchmark import Asked
+from core.reports.claims import Claim
+from core.reports.report import DEFAULT_SCORES
+
+RUNS_KEY = "compared_runs"
+FIRST_SHOWN = 6
+MEASURE_KEY = "compared_measure"
+SHOWN_QUESTIONS = 200
+FEW_FOR_RADAR = 9
+TESTS_HELP = "Corrected for all tests of this table together (Holm); below 0.05 a difference is more than luck."
+CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "Letters or texts"}
+
+
+def choose(view: View, what: str = "Runs side by side", *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
+    """The runs that are compared, at ``first`` so many; empty where there are none at all. ``what`` would be shown."""
+    found = titles(data.runs().finished)
+    if not found:
+        no_runs_yet(what)
+        return ()
+    asked = [name for name in view.runs.split(",") if name]
+    gone = [name for name in asked if name not in found]
+    for name in gone:
+        st.warning(plain(f"There is no finished run {shortened(name)} here (any more)."))
+    chosen = [name for name in asked if name in found] or list(found)[:first]
+    st.session_state[RUNS_KEY] = chosen
+    st.multiselect(
+        "Runs",
+        list(found),
+        format_func=found.__getitem__,
+        key=RUNS_KEY,
+        on_change=_chosen,
+        max_selections=MOST_COMPARED,
+        help="What is chosen stands in the page's address.",
+    )
+    return tuple(chosen)
+
+
+def _chosen() -> None:
+    state.change(runs=",".join(st.session_state[RUNS_KEY]))
+
+
+def asked_of(view: View) -> Asked:
+    """How sets are formed here: the view's score first."""
+    others = tuple(name for name in DEFAULT_SCORES if name != view.score)
+    return Asked(view.alpha, (view.score, *others), "exact", view.empty)
+
+
+def names_of(rows: pd.DataFrame) -> list[str]:
+    """A name for each run, in order."""
+    return paper.unique(compare.short_names(rows) + "  " + rows["task"])
+
+
+def overview(rows: pd.DataFrame, score: str) -> None:
+    """One figure of all runs: a heat map over tasks, or bars with intervals."""
+    titles_of = {name: title for name, (title, _) in compare.MEASURES.items()}
+    measure = st.segmented_control(
+        "Figure",
+        list(titles_of),
+        format_func=titles_of.__getitem__,
+        default="mean_set_size",
+        required=True,
+        key=MEASURE_KEY,
+    )
+    of_score = rows[rows["score"] == score]
+    figures.show(
+        compare.bars(rows, measure),
+        "A rule is the 95 % interval; for coverage it is the band in which it lies where the guarantee holds."
+        if measure in compare.INTERVALS
+        else "Computed on the test questions alone.",
+    )
+    if of_score["task"].nunique() > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
+        figures.show(compare.heat_map(of_score, measure), "A darker cell is a larger figure.")
+
+
+def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: View) -> None:
+    """How large sets are, when they are, and five figures at once."""
+    of_score = rows[rows["score"] == view.score]
+    names = names_of(of_score)
+    runs = [data.compared_evaluation(name) for name in run_ids]
+    figures.show(
+        compare.set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),
+        "A sure model has many sets of one option; a set of none says that no option fits.",
+    )
+    figures.show(
+        compare.sizes_when_right(side_by_side.sizes_when_right(runs, names, view.alpha, view.score)),
+        "Where a model knows what it does not know, its sets are larger where its top option is wrong.",
+    )
+    if len(of_score) <= FEW_FOR_RADAR:
+        figures.show(
+            compare.radar(of_score),
+            "Each axis runs from 0 at the centre to the best there can be; the area means nothing.",
+        )
+
+
+def contrasts(rows: pd.DataFrame, score: str) -> None:
+    """Tables of runs that differ in one setting alone."""
+    of_score = rows[rows["score"] == score]
+    shown = False
+    for setting, title in CONTRAST_TITLES.items():
+        table = side_by_side.contrast(of_score, setting)
+        if table.empty:
+            continue
+        shown = True
+        st.markdown(f"**{title}**")
+        st.dataframe(
+            table.drop(columns="score"),
+            hide_index=True,
+            column_config={
+                "accuracy": st.column_config.NumberColumn("accuracy", format="%.3f"),
+                "coverage": st.column_config.NumberColumn("coverage", format="%.3f"),
+                "mean_set_size": st.column_config.NumberColumn("mean set size", format="%.3f"),
+                "uacc": st.column_config.NumberColumn("UAcc", format="%.3f"),
+                "ece": st.column_config.NumberColumn("ECE", format="%.3f"),
+                "questions_a_second": st.column_config.NumberColumn("questions a second", format="%.1f"),
+                "model_gb": st.column_config.NumberColumn(
+                    "weights, GB", format="%.3f", help="Parameters times the bytes of their precision."
+                ),
+            },
+            alt=f"Runs that differ in {setting} alone",
+        )
+        figures.download(f"{title} as CSV", table, f"contrast-{setting}")
+    if not shown:
+        st.caption("No two of these runs are alike but for their precision, strategy, shots or form.")
+
+
+def two_runs(run_ids: Sequence[str], view: View) -> None:
+    """Two runs question by question, with paired tests."""
+    found = titles([data.record(name) for name in run_ids])
+    left, right = st.columns(2)
+    first = left.selectbox("First run", list(found), 0, format_func=found.__getitem__, key="pair_first")
+    task = data.record(first).spec.task_name
+    others = sorted((name for name in found if name != first), key=lambda n: data.record(n).spec.task_name != task)
+    if not others:
+        st.caption("Choose a second run above.")
+        return
+    second = right.selectbox("Second run", others, 0, format_func=found.__getitem__, key="pair_second")
+    try:
+        pair, questions = data.pair(first, second, view.alpha, view.score)
+    except InputError as error:
+        st.info(plain(f"{error}."))
+        return
+    a, b, c, d = st.columns(4)
+    a.metric("Both right", f"{pair.both_right:,}")
+    b.metric("Only the first right", f"{pair.only_first:,}")
+    c.metric("Only the second right", f"{pair.only_second:,}")
+    d.metric("Both wrong", f"{pair.both_wrong:,}")
+    st.caption(
+        f"On {counted(pair.n, 'shared test question')} the second run's sets grew {pair.grew:,} times, shrank "
+        f"{pair.shrank:,} times and stayed as large {pair.same:,} times."
+    )
+    rows = [
+        ("Accuracy", pair.accuracy, "mcnemar", "McNemar, exact"),
+        ("Mean set size", pair.set_size, "wilcoxon", "Wilcoxon signed rank"),
+        ("Mean set size", pair.set_size, "t", "paired t"),
+    ]
+    table = pd.DataFrame(
+        [
+            {
+                "Figure": name,
+                "Difference": of.mean,
+                "95 % interval": f"{of.low:+.3f} to {of.high:+.3f}",
+                "Cohen's d": of.cohens_d,
+                "Test": test,
+                "p": pair.p_values[key],
+                "p, Holm": pair.holm[key],
+            }
+            for name, of, key, test in rows
+        ]
+    )
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config={
+            "Difference": st.column_config.NumberColumn(format="%+.3f", help="Second less first."),
+            "95 % interval": st.column_config.TextColumn(help="Bootstrap over questions."),
+            "Cohen's d": st.column_config.NumberColumn(format="%.2f", help="The difference in standard deviations."),
+            "p": st.column_config.NumberColumn(format="%.3g"),
+            "p, Holm": st.column_config.NumberColumn(format="%.3g", help=TESTS_HELP),
+        },
+        alt="Differences of the two runs with paired tests",
+    )
+    st.dataframe(
+        questions.head(SHOWN_QUESTIONS),
+        hide_index=True,
+        height=260,
+        column_config={
+            "first_right": st.column_config.CheckboxColumn("first right"),
+            "second_right": st.column_config.CheckboxColumn("second right"),
+            "first_size": "first set",
+            "second_size": "second set",
+            "change": st.column_config.NumberColumn("grew by", format="%+d"),
+        },
+        alt="Questions whose sets grew most come first",
+    )
+    figures.download("All shared questions as CSV", questions, "two-runs")
+
+
+def published_claims(rows: pd.DataFrame, score: str) -> None:
+    """The three claims on the chosen runs, or on a published table."""
+    tables = {"runs": "The chosen runs", "ye-2024": "Figures of Ye et al. 2024, as published"}
+    which = st.segmented_control(
+        "Tested on", list(tables), format_func=tables.__getitem__, default="runs", required=True, key="claims_on"
+    )
+    table = rows[rows["score"] == score] if which == "runs" else published.published(which)
+    st.caption(
+        "A claim is supported or contradicted where its 95 % interval leaves 0 out and p is below 0.05; certainty is "
+        "the mean set size. A model counts once, with the mean over the tasks that all of them have."
+    )
+    columns = st.columns(3)
+    for column, made in zip(columns, claims.claims(table), strict=True):
+        with column:
+            _claim(made, which)
+
+
+def _claim(made: Claim, which: str) -> None:
+    st.markdown(f"“{made.statement}”")
+    st.markdown(f"**{plain(made.verdict[:1].upper() + made.verdict[1:])}**")
+    if math.isnan(made.figure):
+        st.caption(plain(f"{made.measure}: nothing to compute it from."))
+        return
+    interval = f" ({made.low:+.2f} to {made.high:+.2f})" if math.isfinite(made.low) else ""
+    p = "" if math.isnan(made.p_value) else f", p {made.p_value:.2g}"
+    st.caption(plain(f"{made.measure}: {made.figure:+.2f}{interval}{p}, n = {made.n}."))
+    x_title = {"accuracy": "Accuracy", "scale": "Parameters", "tuning": "Mean set size of the base model"}[made.name]
+    figure = compare.claim(
+        made.points, f"{made.name}-{which}", x_title, log=made.name == "scale", diagonal=made.name == "tuning"
+    )
+    figures.show(
+        figure,
+        {"tuning": "Above the line tuning made sets larger."}.get(made.name, "A mark is a model; a hover names it."),
+    )
+
+
+def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: View) -> None:
+    """What is right where the model may say nothing: by share of the surest, and by sets of one option."""
+    names = names_of(rows[rows["score"] == view.score])
+    runs = [data.compared_evaluation(name) for name in run_ids]
+    curves = pd.concat([paper.risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True)
+    figures.show(
+        compare.risk_curves(curves),
+        "A curve that starts low and rises late belongs to a model that knows when it is right.",
+    )
+    st.markdown("**Answer only where the set holds one option**")
+    left, right = st.columns([2, 1])
+    name = left.selectbox("Run", names, 0, key="abstaining_run")
+    price = right.slider(
+        "Cost of saying nothing",
+        0.0,
+        1.0,
+        0.3,
+        0.05,
+        key="abstaining_cost",
+        help="A wrong answer costs 1, a right one 0.",
+    )
+    made = selective.abstention(runs[names.index(name)], view.score)
+    frame = pd.DataFrame(
+        {
+            "alpha": made.alphas / 1000,
+            "answered": made.answered,
+            "accuracy": made.accuracy,
+            "cost": made.cost(price),
+        }
+    )
+    best = frame.iloc[int(frame["cost"].argmin())]
+    here = frame.iloc[view.alpha - 1]
+    figures.show(
+        compare.abstention_cost(frame),
+        f"At alpha {here['alpha']:.3f} it answers {here['answered']:.0%}"
+        + ("" if math.isnan(here["accuracy"]) else f" and is right on {here['accuracy']:.0%} of those")
+        + f"; the cost is least at alpha {best['alpha']:.3f}, {best['cost']:.3f} a question. Alpha chosen so is chosen "
+        "on these test questions.",
+    )

@@ -1,0 +1,273 @@
+"""The parts of the Jury page around the live one: which jury, agreement, what each juror adds, confidence, sets."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from app import juries, navigation, state
+from app.charts import jury as charts
+from app.components import controls, figures
+from app.components import jury as live
+from app.state import View
+from app.words import counted, plain
+from core.jury.adjudication import RULES
+from core.jury.agreement import Estimate
+from core.jury.confidence import CONFIDENCES
+from core.jury.experiment import MEASURES, Experiment, Protocol
+from core.runs.juries import JuryRecord
+
+JURY_KEY = "jury_picker"
+JUDGED_KEY = "judged_choice"
+CONFIDENCE_KEY = "confidence_choice"
+PAIR_KEY = "pair_measure"
+JUDGED_WORDS = {"disputed": "on which jurors disagree", "all": "all"}
+CONFIDENCE_HELP = " ".join(f"**{of.title}**: {of.sentence}" for of in CONFIDENCES.values())
+
+
+def pick(view: View) -> JuryRecord | None:
+    """The jury that the view names, with boxes to choose another and how it is looked at; None where there is none."""
+    found, problems = juries.records()
+    for problem in problems:
+        st.warning(plain(problem))
+    if not found:
+        st.info("Juries would be here: several models that judged the same answers. Bring files of judgements in.")
+        navigation.link(navigation.DATA, "Bring a jury in")
+        return None
+    by_id = {record.jury_id: record for record in found}
+    if view.jury not in by_id:
+        if view.jury:
+            st.warning(plain(f"There is no jury {view.jury[:80]} here (any more). {found[0].name} is shown instead."))
+        view = state.change(jury=found[0].jury_id)
+    left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
+    st.session_state[JURY_KEY] = view.jury
+    left.selectbox("Jury", list(by_id), format_func=lambda name: _title(by_id[name]), key=JURY_KEY, on_change=_picked)
+    st.session_state[JUDGED_KEY] = view.judged
+    middle.segmented_control(
+        "Answers",
+        list(JUDGED_WORDS),
+        format_func=JUDGED_WORDS.__getitem__,
+        required=True,
+        key=JUDGED_KEY,
+        on_change=_judged,
+        help="Where all jurors agree every rule gives their verdict; rules differ only where jurors disagree.",
+    )
+    st.session_state[CONFIDENCE_KEY] = view.confidence
+    right.selectbox(
+        "Confidence",
+        list(CONFIDENCES),
+        format_func=lambda name: CONFIDENCES[name].title,
+        key=CONFIDENCE_KEY,
+        on_change=_confidence,
+        help=CONFIDENCE_HELP,
+    )
+    return by_id[view.jury]
+
+
+def _title(record: JuryRecord) -> str:
+    return f"{record.name} · {counted(len(record.jurors), 'juror')} · {counted(record.answers, 'answer')}"
+
+
+def _picked() -> None:
+    state.change(jury=st.session_state[JURY_KEY], card="")
+
+
+def _judged() -> None:
+    state.change(judged=st.session_state[JUDGED_KEY], card="")
+
+
+def _confidence() -> None:
+    state.change(confidence=st.session_state[CONFIDENCE_KEY])
+
+
+def section(record: JuryRecord, view: View) -> None:
+    """All figures of a jury."""
+    protocol = juries.protocol(record.jury_id, view.judged, view.confidence)
+    found = juries.tried(record.jury_id, protocol)
+    bench = juries.bench(record.jury_id, protocol)
+    key = juries.jury_key(record.jury_id)
+    version = f"{key.jury_id}:{key.stamp}:{view.judged}:{view.confidence}"
+    live.jury(bench, found, version=version, view=view)
+    st.caption(
+        plain(
+            f"{counted(found.n, 'answer')} of {found.kept_of:,}; in each of {len(found.protocol.seeds)} splits "
+            f"{found.n_calibration:,} calibrate and {found.n_test:,} test. The curve and the cards are of the first."
+        )
+    )
+    for note in (record.origin, *record.notes):
+        st.caption(plain(f"{note[:1].upper()}{note[1:]}"))
+    _agreement(record)
+    _adds(record, view, protocol)
+    _worth(record, protocol, found)
+    _sets(record, view, protocol)
+    _table(found)
+
+
+def _agreement(record: JuryRecord) -> None:
+    found = juries.agreed(record.jury_id)
+    st.subheader("Do they agree, and are they right then?", anchor=False)
+    left, right = st.columns([3, 2], gap="large")
+    with right:
+        st.markdown(
+            plain(
+                f"On {_percent(found.unanimous)} of all {found.n:,} answers the jurors are unanimous, and "
+                f"{_percent(found.unanimous_wrong)} of those verdicts are wrong all the same."
+            )
+            if found.n_unanimous
+            else "The jurors are unanimous on no answer."
+        )
+        st.dataframe(
+            pd.DataFrame(
+                [
+                    _coefficient(*one)
+                    for one in (
+                        ("Fleiss' kappa", found.fleiss),
+                        ("Krippendorff's alpha", found.krippendorff),
+                        ("Effective number of votes", found.effective_votes),
+                    )
+                ]
+            ),
+            hide_index=True,
+            height="content",
+            alt="Agreement of the whole jury",
+        )
+        st.caption(
+            "Kappa and alpha are 1 for full agreement and 0 for that of chance. Jurors that err on the same answers "
+            "count as fewer votes than they are."
+        )
+    with left:
+        measure = st.segmented_control(
+            "Of each two jurors",
+            list(charts.PAIR_MEASURES),
+            format_func=charts.PAIR_MEASURES.__getitem__,
+            default="agreement",
+            required=True,
+            key=PAIR_KEY,
+        )
+        one_way = [
+            {"first": a, "second": b, **{name: getattr(pair, name).value for name in charts.PAIR_MEASURES}}
+            for pair in found.pairs
+            for a, b in ((pair.first, pair.second), (pair.second, pair.first))
+        ]
+        selves = [{"first": name, "second": name, **dict.fromkeys(charts.PAIR_MEASURES, 1.0)} for name in record.jurors]
+        figures.show(
+            charts.heat_map(pd.DataFrame([*selves, *one_way]), measure),
+            "Errors that correlate are what a vote can't mend.",
+        )
+
+
+def _coefficient(title: str, of: Estimate) -> dict[str, str]:
+    known = of.value == of.value
+    return {
+        "": title,
+        "Figure": f"{of.value:.2f}" if known else "not defined",
+        "95 % interval": f"{of.low:.2f} to {of.high:.2f}" if known else "",
+    }
+
+
+def _percent(of: Estimate) -> str:
+    return f"{of.value:.1%} ({of.low:.1%} to {of.high:.1%})"
+
+
+def _adds(record: JuryRecord, view: View, protocol: Protocol) -> None:
+    st.subheader("What does each juror add?", anchor=False)
+    table = juries.left_out(record.jury_id, protocol)
+    mine = table[table["rule"] == view.rule]
+    if mine.empty:
+        st.caption(
+            "Leaving one out needs three jurors or more."
+            if table.empty
+            else "Always False listens to no juror, so none adds anything."
+        )
+        return
+    figures.show(
+        charts.gains(mine),
+        f"Accuracy by {RULES[view.rule].title} with all jurors, less that without this one, on the same answers.",
+    )
+
+
+def _worth(record: JuryRecord, protocol: Protocol, found: Experiment) -> None:
+    st.subheader("What is their confidence worth?", anchor=False)
+    bins = juries.reliability(record.jury_id, protocol)
+    title = CONFIDENCES[protocol.confidence].title
+    left, right = st.columns(2, gap="large")
+    with left:
+        figures.show(charts.reliability(bins, "confidence"), f"{title}: ECE {found.ece:.3f} over all jurors.")
+    with right:
+        figures.show(charts.reliability(bins, "raw"), f"Raw probability: ECE {found.ece_raw:.3f} over all jurors.")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Juror": [of.juror for of in found.jurors],
+                "Right": [of.accuracy.value for of in found.jurors],
+                "from": [of.accuracy.low for of in found.jurors],
+                "to": [of.accuracy.high for of in found.jurors],
+                "ECE of confidence": [of.ece for of in found.jurors],
+                "ECE of raw probability": [of.ece_raw for of in found.jurors],
+            }
+        ),
+        hide_index=True,
+        height="content",
+        column_config={name: st.column_config.NumberColumn(format="percent") for name in ("Right", "from", "to")}
+        | {
+            name: st.column_config.NumberColumn(format="%.3f")
+            for name in ("ECE of confidence", "ECE of raw probability")
+        },
+        alt="Each juror's accuracy and calibration error",
+    )
+    st.caption("ECE: the mean gap between confidence and the share that is right, over 15 bins; 0 is best.")
+
+
+def _sets(record: JuryRecord, view: View, protocol: Protocol) -> None:
+    with st.expander("A jury that may say both, or neither", on_change="rerun", key="jury_sets_open") as folded:
+        if not folded.open:
+            return
+        controls.alpha_slider(view)
+        found = juries.pooled_sets(record.jury_id, protocol, view.alpha)
+        low, high = found.band
+        a, b, c, d, e = st.columns(5)
+        a.metric(
+            "Hold the truth",
+            f"{found.coverage:.1%}",
+            help=f"By luck alone {low:.1%} to {high:.1%} where the promise holds.",
+        )
+        for column, name, count in (
+            (b, "{True}", found.only_true),
+            (c, "{False}", found.only_false),
+            (d, "{True, False}", found.both),
+            (e, "{ }", found.empty),
+        ):
+            column.metric(name, f"{count:,}")
+        st.caption(
+            "Conformal sets by LAC on the jurors' mean probability: of answers like those that calibrated, a share of "
+            "alpha may have a set that misses the truth. It is a promise about many answers, not about one."
+        )
+
+
+def _table(found: Experiment) -> None:
+    with st.expander("All figures of every rule", on_change="rerun", key="jury_table_open") as folded:
+        if not folded.open:
+            return
+        rows = []
+        for of in found.outcomes:
+            row: dict[str, object] = {"rule": of.rule}
+            for name in MEASURES:
+                one = getattr(of, name)
+                row |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+            for name in ("to_majority", "to_max_probability"):
+                one = getattr(of, name)
+                row |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+            rows.append(row)
+        table = pd.DataFrame(rows)
+        st.dataframe(
+            table,
+            hide_index=True,
+            height="content",
+            column_config={
+                name: st.column_config.NumberColumn(format="%.4f") for name in table.columns if name != "rule"
+            },
+            alt="Every rule's measures with their intervals",
+        )
+        figures.download("Download as CSV", table, "jury-rules")
+        st.caption("The same from the shell, from files or by a jury's name:")
+        st.code("python -m core jury evaluate --judgements FILES --protocol all-rules --json", language="sh")

@@ -1,0 +1,111 @@
+"""A jury's verdicts, live: the rule switched, the threshold moved, each answer opened.
+
+Every rule's verdicts are computed in Python and sent once; ``verdicts.js`` counts them, ``cases.js`` shows an answer,
+``jury.js`` joins them. As in the alpha lab, data stays the same between reruns and what the browser starts from changes
+only where the view was changed by other than the component.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from app import state
+from app.components.alpha_lab import HERE as LAB
+from app.components.scripts import bundle
+from app.state import View
+from core.jury.adjudication import RULES
+from core.jury.experiment import MEASURES, Experiment
+from core.reports.jury import Bench
+
+KEY = "jury"
+SEED_KEY = "jury_seed"
+HERE = Path(__file__).parent
+OWN = ("verdicts.js", "cases.js", "jury.js")
+SCRIPTS = (*(LAB / name for name in ("elements.js", "svg.js", "laws.js")), *(HERE / name for name in OWN))
+NAMES = ("rule", "at", "cases", "order", "card")
+"""What of a view the component shows and changes."""
+
+_mount = st.components.v2.component(
+    "hedge_jury",
+    html=(HERE / "jury.html").read_text(encoding="utf-8"),
+    css=(HERE / "jury.css").read_text(encoding="utf-8"),
+    js=bundle(SCRIPTS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seed:
+    """What the browser starts from with which data, how often that changed, and what it was last known to show."""
+
+    version: str
+    start: dict[str, Any]
+    revision: int
+    shown: dict[str, Any]
+
+
+def jury(bench: Bench, found: Experiment, *, version: str, view: View) -> None:
+    """Mount one split's answers (``bench``) with what the experiment found of each rule; ``version`` names the data."""
+    seed = _seed(view, version)
+    texts = ["id", "question", "answer"]
+    _mount(
+        key=KEY,
+        data={
+            "version": version,
+            "jurors": list(bench.jurors),
+            "rules": [_rule(of) for of in found.outcomes],
+            "rows": pa.Table.from_pandas(_numbers(bench), preserve_index=False),
+            "texts": pa.Table.from_pandas(bench.rows[texts], preserve_index=False),
+            "splits": len(found.protocol.seeds),
+            "always_false": next(of.accuracy.value for of in found.outcomes if of.rule == "always_false"),
+            "view": seed.start,
+            "revision": seed.revision,
+        },
+        on_view_change=_take_view,
+    )
+
+
+def _numbers(bench: Bench) -> Any:
+    """The rows without their texts, verdicts as 0 and 1."""
+    rows = bench.rows.drop(columns=["id", "question", "answer"])
+    flags = [name for name in rows.columns if rows[name].dtype == bool]
+    return rows.astype(dict.fromkeys(flags, "uint8"))
+
+
+def _rule(of: Any) -> dict[str, Any]:
+    about = RULES[of.rule]
+    return {
+        "name": of.rule,
+        "title": about.title,
+        "sentence": about.sentence,
+        "ties": about.ties,
+        "published": about.published,
+        "measures": {name: getattr(of, name).value for name in MEASURES},
+        "intervals": {name: [getattr(of, name).low, getattr(of, name).high] for name in MEASURES},
+        "gain": [of.to_majority.value, of.to_majority.low, of.to_majority.high],
+    }
+
+
+def _shown(view: View) -> dict[str, Any]:
+    return {name: getattr(view, name) for name in NAMES}
+
+
+def _seed(view: View, version: str) -> _Seed:
+    """The last seed, or the next one where the browser gets other data or shows something else than the view."""
+    seed: _Seed | None = st.session_state.get(SEED_KEY)
+    mounted = KEY in st.session_state  # its state is dropped with the page, and a new one starts from the seed
+    if seed is None or not mounted or (seed.version, seed.shown) != (version, _shown(view)):
+        seed = _Seed(version, _shown(view), seed.revision + 1 if seed else 0, _shown(view))
+        st.session_state[SEED_KEY] = seed
+    return seed
+
+
+def _take_view() -> None:
+    reported: dict[str, Any] = st.session_state[KEY].get("view") or {}
+    view = state.read_changes({name: str(reported[name]) for name in NAMES if name in reported})
+    seed: _Seed = st.session_state[SEED_KEY]
+    st.session_state[SEED_KEY] = replace(seed, shown=_shown(view))

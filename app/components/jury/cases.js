@@ -1,0 +1,89 @@
+// One answer as a card: closed it says the verdict, open what each juror and each rule says.
+
+import { draw, make } from "../alpha_lab/elements.js";
+import { answered, isWrong, yes } from "./verdicts.js";
+
+const HIGH = 18, WIDE = 200;
+const word = (verdict) => (verdict ? "True" : "False");
+
+function tag(text, kind = "", title = "") {
+  const made = make("span", `tag ${kind}`.trim(), text);
+  if (title) made.title = title;
+  return made;
+}
+
+function tagsOf({ rows, rule, at, jurors }, i) {
+  const trues = yes(rows, i), made = make("span", "tags");
+  made.append(tag(`${Math.max(trues, jurors.length - trues)}–${Math.min(trues, jurors.length - trues)}`, "plain", "How many jurors say the same, and how many otherwise."));
+  if (rows.said[rule][i] !== rows.said.majority[i]) made.append(tag("against majority", "plain"));
+  if (answered(rows, rule, i, at)) made.append(tag(word(rows.said[rule][i]), rows.said[rule][i] ? "true" : ""));
+  else made.append(tag("abstains", "plain"));
+  const would = answered(rows, rule, i, at) ? "" : "would be ";
+  made.append(isWrong(rows, rule, i) ? tag(`${would}wrong`, would ? "plain" : "wrong") : tag(`${would}right`, "plain"));
+  return made;
+}
+
+// From the middle to the right where a juror leans to True, to the left where to False.
+function lean(p, verdict, said) {
+  const cell = make("td", "lean"), svg = draw(cell, "svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img", "aria-label": said });
+  const [from, to] = p >= 0.5 ? [0.5, p] : [p, 0.5];
+  draw(svg, "rect", { class: verdict ? "true" : "", x: from * WIDE, width: Math.max(1, (to - from) * WIDE), y: 3, height: HIGH - 6 });
+  draw(svg, "line", { x1: WIDE / 2, x2: WIDE / 2, y1: 0, y2: HIGH });
+  return cell;
+}
+
+function jurorTable({ rows, jurors }, i) {
+  const table = make("table", "jurors"), head = make("tr"), body = make("tbody");
+  for (const title of ["Juror", "False | True", "Verdict", "Confidence"]) head.append(make("th", "", title));
+  jurors.forEach((name, j) => {
+    const line = make("tr"), p = rows.p[j][i], verdict = rows.v[j][i];
+    const verdictCell = make("td");
+    verdictCell.append(tag(word(verdict), verdict ? "true" : ""));
+    line.append(make("td", "", name), lean(p, verdict, `${name}: probability of True ${p.toFixed(3)}`), verdictCell, make("td", "sure", `${rows.c[j][i].toFixed(2)} (p ${Math.max(p, 1 - p).toFixed(2)})`));
+    body.append(line);
+  });
+  const header = make("thead");
+  header.append(head);
+  table.append(header, body);
+  return table;
+}
+
+function ruleList({ rows, rule, rules }, i) {
+  const list = make("ul", "by-rule");
+  for (const { name, title } of rules) {
+    const item = make("li"), said = rows.said[name][i];
+    item.append(tag(`${title}: ${word(said)}`, `${said ? "true" : ""}${name === rule ? " chosen" : ""}`));
+    list.append(item);
+  }
+  return list;
+}
+
+export function opened(state, i) {
+  const made = make("div", "opened"), left = make("div", "wide"), right = make("div");
+  left.append(make("h4", "", "The jurors"), jurorTable(state, i));
+  right.append(make("h4", "", `The answer is ${state.rows.label[i] ? "right" : "wrong"}; every rule says`), ruleList(state, i));
+  const link = make("a", "link", "Link to this answer");
+  link.href = state.href(i);
+  right.append(make("p"), link);
+  made.append(left, right);
+  return made;
+}
+
+export function caseCard(state, i) {
+  const item = make("li"), details = make("details"), summary = make("summary");
+  const { question, answer } = state.texts(i);
+  summary.append(make("span", "asked", question), make("span", "said", `Answered: ${answer || "(nothing)"}`), tagsOf(state, i));
+  details.append(summary);
+  details.dataset.row = i;
+  const fill = () => {
+    if (details.open && details.children.length === 1) details.append(opened(state, i));
+  };
+  details.open = state.card === i;
+  fill();
+  details.ontoggle = () => {
+    fill();
+    state.toggled(i, details.open);
+  };
+  item.append(details);
+  return item;
+}

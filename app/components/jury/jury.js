@@ -1,0 +1,264 @@
+// The jury: rows and verdicts come in once; rule, threshold and cards change here, and only what a person settles on is
+// sent to Python.
+
+import { draw, make, put, say } from "../alpha_lab/elements.js";
+import { shareInterval } from "../alpha_lab/laws.js";
+import { asPercent, axes, steps } from "../alpha_lab/svg.js";
+import { caseCard } from "./cases.js";
+import { KINDS, chosenRows, counts, readRows } from "./verdicts.js";
+
+const REPORT_AFTER_MS = 150, SPEAK_AFTER_MS = 600, SHOWN = 8;
+const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
+const MEASURES = { accuracy: "Accuracy", f1: "F1", precision: "Precision", recall: "Recall" };
+const MEASURE_HOVERS = {
+  accuracy: "The share of answers whose verdict is right.",
+  f1: "The harmonic mean of precision and recall; a right answer is the positive.",
+  precision: "Of the answers said to be right, the share that is.",
+  recall: "Of the right answers, the share said to be right.",
+};
+const juries = new WeakMap();
+const percent1 = (share) => `${(100 * share).toFixed(1)} %`;
+const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`;
+
+class Jury {
+  constructor(root) {
+    this.root = root;
+    this.find = (selector) => root.querySelector(selector);
+    this.watch = new ResizeObserver(() => this.figure());
+    this.watch.observe(this.find(".jury"));
+    this.start = 0;
+    for (const [name, title] of Object.entries(MEASURES)) this.find("#order").append(new Option(title, name));
+    for (const [name, title] of Object.entries(KINDS)) this.find("#cases").append(new Option(title, name));
+    this.listen();
+  }
+
+  load(data) {
+    this.data = data;
+    this.rules = data.rules;
+    this.jurors = data.jurors;
+    this.rows = readRows(data.rows, data.jurors, data.rules.map(({ name }) => name));
+    const texts = Object.fromEntries(["id", "question", "answer"].map((name) => [name, data.texts.getChild(name)]));
+    this.texts = (i) => ({ id: texts.id.get(i), question: texts.question.get(i), answer: texts.answer.get(i) });
+    this.places = new Map(Array.from({ length: this.rows.n }, (_, i) => [texts.id.get(i), i]));
+    this.width = null;
+    this.find(".jury").classList.remove("fresh");
+  }
+
+  seed({ rule, at, cases, order, card }) {
+    this.rule = this.rules.some(({ name }) => name === rule) ? rule : this.rules[0].name;
+    this.at = at;
+    this.kind = cases;
+    this.order = order;
+    this.card = this.places.get(card) ?? null;
+    this.start = 0;
+    this.find("#at").value = at;
+    this.find("#order").value = order;
+    this.find("#cases").value = cases;
+    this.paint();
+    if (this.card !== null) this.turnTo(this.card);
+  }
+
+  listen() {
+    const range = this.find("#at");
+    range.oninput = () => {
+      this.at = Number(range.value);
+      this.frame ??= requestAnimationFrame(() => this.moved());
+    };
+    range.onchange = () => this.report();
+    const choice = (id, name) => {
+      this.find(id).onchange = (event) => {
+        this[name] = event.target.value;
+        this.start = 0;
+        this.paint();
+        this.report();
+      };
+    };
+    choice("#order", "order");
+    choice("#cases", "kind");
+    this.find(".previous").onclick = () => this.page(-SHOWN);
+    this.find(".next").onclick = () => this.page(SHOWN);
+  }
+
+  page(step) {
+    this.start += step;
+    this.cards();
+  }
+
+  choose(rule) {
+    this.rule = rule;
+    this.start = 0;
+    this.paint();
+    this.find(`[name=rule][value=${rule}]`).focus({ preventScroll: true });
+    this.report();
+  }
+
+  view() {
+    return {
+      rule: this.rule, at: this.at, cases: this.kind, order: this.order,
+      card: this.card === null ? "" : this.texts(this.card).id,
+    };
+  }
+
+  report() {
+    clearTimeout(this.reporting);
+    this.reporting = setTimeout(() => this.send("view", this.view()), REPORT_AFTER_MS);
+  }
+
+  // ---- what is seen
+
+  paint() {
+    this.table();
+    this.width = null;
+    this.figure();
+    this.moved();
+  }
+
+  table() {
+    const { order, rule } = this, body = this.find(".rules-table tbody"), base = this.named("majority").measures[order];
+    const head = this.find(".rules-table .measure");
+    say(head, MEASURES[order]);
+    head.title = MEASURE_HOVERS[order];
+    const sorted = [...this.rules].sort((a, b) => b.measures[order] - a.measures[order]);
+    const lows = sorted.map(({ intervals }) => intervals[order][0]), highs = sorted.map(({ intervals }) => intervals[order][1]);
+    const from = Math.min(...lows), to = Math.max(...highs, from + 1e-6), x = (value) => 4 + (192 * (value - from)) / (to - from);
+    say(this.find(".plot-head"), `${asPercent(from)} to ${asPercent(to)}`);
+    body.replaceChildren(...sorted.map((of) => {
+      const line = make("tr", of.name === rule ? "chosen" : ""), first = make("td"), plot = make("td", "of-plot");
+      line.dataset.rule = of.name;
+      first.append(this.pick(of));
+      const svg = draw(plot, "svg", { class: "whiskers", viewBox: "0 0 200 22", preserveAspectRatio: "none", "aria-hidden": "true" });
+      const [low, high] = of.intervals[order];
+      draw(svg, "line", { class: "base", x1: x(base), x2: x(base), y1: 0, y2: 22, "vector-effect": "non-scaling-stroke" });
+      draw(svg, "line", { class: "span", x1: x(low), x2: x(high), y1: 11, y2: 11, "vector-effect": "non-scaling-stroke" });
+      draw(svg, "rect", { class: "point", x: x(of.measures[order]) - 2.5, y: 6, width: 5, height: 10 });
+      const [gain, least, most] = of.gain.map((share) => 100 * share);
+      const said = of.name === "majority" ? "" : `${signed(gain)} (${signed(least)} to ${signed(most)})`;
+      line.append(first, make("td", "value", percent1(of.measures[order])), plot, make("td", "of-gain", said));
+      return line;
+    }));
+    const { sentence, ties, published } = this.named(rule);
+    say(this.find(".about"), `${sentence} ${ties} ${published ? "A published rule." : "Not among the published rules."} Where all jurors agree, their verdict stands.`);
+  }
+
+  named(name) {
+    return this.rules.find((rule) => rule.name === name);
+  }
+
+  pick(of) {
+    const label = make("label", "pick"), radio = make("input");
+    radio.type = "radio";
+    radio.name = "rule";
+    radio.value = of.name;
+    radio.checked = of.name === this.rule;
+    radio.onchange = () => this.choose(of.name);
+    label.append(radio, make("span", "", of.title));
+    label.title = of.sentence;
+    return label;
+  }
+
+  figure() {
+    const host = this.find("[data-plot=risk] .plot"), width = host.clientWidth;
+    if (!this.rows || width === this.width) return;
+    this.width = width;
+    const points = [], { rows, rule } = this;
+    for (let at = 0; at <= 100; at++) {
+      const { n, wrong } = counts(rows, rule, at);
+      if (n > 0) points.push([n / rows.n, wrong / n]);
+    }
+    const most = Math.min(1, Math.ceil(10 * Math.max(0.1, ...points.map(([, risk]) => risk))) / 10);
+    const { svg, x, y } = axes(host, "Share of wrong verdicts against the share answered", {
+      xMax: 1, xTicks: steps(4, 0.25), xFormat: asPercent, xTitle: "answered", yMax: most, yTicks: steps(2, most / 2), yFormat: asPercent,
+    });
+    draw(svg, "path", { class: "curve", d: points.map(([share, risk], i) => `${i ? "L" : "M"}${x(share).toFixed(1)},${y(risk).toFixed(1)}`).join("") });
+    const whisker = draw(svg, "line", { class: "whisker" }), dot = draw(svg, "circle", { class: "dot", r: 6 });
+    this.mark = (share, risk, low, high) => {
+      dot.style.display = whisker.style.display = share > 0 ? "" : "none";
+      put(dot, { cx: x(share), cy: y(risk) });
+      put(whisker, { x1: x(share), x2: x(share), y1: y(Math.min(low, most)), y2: y(Math.min(high, most)) });
+    };
+    if (this.answeredNow) this.mark(...this.answeredNow);
+  }
+
+  moved() {
+    cancelAnimationFrame(this.frame);
+    this.frame = null;
+    const { rows, rule, at } = this, { n, wrong } = counts(rows, rule, at), of = this.named(rule);
+    const [low, high] = shareInterval(wrong, n), risk = n ? wrong / n : 0;
+    this.answeredNow = [n / rows.n, risk, low, high];
+    this.mark?.(...this.answeredNow);
+    say(this.find(".at"), at === 0 ? "always" : `${at} % sure`);
+    this.find("#at").setAttribute("aria-valuetext", at === 0 ? "always" : `from ${at} percent sureness on`);
+    say(this.find("[data-figure=answered]"), percent1(n / rows.n));
+    say(this.find("[data-figure=answered-n]"), `${n.toLocaleString("en")} of ${rows.n.toLocaleString("en")} test answers`);
+    say(this.find("[data-figure=risk]"), n ? percent1(risk) : "–");
+    say(this.find("[data-figure=risk-interval]"), n ? `${percent1(low)} to ${percent1(high)}` : "nothing is answered");
+    const [accuracy, least, most] = [of.measures.accuracy, ...of.intervals.accuracy].map(percent1);
+    say(this.find(".answer"), `${of.title}: right on ${accuracy}`);
+    say(this.find(".verdict"), `95 % interval ${least} to ${most}, a mean over ${this.data.splits} splits; always saying False is right on ${percent1(this.data.always_false)}.`);
+    this.cards();
+    clearTimeout(this.speaking);
+    this.speaking = setTimeout(() => say(this.find(".summary"), `${of.title} answers ${percent1(n / rows.n)}, of these ${percent1(risk)} wrongly.`), SPEAK_AFTER_MS);
+  }
+
+  cards() {
+    const found = chosenRows(this.kind, this.rows, this.rule, this.at);
+    this.start = Math.max(0, Math.min(this.start, Math.floor(Math.max(0, found.length - 1) / SHOWN) * SHOWN));
+    const shown = found.slice(this.start, this.start + SHOWN);
+    say(this.find(".found"), found.length ? `Answers ${this.start + 1}–${this.start + shown.length} of ${found.length.toLocaleString("en")}` : "No answers");
+    this.find(".previous").disabled = this.start === 0;
+    this.find(".next").disabled = this.start + SHOWN >= found.length;
+    this.find(".nothing").hidden = found.length > 0;
+    const state = {
+      rows: this.rows, rule: this.rule, at: this.at, jurors: this.jurors, rules: this.rules, texts: this.texts, card: this.card,
+      href: (i) => this.href(i), toggled: (i, open) => this.toggled(i, open),
+    };
+    this.find(".cases").replaceChildren(...shown.map((i) => caseCard(state, i)));
+  }
+
+  toggled(i, open) {
+    const card = open ? i : this.card === i ? null : this.card;
+    if (card === this.card) return;
+    this.card = card;
+    this.report();
+  }
+
+  turnTo(i) {
+    const place = chosenRows(this.kind, this.rows, this.rule, this.at).indexOf(i);
+    if (place < 0) return;
+    this.start = Math.floor(place / SHOWN) * SHOWN;
+    this.cards();
+    this.find(`[data-row="${i}"]`).scrollIntoView({ block: "nearest" });
+  }
+
+  href(i) {
+    const address = new URL(location.href);
+    for (const [name, value] of Object.entries({ ...this.view(), card: this.texts(i).id })) address.searchParams.set(name, value);
+    return address.href;
+  }
+
+  themed() {
+    const colors = getComputedStyle(this.root.host ?? this.root).getPropertyValue("--st-chart-categorical-colors").split(",");
+    MEANINGS.forEach((meaning, i) => this.find(".jury").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
+  }
+
+  close() {
+    clearTimeout(this.reporting);
+    clearTimeout(this.speaking);
+    cancelAnimationFrame(this.frame);
+    this.watch.disconnect();
+    juries.delete(this.root);
+  }
+}
+
+export default function ({ data, parentElement, setStateValue }) {
+  const jury = juries.get(parentElement) ?? new Jury(parentElement);
+  juries.set(parentElement, jury);
+  jury.send = setStateValue;
+  jury.themed();
+  const isNew = jury.version !== data.version;
+  if (isNew) jury.load(data);
+  if (isNew || jury.revision !== data.revision) jury.seed(data.view);
+  jury.version = data.version;
+  jury.revision = data.revision;
+  return () => jury.close();
+}

@@ -1,0 +1,63 @@
+// What a jury's rows say under a rule: counts, the order of the cards, which of them are of a kind. Nothing here touches
+// a page; rules and confidences are computed in Python, the browser counts.
+
+export const KINDS = {
+  all: "all test answers",
+  split: "narrow splits, such as 2–1",
+  flipped: "otherwise than majority",
+  differ: "rules that differ",
+  sure: "confident and wrong",
+  abstained: "abstained from",
+};
+export const SURE = 80;
+const SLACK = 1e-9;
+
+// Rows as columns: {n, label, p[j], c[j], v[j], said{rule}, sure{rule}}.
+export function readRows(table, jurors, rules) {
+  const column = (name) => table.getChild(name).toArray();
+  return {
+    n: table.numRows,
+    label: column("label"),
+    p: jurors.map((_, j) => column(`p${j}`)),
+    c: jurors.map((_, j) => column(`c${j}`)),
+    v: jurors.map((_, j) => column(`v${j}`)),
+    said: Object.fromEntries(rules.map((name) => [name, column(`r_${name}`)])),
+    sure: Object.fromEntries(rules.map((name) => [name, column(`s_${name}`)])),
+  };
+}
+
+export const answered = (rows, rule, i, at) => rows.sure[rule][i] >= at / 100 - SLACK;
+export const isWrong = (rows, rule, i) => rows.said[rule][i] !== rows.label[i];
+
+// How many rows a rule answers from `at` hundredths of sureness on, and how many of those wrongly.
+export function counts(rows, rule, at) {
+  let n = 0, wrong = 0;
+  for (let i = 0; i < rows.n; i++) {
+    if (!answered(rows, rule, i, at)) continue;
+    n++;
+    if (isWrong(rows, rule, i)) wrong++;
+  }
+  return { n, wrong };
+}
+
+export const yes = (rows, i) => rows.v.reduce((sum, verdicts) => sum + verdicts[i], 0);
+
+export function isOf(kind, rows, rule, i, at) {
+  const jurors = rows.v.length, trues = yes(rows, i);
+  switch (kind) {
+    case "split": return Math.abs(2 * trues - jurors) <= 1 + (jurors % 2 ? 0 : 1) && trues > 0 && trues < jurors;
+    case "flipped": return rows.said[rule][i] !== rows.said.majority[i];
+    case "differ": return new Set(Object.keys(rows.said).filter((name) => name !== "always_false").map((name) => rows.said[name][i])).size > 1;
+    case "sure": return isWrong(rows, rule, i) && answered(rows, rule, i, SURE);
+    case "abstained": return !answered(rows, rule, i, at);
+    default: return true;
+  }
+}
+
+// The rows of a kind: those that the rule turns against majority first, then from the surest on.
+export function chosenRows(kind, rows, rule, at) {
+  const found = [];
+  for (let i = 0; i < rows.n; i++) if (isOf(kind, rows, rule, i, at)) found.push(i);
+  const turned = (i) => (rows.said[rule][i] !== rows.said.majority[i] ? 0 : 1), sure = rows.sure[rule];
+  return found.sort((a, b) => turned(a) - turned(b) || sure[b] - sure[a] || a - b);
+}

@@ -1,0 +1,127 @@
+"""The parts of the Token uncertainty page: a text by token, evaluations side by side, ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import data
+from app.charts import tokens as charts
+from app.components import figures
+from app.components.tokens import token_text
+from app.errors import spoken
+from app.words import plain
+from core.reports import tokens as reports
+from core.reports.tokens import TokenResult
+from core.settings import ASSETS
+
+MODEL_KEY, TEXT_KEY, CHOSEN_KEY = "token_model", "token_text", "token_results"
+LONGEST = 2000
+TITLES = {"accuracy": "ACC", "nll": "NLL", "ece": "ECE", "smooth_ece": "Smooth ECE"}
+
+
+def text_by_token() -> None:
+    """A recorded text by the shipped models, or a person's own by any model."""
+    views = reports.recorded_views()
+    own = "another model"
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    chosen = left.segmented_control(
+        "Model", [*views, own], default=next(iter(views), own), required=True, key=MODEL_KEY,
+        help="Adapters are small additions to the first model, tuned on trivia questions.",
+    )  # fmt: skip
+    model = right.text_input("Folder or name", key="token_own", placeholder="./my-adapter") if chosen == own else chosen
+    recorded = views.get(chosen or "", {})
+    text = st.text_area("Text", recorded.get("text", ""), max_chars=LONGEST, height=90, key=f"{TEXT_KEY}-{chosen}")
+    view: dict[str, Any] | None = recorded
+    if text != recorded.get("text"):
+        view = None
+        if model and text.strip():
+            with spoken():
+                view = data.token_view(_location(model), text)
+        else:
+            st.info("Give a model and a text, and its tokens are shaded by surprise.")
+    if view:
+        token_text(view, key="token_text_view")
+        rows = pd.DataFrame([{k: v for k, v in row.items() if k != "alternatives"} for row in view["tokens"]])
+        st.caption("The darker a token, the less the model expected it. Point at one to see what it expected instead.")
+        figures.download("These tokens as CSV", rows, "tokens")
+
+
+def _location(model: str) -> str:
+    shipped = ASSETS / "adapters" / model
+    return str(shipped) if shipped.is_dir() else model
+
+
+def evaluations() -> None:
+    """Reliability and figures of the chosen evaluations."""
+    st.subheader("How far can their confidence be trusted?", anchor=False)
+    found, problems = reports.results()
+    for problem in problems:
+        st.warning(plain(problem))
+    if not found:
+        st.info("Evaluations would be here; `python -m core tokens evaluate` makes one.")
+        return
+    names = list(range(len(found)))
+    chosen = st.multiselect(
+        "Evaluations", names, names[:3], format_func=lambda i: found[i].name, key=CHOSEN_KEY,
+        max_selections=charts.MOST, help="Made by `python -m core tokens evaluate`, the latest of yours among them.",
+    )  # fmt: skip
+    if not chosen:
+        st.info("Choose an evaluation above.")
+        return
+    picked = tuple(found[i] for i in chosen)
+    figures.show(
+        charts.token_reliability(reports.reliability_frame(picked)),
+        "On the dashed line a model's top token is right as often as it is sure; a rule is the 95 % interval.",
+    )
+    _table(picked)
+    for one in picked:
+        _ranks(one)
+
+
+def _table(picked: tuple[TokenResult, ...]) -> None:
+    frame = reports.figures_frame(picked)
+    shown = pd.DataFrame(
+        [
+            {
+                "Model": row["name"],
+                "Adapter": row["kind"],
+                "Tokens": row["tokens"],
+                **{title: _with_interval(row, name) for name, title in TITLES.items()},
+                "Active ranks": f"{row['active_ranks']} of {row['ranks']}" if row["ranks"] else "–",
+            }
+            for row in frame.to_dict("records")
+        ]
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        column_config={
+            "ECE": st.column_config.TextColumn(help="15 bins; “luck” is what a calibrated model would show."),
+            "NLL": st.column_config.TextColumn(
+                help="Of the true token, in nats; it compares within one tokenizer alone."
+            ),
+        },
+        alt="Accuracy, NLL and ECE of the chosen evaluations",
+    )
+    figures.download("These figures as CSV", frame, "token-figures")
+
+
+def _with_interval(row: dict[Any, Any], name: str) -> str:
+    luck = row.get(f"{name}_luck")
+    beside = "" if luck is None or luck != luck else f", luck {luck:.3f}"
+    return f"{row[name]:.3f} ({row[f'{name}_low']:.3f}–{row[f'{name}_high']:.3f}{beside})"
+
+
+def _ranks(one: TokenResult) -> None:
+    frame = reports.variances_frame(one)
+    if frame.empty:
+        return
+    with st.expander(plain(f"The ranks of {one.name}")):
+        figures.show(
+            charts.rank_variances(frame),
+            "The variance that each rank adds to its layer, as a share of the layer's largest. Automatic relevance "
+            "determination lets go of ranks that carry nothing: they fade to 0 %.",
+        )

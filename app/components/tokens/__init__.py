@@ -1,0 +1,26 @@
+"""A text whose tokens are shaded by surprise; pointing at one, or reaching it by keyboard, says what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app.components.alpha_lab import HERE as LAB
+from app.components.scripts import bundle
+
+HERE = Path(__file__).parent
+SCRIPTS = (LAB / "elements.js", HERE / "tokens.js")
+
+_mount = st.components.v2.component(
+    "hedge_tokens",
+    html=(HERE / "tokens.html").read_text(encoding="utf-8"),
+    css=(HERE / "tokens.css").read_text(encoding="utf-8"),
+    js=bundle(SCRIPTS),
+)
+
+
+def token_text(view: dict[str, Any], *, key: str) -> None:
+    """Show a token view (:mod:`core.adapters.token_view`)."""
+    _mount(key=key, data={"tokens": view["tokens"], "model": view["model"]})

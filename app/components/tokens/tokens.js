@@ -1,0 +1,78 @@
+// Each token is a button as dark as the model was surprised by it; the one that is pointed at or pressed is told below.
+
+import { make, say } from "../alpha_lab/elements.js";
+
+const MOST_NATS = 8;
+const texts = new WeakMap();
+
+const quoted = (text) => text.replaceAll("\n", "↵").replace(/^ /, "␣");
+
+class TokenText {
+  constructor(root) {
+    this.root = root;
+    this.find = (selector) => root.querySelector(selector);
+  }
+
+  themed() {
+    const host = this.root.host ?? this.root;
+    const colors = getComputedStyle(host).getPropertyValue("--st-chart-categorical-colors").split(",");
+    this.find(".tokens").style.setProperty("--hot", (colors[1] ?? "").trim());
+    this.find(".tokens").style.setProperty("--cool", (colors[3] ?? "").trim());
+  }
+
+  load({ tokens }) {
+    if (this.tokens === tokens) return;
+    this.tokens = tokens;
+    this.buttons = tokens.map((token, i) => {
+      const button = make("button", "", token.text);
+      button.type = "button";
+      button.style.setProperty("--much", `${token.loss === null ? 0 : Math.round(100 * Math.min(token.loss / MOST_NATS, 1))}%`);
+      button.setAttribute("aria-label", `${token.text.trim() || "space"}, ${token.loss === null ? "the first token" : `${token.loss.toFixed(1)} nats`}`);
+      button.onclick = button.onfocus = button.onpointerenter = () => this.tell(i);
+      return button;
+    });
+    this.find(".text").replaceChildren(...this.buttons);
+    const surprises = tokens.map(({ loss }) => loss ?? -1);
+    this.tell(surprises.indexOf(Math.max(...surprises)));
+  }
+
+  tell(i) {
+    this.buttons.forEach((button, j) => button.setAttribute("aria-pressed", String(i === j)));
+    const token = this.tokens[i], head = make("p");
+    if (token.loss === null) {
+      say(head, `“${quoted(token.text)}” is the first token: nothing comes before it, so nothing was expected.`);
+      this.find(".said").replaceChildren(head);
+      return;
+    }
+    say(head, `“${quoted(token.text)}” had a probability of ${this.share(token.probability)}, a surprise of ${token.loss.toFixed(2)} nats; ` +
+      `before it the model was unsure by ${token.entropy.toFixed(2)} nats, as among ${this.many(token.entropy)} equally likely tokens. It expected:`);
+    const table = make("table");
+    for (const [text, p] of token.alternatives) {
+      const row = make("tr", text === token.text ? "true" : ""), bar = make("td", "bar"), length = make("span");
+      const name = make("th", "", quoted(text) + (text === token.text ? " (it came)" : ""));
+      name.scope = "row";
+      length.style.width = `${100 * p}%`;
+      bar.append(length);
+      row.append(name, make("td", "", this.share(p)), bar);
+      table.append(row);
+    }
+    this.find(".said").replaceChildren(head, table);
+  }
+
+  many(entropy) {
+    const count = Math.exp(entropy);
+    return count < 10 ? count.toFixed(1) : Math.round(count).toLocaleString("en");
+  }
+
+  share(p) {
+    return p >= 0.0005 ? `${(100 * p).toFixed(1)} %` : "less than 0.05 %";
+  }
+}
+
+export default function ({ data, parentElement }) {
+  const text = texts.get(parentElement) ?? new TokenText(parentElement);
+  texts.set(parentElement, text);
+  text.themed();
+  text.load(data);
+  return () => texts.delete(parentElement);
+}

@@ -1,0 +1,58 @@
+"""A word on whichever page a person is when a run ends.
+
+The frame asks ``run.json`` alone, by when it was last written, so that no database can hold a page up.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import streamlit as st
+
+from app import data
+from app.components.runs import title
+from app.words import plain
+from core.runs.store import ENDED
+
+LOG = logging.getLogger(__name__)
+WATCHED = "runs_watched"
+POLL_S = 2.0
+MOST = 3
+SAID = {"done": "Done", "failed": "Failed", "cancelled": "Cancelled"}
+
+
+def watch() -> None:
+    """Say of runs that end while the page is open that they have; asks every two seconds while there are any."""
+    try:
+        waiting = _unfinished()
+    except Exception:  # the page itself says what is wrong with the runs; a notice must not keep it from that
+        LOG.exception("no run can be watched")
+        return
+    at_hand = set(st.session_state.get(WATCHED, ()))
+    st.session_state[WATCHED] = at_hand | waiting
+    if st.session_state[WATCHED]:
+        st.fragment(_tell, run_every=POLL_S)()
+
+
+def seen_here() -> None:
+    """The person is looking at the list of runs, which says it better."""
+    st.session_state[WATCHED] = _unfinished()
+
+
+def _tell() -> None:
+    watched: set[str] = st.session_state.get(WATCHED, set())
+    now = {record.run_id: record for record in data.runs().records}
+    over = [now[run_id] for run_id in watched if run_id in now and now[run_id].state in ENDED]
+    for record in over[:MOST]:
+        st.toast(plain(f"{SAID[record.state]}: {title(record)}"), duration="long")
+    if len(over) > MOST:
+        st.toast(f"{len(over) - MOST} more runs have ended.", duration="long")
+    still = {run_id for run_id in watched if run_id in now and now[run_id].state not in ENDED}
+    st.session_state[WATCHED] = still
+    # A toast right before a rerun is lost: the page goes on to be asked until the tick after the last one.
+    if not over and not still:
+        st.rerun()
+
+
+def _unfinished() -> set[str]:
+    return {record.run_id for record in data.runs().unfinished}

@@ -1,0 +1,213 @@
+"""Evaluating a model's tokens: which model, on which texts, and the figures as JSON beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.adapters import stored
+from core.adapters.judged import Judged, judge
+from core.adapters.layer import active_ranks, variances
+from core.adapters.texts import load_texts, split, tokenize
+from core.calibration.bins import ECE_BINS, check_bins, top_label
+from core.calibration.bootstrap import Estimate, estimates, top_estimates
+from core.calibration.consistency import calibration_test
+from core.calibration.reliability import reliability
+from core.conformal.probabilities import softmax
+from core.errors import InputError
+from core.inference.encoding import context_of
+from core.inference.loading import best_device, load_model
+from core.inference.models import ModelSource, resolve
+from core.prompting.strategies import prompt
+from core.records import FloatArray, IntArray
+from core.settings import settings
+from core.tasks import catalogue
+
+RESULTS = "evaluation_results.json"
+NUM_SAMPLES = 1000
+Told = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model that is ready to be judged, its tokenizer, its kind (``base``, ``lora``, ``ard-lora``) and name."""
+
+    model: Any
+    tokenizer: Any
+    kind: str
+    name: str
+    folder: Path | None
+    ranks: dict[str, list[float]]
+
+    @property
+    def vocabulary(self) -> int:
+        """Tokens there are."""
+        return int(self.model.config.get_text_config().vocab_size)
+
+
+def load(model: str, *, base: str | None = None, dtype: str = "float32", alpha: float | None = None) -> Loaded:
+    """A model by name, folder or hub id; an adapter's folder with its base model; a whole-model checkpoint.
+
+    ``base`` overrides the model that an adapter names. Raises :class:`InputError` where it can't be loaded.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir() and stored.is_adapter(folder):
+        values = stored.configuration(folder)
+        made, tokenizer = load_model(resolve(base or str(values["base"])), dtype=dtype)
+        made = stored.put_adapter(made, folder)
+        return Loaded(made, tokenizer, values["kind"], folder.name, folder, variances(made))
+    if folder.is_dir() and stored.holds_whole(folder):
+        made, tokenizer = _architecture(folder, base, dtype)
+        made = stored.put_whole(made, folder, alpha=alpha)
+        return Loaded(made, tokenizer, "ard-lora", folder.name, folder, variances(made))
+    source: ModelSource = resolve(model)
+    made, tokenizer = load_model(source, dtype=dtype)
+    place = None if source.is_hub or source.name == model else Path(source.location)
+    return Loaded(made, tokenizer, "lora" if source.is_adapter else "base", source.name, place, {})
+
+
+def _architecture(folder: Path, base: str | None, dtype: str) -> tuple[Any, Any]:
+    """The model that a whole-model checkpoint's configuration describes, without weights, and a tokenizer."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+    try:
+        model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(folder), dtype=getattr(torch, dtype))
+        tokenizer = AutoTokenizer.from_pretrained(resolve(base).location if base else folder, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        raise InputError(f"{folder} can't be loaded ({str(error).splitlines()[0][:200]}); give --base-model") from error
+    return model.to(best_device()), tokenizer
+
+
+def evaluate(
+    loaded: Loaded,
+    data: str,
+    *,
+    count: int | None = NUM_SAMPLES,
+    bins: int = ECE_BINS,
+    rows: int = 8,
+    passes: int = 0,
+    seed: int = 0,
+    part: str = "test",
+    told: Told = lambda done, total: None,
+) -> dict[str, Any]:
+    """Judge next tokens of a set of texts; the figures as JSON values.
+
+    ``part`` is ``test`` (the share that training with this seed leaves out) or ``all``.
+    """
+    check_bins(bins)
+    texts = load_texts(data)
+    if part == "test":
+        texts = split(texts, seed=seed)[1]
+    elif part != "all":
+        raise InputError(f"unknown part {part!r} of the texts; choose test or all")
+    started = time.perf_counter()
+    tokens = tokenize(texts, loaded.tokenizer, context=context_of(loaded.model.config))
+    found = judge(loaded.model, tokens, count=count, rows=rows, passes=passes, seed=seed, told=told)
+    made = top_estimates(found.top, found.true, bins=bins, seed=seed)
+    return {
+        **_figures(loaded, data, made, found.top, bins=bins, seed=seed),
+        "n_samples": len(found),
+        "passes": passes,
+        "uncertainty": _uncertainty(found),
+        "seconds": time.perf_counter() - started,
+    }
+
+
+def evaluate_letters(
+    loaded: Loaded, task: str, *, count: int | None = NUM_SAMPLES, bins: int = ECE_BINS, rows: int = 8, seed: int = 0
+) -> dict[str, Any]:
+    """Classification over the option letters of a task's questions, the same figures.
+
+    Raises :class:`InputError` where the tokenizer has no token a letter.
+    """
+    questions = list(catalogue.load(task).questions)
+    order = np.random.default_rng([seed, 4]).permutation(len(questions))[: count or len(questions)]
+    probabilities, labels, seconds = letter_probabilities(loaded, [questions[i] for i in order], rows=rows)
+    top = top_label(probabilities, labels)
+    made = estimates(probabilities, labels, bins=bins, seed=seed)
+    values = _figures(loaded, task, made, top, bins=bins, seed=seed)
+    return {**values, "n_samples": len(labels), "classes": probabilities.shape[1], "seconds": seconds}
+
+
+def letter_probabilities(loaded: Loaded, questions: Sequence[Any], *, rows: int) -> tuple[FloatArray, IntArray, float]:
+    """Softmaxes over the option letters (n, k), the labels (n,), and the seconds it took."""
+    import torch
+
+    from core.adapters.texts import Tokenized, batch_of
+    from core.inference.decoder import Decoder
+    from core.inference.letters import letter_tokens
+
+    started = time.perf_counter()
+    k = len(questions[0].options)
+    if any(len(question.options) != k for question in questions):
+        raise InputError("the questions have different numbers of options; letters need the same number everywhere")
+    asked = [prompt(question).text for question in questions]
+
+    def encode(texts: Sequence[str], /) -> list[tuple[int, ...]]:
+        return [tuple(loaded.tokenizer(text)["input_ids"]) for text in texts]
+
+    letters = letter_tokens(encode, k=k, context=asked[0])
+    if letters is None:
+        raise InputError("the tokenizer writes a letter with several tokens; choose another model for letters")
+    decoder, context = Decoder(loaded.model), context_of(loaded.model.config)
+    tokens = [Tokenized(ids[-context:], 1) for ids in encode(asked)]
+    logits = np.empty((len(tokens), k), dtype=np.float64)
+    order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i].tokens))
+    for start in range(0, len(order), rows):
+        part = order[start : start + rows]
+        batch = batch_of([tokens[i] for i in part], decoder.device)
+        last = torch.tensor([len(tokens[i].tokens) - 1 for i in part], device=decoder.device)
+        states = decoder.hidden(batch.tokens)[torch.arange(len(part), device=decoder.device), last]
+        wanted = torch.tensor([letters] * len(part))
+        logits[part] = decoder.log_probabilities(states, wanted).cpu().numpy()
+    labels = np.array([question.label for question in questions], dtype=np.int64)
+    return softmax(logits), labels, time.perf_counter() - started
+
+
+def _figures(loaded: Loaded, data: str, made: dict[str, Estimate], top: Any, *, bins: int, seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng([seed, 7])
+    diagram = reliability(top, rng=rng, bins=bins)
+    return {
+        "model": loaded.name,
+        "kind": loaded.kind,
+        "data": data,
+        "vocabulary": loaded.vocabulary,
+        "bins": bins,
+        "seed": seed,
+        **{name: one.value for name, one in made.items()},
+        "figures": {name: asdict(one) for name, one in made.items()},
+        "test": asdict(calibration_test(top, rng=rng, bins=bins)),
+        "reliability": [asdict(one) for one in diagram.bins],
+        "variances": loaded.ranks,
+        "active_ranks": sum(active_ranks(loaded.ranks).values()),
+        "ranks": sum(map(len, loaded.ranks.values())),
+    }
+
+
+def _uncertainty(found: Judged) -> dict[str, float]:
+    """Means in nats."""
+    return {name: float(getattr(found, name).mean()) for name in ("entropy", "aleatoric", "epistemic")}
+
+
+def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[Path]:
+    """Write results as JSON beside the model (or to ``output``) and where the page finds them."""
+    text = json.dumps(values, indent=1, allow_nan=False)
+    stamp = hashlib.sha256(
+        f"{values['model']}|{values['data']}|{values['seed']}|{values.get('passes')}".encode()
+    ).hexdigest()
+    places = [settings().home / "tokens" / f"{values['model']}-{stamp[:10]}.json"]
+    beside = output or (loaded.folder / RESULTS if loaded.folder else None)
+    if beside is not None:
+        places.append(beside)
+    for path in places:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return places[::-1]

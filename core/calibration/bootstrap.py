@@ -1,0 +1,195 @@
+"""Calibration figures with 95 % bootstrap intervals: questions are drawn again with replacement.
+
+For means (accuracy, NLL, Brier) the interval is that of percentiles. A calibration error is a sum of absolute values:
+noise raises it, and raises it again in a resample. So ``bias`` says what a perfectly calibrated model with the same
+probabilities would show by luck alone, and the interval is of the error with that taken off: the basic one, percentiles
+turned about the estimate, whose low end is 0 where luck alone brings as much (within its own 97.5 %). An estimate of
+mere luck may therefore lie above its interval. Bins of equal mass keep their edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.calibration.bins import ECE_BINS, TopLabel, edges, place, top_label
+from core.calibration.consistency import calibrated_sums
+from core.calibration.errors import class_columns
+from core.calibration.metrics import brier_terms, token_losses
+from core.calibration.smooth import error_at, fixed_points, on_grid
+from core.errors import InputError
+from core.records import FloatArray, IntArray
+
+RESAMPLES = 400
+LUCKY_DRAWS = 200
+TAILS = (0.025, 0.975)
+CHUNK = 50
+"""Resamples that are counted at once."""
+ROUGH = 12
+"""Halvings of a smooth error's width in a resample: an error of 1/4096 is far below its spread."""
+
+Statistic = Callable[[FloatArray], FloatArray]
+"""From counts (r, n), how often each question is in each of r resamples, to r values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure of n questions with its 95 % interval; ``bias`` is what luck alone brings, None for figures without."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    bias: float | None = None
+
+
+def estimates(
+    probabilities: FloatArray,
+    labels: IntArray,
+    *,
+    bins: int = ECE_BINS,
+    by: str = "width",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> dict[str, Estimate]:
+    """``accuracy, nll, brier, ece, over, under, mce, classwise_ece, smooth_ece`` of probabilities (n, k), labels (n,).
+
+    Raises :class:`InputError` for probabilities, labels or bins that can't be.
+    """
+    top = top_label(probabilities, labels)
+    true = probabilities[np.arange(len(labels)), labels]
+    index, gaps = class_columns(probabilities, labels, bins=bins, by=by)
+    spread = np.zeros((len(top), probabilities.shape[1] * bins))
+    np.put_along_axis(spread, index, gaps, axis=1)
+    means = {"accuracy": top.correct, "nll": token_losses(true), "brier": brier_terms(probabilities, labels)}
+    others = {"classwise_ece": _mean_size(spread, probabilities.shape[1])}
+    luck = {"classwise_ece": _classwise_luck(probabilities, index, bins, np.random.default_rng([seed, 3]))}
+    found = _estimates(top, means, others, luck, bins=bins, by=by, resamples=resamples, seed=seed)
+    order = ("accuracy", "nll", "brier", "ece", "over", "under", "mce", "classwise_ece", "smooth_ece")
+    return {name: found[name] for name in order}
+
+
+def top_estimates(
+    top: TopLabel,
+    true: FloatArray,
+    *,
+    bins: int = ECE_BINS,
+    by: str = "width",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> dict[str, Estimate]:
+    """The same without Brier and class-wise ECE, where only the top option and the true one's probability (n,) are
+    kept: of tokens with vocabularies of tens of thousands."""
+    means = {"accuracy": top.correct, "nll": token_losses(true)}
+    return _estimates(top, means, {}, {}, bins=bins, by=by, resamples=resamples, seed=seed)
+
+
+def _estimates(
+    top: TopLabel,
+    means: dict[str, FloatArray],
+    others: dict[str, Statistic],
+    luck: dict[str, FloatArray],
+    *,
+    bins: int,
+    by: str,
+    resamples: int,
+    seed: int,
+) -> dict[str, Estimate]:
+    if resamples < 1:
+        raise InputError(f"an interval needs at least one resample, got {resamples}")
+    index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
+    n = len(top)
+    statistics: dict[str, Statistic] = {name: _mean(values) for name, values in means.items()}
+    statistics |= _binned(top, index, bins) | others | {"smooth_ece": _smooth(top)}
+    once = np.ones((1, n))
+    drawn: dict[str, list[FloatArray]] = {name: [] for name in statistics}
+    for counts in _resampled(n, resamples, np.random.default_rng([seed, 1])):
+        for name, statistic in statistics.items():
+            drawn[name].append(statistic(counts))
+    luck = luck | _top_luck(top, index, bins, np.random.default_rng([seed, 2]))
+    found = {}
+    for name, statistic in statistics.items():
+        value = float(statistic(once)[0])
+        low, high = (float(q) for q in np.quantile(np.concatenate(drawn[name]), TAILS))
+        if name in means:
+            found[name] = Estimate(value, low, high, n)
+            continue
+        mere_luck = value <= np.quantile(luck[name], TAILS[1])
+        low, high = 0.0 if mere_luck else max(2 * value - high, 0.0), max(2 * value - low, 0.0)
+        found[name] = Estimate(value, low, high, n, float(luck[name].mean()))
+    return found
+
+
+def _resampled(n: int, resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """How often each of n questions is in each resample, some resamples at a time."""
+    for begin in range(0, resamples, CHUNK):
+        rows = min(CHUNK, resamples - begin)
+        picked = rng.integers(0, n, (rows, n)) + np.arange(rows)[:, None] * n
+        yield np.bincount(picked.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def _mean(values: FloatArray) -> Statistic:
+    return lambda counts: counts @ values / len(values)
+
+
+def _mean_size(columns: FloatArray, k: int) -> Statistic:
+    return lambda counts: np.abs(counts @ columns).sum(axis=1) / len(columns) / k
+
+
+def _binned(top: TopLabel, index: IntArray, bins: int) -> dict[str, Statistic]:
+    n = len(top)
+    held = np.eye(bins)[index]
+    gaps = held * top.gap[:, None]
+
+    def mce(counts: FloatArray) -> FloatArray:
+        sizes = counts @ held
+        return np.asarray((np.abs(counts @ gaps) / np.maximum(sizes, 1)).max(axis=1), dtype=np.float64)
+
+    return {
+        "ece": lambda counts: np.abs(counts @ gaps).sum(axis=1) / n,
+        "over": lambda counts: np.maximum(-(counts @ gaps), 0).sum(axis=1) / n,
+        "under": lambda counts: np.maximum(counts @ gaps, 0).sum(axis=1) / n,
+        "mce": mce,
+    }
+
+
+def _smooth(top: TopLabel) -> Statistic:
+    return lambda counts: _smooth_errors(top, top.gap * counts)
+
+
+def _smooth_errors(top: TopLabel, gaps: FloatArray) -> FloatArray:
+    """The smooth errors of rows of gaps (r, n) at the confidences of ``top``."""
+    sums = np.stack([on_grid(top.confidence, row) for row in gaps])
+    return error_at(sums, len(top), fixed_points(sums, len(top), halvings=ROUGH))
+
+
+def _top_luck(top: TopLabel, index: IntArray, bins: int, rng: np.random.Generator) -> dict[str, FloatArray]:
+    """Errors of a calibrated model with these confidences, a value a draw."""
+    sums = calibrated_sums(top, index, bins=bins, draws=LUCKY_DRAWS, rng=rng)
+    counts, n = np.bincount(index, minlength=bins), len(top)
+    smooth = [
+        _smooth_errors(top, (rng.random((CHUNK, n)) < top.confidence) - top.confidence)
+        for _ in range(LUCKY_DRAWS // CHUNK)
+    ]
+    return {
+        "ece": np.abs(sums).sum(axis=1) / n,
+        "over": np.maximum(-sums, 0).sum(axis=1) / n,
+        "under": np.maximum(sums, 0).sum(axis=1) / n,
+        "mce": (np.abs(sums) / np.maximum(counts, 1)).max(axis=1),
+        "smooth_ece": np.concatenate(smooth),
+    }
+
+
+def _classwise_luck(probabilities: FloatArray, index: IntArray, bins: int, rng: np.random.Generator) -> FloatArray:
+    """Class-wise errors of a model that is calibrated in every option, a value a draw."""
+    n, k = probabilities.shape
+    cumulative = np.cumsum(probabilities, axis=1)
+    promised = np.bincount(index.ravel(), weights=probabilities.ravel(), minlength=k * bins)
+    values = np.empty(LUCKY_DRAWS)
+    for draw in range(LUCKY_DRAWS):
+        labels = (cumulative < rng.random((n, 1))).sum(axis=1).clip(0, k - 1)
+        hits = np.bincount(index[np.arange(n), labels], minlength=k * bins)
+        values[draw] = np.abs(hits - promised).sum() / n / k
+    return values

@@ -1,0 +1,83 @@
+"""What a perfectly calibrated model with these confidences would show by luck alone.
+
+Each answer is drawn right with the probability of its confidence (consistency resampling, Bröcker & Smith 2007), many
+times. From the draws come the ECE that luck alone brings (its bias: an absolute value is never negative), the bars in
+which a bin's accuracy then lies, and the p-value of the ECE that was seen (Vaicenavicius et al. 2019, arXiv
+1902.06977). Spiegelhalter's z (1986) asks the same without bins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from core.calibration.bins import ECE_BINS, TopLabel, edges, place
+from core.errors import InputError
+from core.records import FloatArray, IntArray
+
+DRAWS = 1000
+CHUNK = 2_000_000
+"""Random numbers drawn at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationTest:
+    """Is the ECE more than luck?
+
+    ``ece`` the one that was seen, ``expected`` the mean of a calibrated model, ``p_value`` how likely it shows so much
+    or more, from ``draws``; ``z`` Spiegelhalter's, positive where the squared errors are larger than promised, with its
+    two-sided ``z_p_value``, both NaN where every confidence is 0, ½ or 1 and the test can say nothing.
+    """
+
+    ece: float
+    expected: float
+    p_value: float
+    draws: int
+    z: float
+    z_p_value: float
+
+
+def calibrated_sums(top: TopLabel, index: IntArray, *, bins: int, draws: int, rng: np.random.Generator) -> FloatArray:
+    """Sums of (correct − confidence) in each bin for so many draws of a calibrated model, (draws, bins)."""
+    if draws < 1:
+        raise InputError(f"the test needs at least one draw, got {draws}")
+    order = np.argsort(index, kind="stable")
+    confidence = top.confidence[order]
+    counts = np.bincount(index, minlength=bins)
+    filled = np.flatnonzero(counts)
+    starts = np.concatenate([[0], np.cumsum(counts[filled])[:-1]])
+    promised = np.add.reduceat(confidence, starts)
+    sums = np.zeros((draws, bins))
+    step = max(1, CHUNK // len(top))
+    for begin in range(0, draws, step):
+        rows = min(step, draws - begin)
+        right = rng.random((rows, len(top))) < confidence
+        sums[begin : begin + rows, filled] = np.add.reduceat(right, starts, axis=1, dtype=np.float64) - promised
+    return sums
+
+
+def calibration_test(
+    top: TopLabel, *, rng: np.random.Generator, bins: int = ECE_BINS, by: str = "width", draws: int = DRAWS
+) -> CalibrationTest:
+    """Test the hypothesis that the top option's confidence is calibrated."""
+    index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
+    seen = float(np.abs(np.bincount(index, weights=top.gap, minlength=bins)).sum() / len(top))
+    drawn = np.abs(calibrated_sums(top, index, bins=bins, draws=draws, rng=rng)).sum(axis=1) / len(top)
+    z = spiegelhalter(top)
+    return CalibrationTest(
+        ece=seen,
+        expected=float(drawn.mean()),
+        p_value=float((1 + (drawn >= seen - 1e-12).sum()) / (draws + 1)),
+        draws=draws,
+        z=z,
+        z_p_value=float(2 * ndtr(-abs(z))),
+    )
+
+
+def spiegelhalter(top: TopLabel) -> float:
+    """``Σ (y − c)(1 − 2c) / √Σ (1 − 2c)² c (1 − c)``; NaN where the root is 0."""
+    c = top.confidence
+    spread = float(((1 - 2 * c) ** 2 * c * (1 - c)).sum())
+    return float((top.gap * (1 - 2 * c)).sum() / np.sqrt(spread)) if spread > 0 else float("nan")

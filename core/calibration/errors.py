@@ -1,0 +1,65 @@
+"""Binned calibration errors of the top option, and of every option by itself.
+
+``ECE``  Σ (bin's share) · |accuracy − confidence|; ``MCE`` the largest of those gaps over bins that hold anything
+(Naeini et al. 2015). Over- and under-confidence are the parts of the ECE from bins whose confidence is above and below
+their accuracy. Class-wise ECE is the mean over options of the ECE of that option's probability against its being the
+truth (Kull et al. 2019, arXiv 1910.12656).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.calibration.bins import ECE_BINS, TopLabel, edges, place
+from core.records import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class TopErrors:
+    """Errors of the top option, from 0 to 1; ``over`` and ``under`` sum to ``ece``."""
+
+    ece: float
+    mce: float
+    over: float
+    under: float
+
+
+def top_errors(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> TopErrors:
+    """All binned errors of the top option.
+
+    >>> top_errors(TopLabel(np.array([0.9, 0.6]), np.array([0.0, 1.0])), bins=2)
+    TopErrors(ece=0.25, mce=0.25, over=0.25, under=0.0)
+    """
+    index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
+    sums = np.bincount(index, weights=top.gap, minlength=bins)
+    counts = np.bincount(index, minlength=bins)
+    n = len(top)
+    return TopErrors(
+        ece=float(np.abs(sums).sum() / n),
+        mce=float((np.abs(sums[counts > 0]) / counts[counts > 0]).max()),
+        over=float(np.maximum(-sums, 0).sum() / n),
+        under=float(np.maximum(sums, 0).sum() / n),
+    )
+
+
+def class_columns(
+    probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS, by: str = "width"
+) -> tuple[IntArray, FloatArray]:
+    """The bin of every option of every question, numbered on from option to option, (n, k), and truth − p, (n, k)."""
+    k = probabilities.shape[1]
+    placed = [place(p, edges(p, bins=bins, by=by)) for p in probabilities.T]
+    return np.stack(placed, axis=1) + np.arange(k) * bins, np.eye(k)[labels] - probabilities
+
+
+def classwise_error(probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS, by: str = "width") -> float:
+    """The mean over the k options of their own ECE.
+
+    >>> classwise_error(np.array([[0.75, 0.25], [0.75, 0.25]]), np.array([0, 1]))
+    0.25
+    """
+    n, k = probabilities.shape
+    index, gaps = class_columns(probabilities, labels, bins=bins, by=by)
+    sums = np.bincount(index.ravel(), weights=gaps.ravel(), minlength=k * bins)
+    return float(np.abs(sums).sum() / n / k)

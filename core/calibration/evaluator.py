@@ -1,0 +1,61 @@
+"""The four methods of the published evaluator, under their names (seeds: ARD-LoRA)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.calibration.bins import ECE_BINS, check_bins
+from core.calibration.metrics import accuracy, expected_calibration_error, negative_log_likelihood
+from core.conformal.probabilities import check_labels, check_probabilities
+from core.errors import InputError
+from core.records import FloatArray, IntArray
+
+
+class UncertaintyEvaluator:
+    """Accuracy, NLL and ECE of predictions ``y_probs`` (n, classes) of labels ``y_true`` (n,).
+
+    >>> found = UncertaintyEvaluator().evaluate_predictions([0, 1], [[0.75, 0.25], [0.75, 0.25]])
+    >>> found["accuracy"], found["ece"], found["n_samples"], found["n_classes"]
+    (0.5, 0.25, 2, 2)
+    """
+
+    def __init__(self, n_bins: int = ECE_BINS) -> None:
+        self.n_bins = check_bins(n_bins)
+
+    def compute_accuracy(self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
+        """The share of predicted classes ``y_pred`` (n,) that are the true ones."""
+        true, predicted = np.asarray(y_true), np.asarray(y_pred)
+        if true.ndim != 1 or true.shape != predicted.shape or len(true) == 0:
+            raise InputError(
+                f"labels have shape {true.shape} and predictions {predicted.shape}; expected (n,) for both, n ≥ 1"
+            )
+        return float((true == predicted).mean())
+
+    def compute_nll(self, y_true: npt.ArrayLike, y_probs: npt.ArrayLike) -> float:
+        """The mean of −log p(true), p not below 1e-8, in nats."""
+        p, y = _checked(y_true, y_probs)
+        return negative_log_likelihood(p, y)
+
+    def compute_ece(self, y_true: npt.ArrayLike, y_probs: npt.ArrayLike) -> float:
+        """The expected calibration error of the top class in equal-width bins."""
+        p, y = _checked(y_true, y_probs)
+        return expected_calibration_error(p, y, bins=self.n_bins)
+
+    def evaluate_predictions(self, y_true: npt.ArrayLike, y_probs: npt.ArrayLike) -> dict[str, float]:
+        """``accuracy, nll, ece, n_samples, n_classes``."""
+        p, y = _checked(y_true, y_probs)
+        return {
+            "accuracy": accuracy(p, y),
+            "nll": self.compute_nll(y, p),
+            "ece": self.compute_ece(y, p),
+            "n_samples": len(y),
+            "n_classes": p.shape[1],
+        }
+
+
+def _checked(y_true: npt.ArrayLike, y_probs: npt.ArrayLike) -> tuple[FloatArray, IntArray]:
+    p = check_probabilities(np.asarray(y_probs, dtype=np.float64))
+    if len(p) == 0:
+        raise InputError("there are no predictions; an evaluation needs at least one")
+    return p, check_labels(np.asarray(y_true), n=len(p), k=p.shape[1])

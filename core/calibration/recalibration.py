@@ -1,0 +1,228 @@
+"""Maps from probabilities to better calibrated ones, fitted on questions of their own (rule 9).
+
+``temperature``  softmax(log p / T), T of the least NLL; the ranking of options stays (Guo et al. 2017)
+``vector``       softmax(w · log p + b), a weight and a bias an option (Guo et al. 2017)
+``platt``        each option against the rest by a sigmoid of its log-odds, with Platt's (1999) smoothed targets
+``isotonic``     each option against the rest by the best rising function (Zadrozny & Elkan 2002)
+
+The last two divide each row by its sum afterwards. An option of probability 0, as one that a question
+lacks, stays at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.optimize import isotonic_regression, minimize, minimize_scalar
+from scipy.special import expit, logsumexp
+
+from core.conformal.probabilities import check_labels, check_probabilities, softmax
+from core.errors import InputError
+from core.records import FloatArray, IntArray
+
+FEWEST = 10
+"""Questions below which nothing is fitted."""
+COLDEST, HOTTEST = 0.01, 100.0
+SMALLEST = 1e-12
+STEEPEST = 50.0
+
+
+class Recalibration(Protocol):
+    """A fitted map."""
+
+    def apply(self, probabilities: FloatArray) -> FloatArray:
+        """Recalibrated probabilities (n, k) of probabilities (n, k)."""
+        ...
+
+    def words(self) -> dict[str, float]:
+        """The parameters that a person may want to see, by name; empty where they are too many."""
+        ...
+
+
+def log_probabilities(probabilities: FloatArray) -> FloatArray:
+    """``log p``, −inf where p is 0."""
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)
+
+
+def tempered(probabilities: FloatArray, temperature: float) -> FloatArray:
+    """``softmax(log p / T)``; T > 1 makes probabilities more alike, T < 1 less.
+
+    Raises :class:`InputError` for a temperature that is not above 0.
+
+    >>> tempered(np.array([[0.8, 0.2]]), 2.0).round(3)
+    array([[0.667, 0.333]])
+    """
+    if not 0 < temperature < np.inf:
+        raise InputError(f"a temperature must be above 0 and finite, got {temperature:g}")
+    return softmax(log_probabilities(probabilities) / temperature)
+
+
+@dataclass(frozen=True, slots=True)
+class Temperature:
+    """One temperature for all options."""
+
+    temperature: float
+
+    def apply(self, probabilities: FloatArray) -> FloatArray:
+        return tempered(probabilities, self.temperature)
+
+    def words(self) -> dict[str, float]:
+        return {"temperature": self.temperature}
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """``weights`` and ``biases`` (k,) of the options' log-probabilities."""
+
+    weights: FloatArray
+    biases: FloatArray
+
+    def apply(self, probabilities: FloatArray) -> FloatArray:
+        return softmax(log_probabilities(probabilities) * self.weights + self.biases)
+
+    def words(self) -> dict[str, float]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Platt:
+    """``slopes`` and ``shifts`` (k,) of sigmoids of each option's log-odds."""
+
+    slopes: FloatArray
+    shifts: FloatArray
+
+    def apply(self, probabilities: FloatArray) -> FloatArray:
+        return _normalised(expit(_log_odds(probabilities) * self.slopes + self.shifts), probabilities)
+
+    def words(self) -> dict[str, float]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Isotonic:
+    """For each option the corners of a rising function, linear between them and level beyond."""
+
+    corners: tuple[tuple[FloatArray, FloatArray], ...]
+
+    def apply(self, probabilities: FloatArray) -> FloatArray:
+        columns = [np.interp(p, x, y) for p, (x, y) in zip(probabilities.T, self.corners, strict=True)]
+        return _normalised(np.stack(columns, axis=1), probabilities)
+
+    def words(self) -> dict[str, float]:
+        return {}
+
+
+def _normalised(values: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Rows that sum to 1; a row of nothing but zeros keeps its probabilities."""
+    kept = np.where(probabilities > 0, values, 0.0)
+    sums = kept.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(sums > 0, kept / np.where(sums > 0, sums, 1), probabilities), dtype=np.float64)
+
+
+def _log_odds(probabilities: FloatArray) -> FloatArray:
+    p = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
+    return np.asarray(np.log(p) - np.log1p(-p), dtype=np.float64)
+
+
+def fit_temperature(probabilities: FloatArray, labels: IntArray) -> Temperature:
+    """The temperature of the least NLL, from 0.01 to 100."""
+    logs = _finite(log_probabilities(probabilities))
+    true = logs[np.arange(len(labels)), labels]
+
+    def loss(log_t: float) -> float:
+        scale = np.exp(-log_t)
+        return float((logsumexp(logs * scale, axis=1) - true * scale).mean())
+
+    found = minimize_scalar(loss, bounds=(np.log(COLDEST), np.log(HOTTEST)), method="bounded", options={"xatol": 1e-9})
+    return Temperature(float(np.exp(found.x)))
+
+
+def fit_vector(probabilities: FloatArray, labels: IntArray) -> Vector:
+    """Weights from 0.01 to 100 and biases of the least NLL; the biases sum to 0."""
+    logs = _finite(log_probabilities(probabilities))
+    n, k = logs.shape
+    truth = np.eye(k)[labels]
+
+    def loss(values: FloatArray) -> tuple[float, FloatArray]:
+        z = logs * values[:k] + values[k:]
+        whole = logsumexp(z, axis=1, keepdims=True)
+        off = (np.exp(z - whole) - truth) / n
+        return float((whole[:, 0] - (z * truth).sum(axis=1)).mean()), np.concatenate(
+            [(off * logs).sum(axis=0), off.sum(axis=0)]
+        )
+
+    bounds = [(COLDEST, HOTTEST)] * k + [(-STEEPEST, STEEPEST)] * k
+    start = np.concatenate([np.ones(k), np.zeros(k)])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
+    return Vector(found.x[:k], found.x[k:] - found.x[k:].mean())
+
+
+def fit_platt(probabilities: FloatArray, labels: IntArray) -> Platt:
+    """A sigmoid an option, its targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) instead of 1 and 0."""
+    odds = _log_odds(probabilities)
+    fitted = [_sigmoid(x, labels == j) for j, x in enumerate(odds.T)]
+    return Platt(np.array([slope for slope, _ in fitted]), np.array([shift for _, shift in fitted]))
+
+
+def _sigmoid(x: FloatArray, is_true: FloatArray) -> tuple[float, float]:
+    positive = int(is_true.sum())
+    target = np.where(is_true, (positive + 1) / (positive + 2), 1 / (len(x) - positive + 2))
+
+    def loss(values: FloatArray) -> tuple[float, FloatArray]:
+        z = x * values[0] + values[1]
+        off = (expit(z) - target) / len(x)
+        return float((np.logaddexp(0, z) - target * z).mean()), np.array([(off * x).sum(), off.sum()])
+
+    # A slope below 0 would turn an option's probabilities round.
+    bounds = [(0.0, HOTTEST), (-STEEPEST, STEEPEST)]
+    found = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B", bounds=bounds, tol=1e-12)
+    return float(found.x[0]), float(found.x[1])
+
+
+def fit_isotonic(probabilities: FloatArray, labels: IntArray) -> Isotonic:
+    """The rising function of the least squared error an option, by pooling neighbours."""
+    return Isotonic(tuple(_rising(p, labels == j) for j, p in enumerate(probabilities.T)))
+
+
+def _rising(x: FloatArray, is_true: FloatArray) -> tuple[FloatArray, FloatArray]:
+    values, index, counts = np.unique(x, return_inverse=True, return_counts=True)
+    means = np.bincount(index, weights=is_true) / counts
+    fitted = isotonic_regression(means, weights=counts).x
+    # The ends of each level stretch are all that linear interpolation needs.
+    ends = np.ones(len(fitted), dtype=np.bool_)
+    ends[1:-1] = (fitted[1:-1] != fitted[:-2]) | (fitted[1:-1] != fitted[2:])
+    return values[ends], fitted[ends]
+
+
+def _finite(logs: FloatArray) -> FloatArray:
+    """A log-probability of −inf as one that no temperature here brings back."""
+    return np.maximum(logs, np.finfo(np.float64).min / 1e4)
+
+
+METHODS: dict[str, Callable[[FloatArray, IntArray], Recalibration]] = {
+    "temperature": fit_temperature,
+    "vector": fit_vector,
+    "platt": fit_platt,
+    "isotonic": fit_isotonic,
+}
+"""Every way to recalibrate, by name."""
+
+
+def fit(method: str, probabilities: FloatArray, labels: IntArray) -> Recalibration:
+    """Fit a map on probabilities (n, k) and labels (n,), which are used for nothing else afterwards.
+
+    Raises :class:`InputError` for an unknown method, fewer than 10 questions, or arrays that can't be.
+    """
+    if method not in METHODS:
+        raise InputError(f"unknown recalibration {method!r}; choose from {', '.join(METHODS)}")
+    p = check_probabilities(probabilities)
+    y = check_labels(labels, n=len(p), k=p.shape[1])
+    if len(p) < FEWEST:
+        raise InputError(f"recalibration needs at least {FEWEST} questions of its own, got {len(p)}")
+    if (p[np.arange(len(p)), y] == 0).any():
+        p = (p + SMALLEST) / (1 + SMALLEST * p.shape[1])  # a truth thought impossible: no map can have a finite loss
+    return METHODS[method](p, y)

@@ -1,0 +1,79 @@
+"""A reliability diagram as data: what each bin of confidence holds, and what luck allows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.calibration.bins import ECE_BINS, TopLabel, edges, place
+from core.calibration.consistency import DRAWS, calibrated_sums
+from core.calibration.smooth import smooth_curve, smooth_error
+from core.conformal.coverage import share_interval
+from core.records import FloatArray
+
+BAND = (0.025, 0.975)
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """One bin, ``low < confidence ≤ high``, of n questions.
+
+    ``confidence`` and ``accuracy`` are means, NaN where the bin is empty; ``accuracy_low`` and ``accuracy_high`` the
+    exact 95 % interval of the accuracy; ``consistent_low`` and ``consistent_high`` where 95 % of a perfectly calibrated
+    model's accuracies lie.
+    """
+
+    low: float
+    high: float
+    n: int
+    confidence: float
+    accuracy: float
+    accuracy_low: float
+    accuracy_high: float
+    consistent_low: float
+    consistent_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """A diagram: its bins, and the smooth curve over [0, 1] of ``width``, its accuracy NaN where nothing is known."""
+
+    bins: tuple[ReliabilityBin, ...]
+    curve_confidence: FloatArray
+    curve_accuracy: FloatArray
+    curve_density: FloatArray
+    width: float
+
+
+def reliability(
+    top: TopLabel, *, rng: np.random.Generator, bins: int = ECE_BINS, by: str = "width", draws: int = DRAWS
+) -> Reliability:
+    """The diagram of the top option's confidence."""
+    ends = edges(top.confidence, bins=bins, by=by)
+    index = place(top.confidence, ends)
+    counts = np.bincount(index, minlength=bins)
+    sums = np.bincount(index, weights=top.confidence, minlength=bins)
+    hits = np.bincount(index, weights=top.correct, minlength=bins)
+    drawn = calibrated_sums(top, index, bins=bins, draws=draws, rng=rng) + sums
+    lowest, highest = np.quantile(drawn, BAND, axis=0)
+    width = smooth_error(top)[1]
+    made = []
+    for b in range(bins):
+        n = int(counts[b])
+        share = np.array([sums[b], hits[b], lowest[b], highest[b]]) / n if n else np.full(4, np.nan)
+        interval = share_interval(int(hits[b]), n) if n else (float("nan"), float("nan"))
+        made.append(
+            ReliabilityBin(
+                low=float(ends[b]),
+                high=float(ends[b + 1]),
+                n=n,
+                confidence=float(share[0]),
+                accuracy=float(share[1]),
+                accuracy_low=interval[0],
+                accuracy_high=interval[1],
+                consistent_low=float(share[2]),
+                consistent_high=float(share[3]),
+            )
+        )
+    return Reliability(tuple(made), *smooth_curve(top, width), width)

@@ -1,0 +1,15 @@
+"""What a command comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``values`` for ``--json``, ``text`` for a person, and the exit status."""
+
+    values: Any
+    text: str
+    status: int = 0

@@ -1,0 +1,154 @@
+"""Results in and out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from core.commands.answer import Answer
+from core.commands.reports import asked_of
+from core.errors import InputError
+from core.exchange import bluq, inspect_log, llm_uncertainty_bench, lm_eval, table, writing
+from core.exchange.imported import ImportedRun, save
+from core.exchange.run_table import run_table, runs_table
+from core.exchange.sheet import open_sheet
+from core.reports.evaluation import load
+from core.runs import store
+from core.settings import ROOT, settings
+
+if TYPE_CHECKING:  # pandas, which most commands do without
+    from core.reports.benchmark import Asked
+
+
+def _read_bench(arguments: Namespace) -> list[ImportedRun]:
+    if arguments.labels is None:
+        raise InputError("llm-uncertainty-bench results come without answers; give their folder with --labels")
+    return llm_uncertainty_bench.read(arguments.path, labels=arguments.labels)
+
+
+def _read_table(arguments: Namespace) -> list[ImportedRun]:
+    columns = table.read_mapping(arguments.mapping) if arguments.mapping else None
+    if columns is None and arguments.options:
+        if not arguments.label:
+            raise InputError("--options needs --label, the column with the right option")
+        columns = table.Columns(tuple(arguments.options), arguments.label, values=arguments.values or "")
+    elif columns is None and (arguments.values or arguments.label):
+        found = table.recognise(open_sheet(arguments.path[0]), label=arguments.label or "")
+        columns = replace(found, values=arguments.values or found.values)
+    return table.read(arguments.path, columns=columns, model=arguments.model or "", task=arguments.task or "")
+
+
+IMPORTERS: dict[str, Callable[[Namespace], list[ImportedRun]]] = {
+    "llm-uncertainty-bench": _read_bench,
+    "bluq": lambda arguments: bluq.read(arguments.path),
+    "lm-eval": lambda arguments: lm_eval.read(arguments.path),
+    "inspect": lambda arguments: inspect_log.read(arguments.path),
+    "table": _read_table,
+}
+"""Every format that can be brought in, by name."""
+
+
+def import_results(arguments: Namespace) -> Answer:
+    """Read every file, then write the runs: all of an import or nothing."""
+    ids = save(IMPORTERS[arguments.format](arguments))
+    return Answer({"runs": ids}, "\n".join(ids))
+
+
+def export(arguments: Namespace) -> Answer:
+    """Write runs, or the figures of runs, into a folder."""
+    names = [store.folder_of(name).name for name in arguments.run]
+    asked = asked_of(arguments)
+    made = EXPORTS[arguments.format](names, asked, arguments.out)
+    paths = [str(path) for path in made]
+    return Answer({"files": paths}, "\n".join(paths))
+
+
+def _export_table(kind: str) -> Callable[[list[str], Asked, Path], list[Path]]:
+    """The questions of all runs as one table, which can be brought in again."""
+
+    def made(names: list[str], asked: Asked, out: Path) -> list[Path]:
+        for name in names:
+            load(name)  # a run that has not ended well goes nowhere
+        return [writing.write(out, f"runs.{kind}", writing.ONE_TABLE[kind](runs_table(names)))]
+
+    return made
+
+
+def _figures_table(names: list[str], asked: Asked) -> pa.Table:
+    from core.reports import benchmark
+
+    runs = [load(name) for name in names]
+    return pa.Table.from_pandas(benchmark.run_rows(runs, benchmark.reports(runs, asked)), preserve_index=False)
+
+
+def _export_xlsx(names: list[str], asked: Asked, out: Path) -> list[Path]:
+    """A sheet with every run's figures, and one a run with its questions."""
+    tables = {"figures": _figures_table(names, asked)}
+    tables |= {f"{i} {name}": run_table(name) for i, name in enumerate(names, start=1)}
+    return [writing.write(out, "runs.xlsx", writing.to_xlsx(tables))]
+
+
+def _export_markdown(names: list[str], asked: Asked, out: Path) -> list[Path]:
+    """The figures as a document."""
+    notes = (
+        f"Alpha {asked.alpha / 1000:.3f}, {asked.method} threshold, empty sets: {asked.empty}.",
+        "Intervals are 95 %; that of coverage is its band where the guarantee holds.",
+    )
+    content = writing.to_markdown({"Figures": _figures_table(names, asked)}, title="Results", notes=notes)
+    return [writing.write(out, "results_summary.md", content)]
+
+
+def _export_json(names: list[str], asked: Asked, out: Path) -> list[Path]:
+    """Results, summary and configuration of a benchmark, as BLUQ lays them out."""
+    from core.reports import benchmark
+
+    runs = [load(name) for name in names]
+    results = benchmark.results_json(runs, benchmark.reports(runs, asked))
+    stamp = time.strftime("%Y%m%d_%H%M%S")
+    parts: dict[str, Any] = {
+        "results": results,
+        "summary": benchmark.summary_json(results),
+        "config": benchmark.config_json(runs, asked),
+    }
+    return [
+        writing.write(out, f"{name}_{stamp}.json", json.dumps(value, indent=1, allow_nan=False).encode())
+        for name, value in parts.items()
+    ]
+
+
+def _drawn(what: str) -> Callable[[list[str], Asked, Path], list[Path]]:
+    """Figures and the static report are drawn by the app's charts, in a process of their own."""
+
+    def made(names: list[str], asked: Asked, out: Path) -> list[Path]:
+        command = [sys.executable, "-m", "app.paper", what, *names, "--out", str(out.resolve())]
+        command += ["--alpha", str(asked.alpha / 1000), "--score", asked.scores[0]]
+        command += ["--threshold", asked.method, "--empty", asked.empty]
+        environment = {**os.environ, "HEDGE_HOME": str(settings().home)}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = done.stderr.strip().splitlines()[-1:] or ["no word of why"]
+            raise InputError(f"{what} could not be drawn: {said[0].removeprefix('hedge: ')}")
+        return [Path(line) for line in done.stdout.splitlines()]
+
+    return made
+
+
+EXPORTS: dict[str, Callable[[list[str], Asked, Path], list[Path]]] = {
+    **{kind: _export_table(kind) for kind in writing.ONE_TABLE},
+    "xlsx": _export_xlsx,
+    "md": _export_markdown,
+    "json": _export_json,
+    "figures": _drawn("figures"),
+    "html": _drawn("html"),
+}
+"""Every format that runs go out in, by name."""

@@ -1,0 +1,148 @@
+"""What ``python -m core jury …`` does: arguments in, an :class:`~core.commands.Answer` out."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from core.commands.answer import Answer
+from core.errors import InputError
+from core.exchange import juries as files
+from core.exchange import writing
+from core.jury.adjudication import RULES
+from core.jury.agreement import Agreement, Estimate, agreement
+from core.jury.experiment import PROTOCOLS, Experiment, Protocol, run
+from core.jury.judgements import Judgements
+from core.reports import jury as reports
+from core.reports.report import finite
+from core.runs import juries
+
+MOST_SEEDS = 1000
+
+
+def seeds(text: str) -> tuple[int, ...]:
+    """Seeds as a person writes them: numbers and spans with commas between.
+
+    >>> seeds("0-3,7")
+    (0, 1, 2, 3, 7)
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        last = last or first
+        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+            raise InputError(f"seeds must be whole numbers or spans such as 0-9, got {part.strip()!r}")
+        if int(last) - int(first) >= MOST_SEEDS:
+            raise InputError(f"at most {MOST_SEEDS} seeds are tried, got {part.strip()!r}")
+        found += range(int(first), int(last) + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def _judgements(arguments: Namespace) -> Judgements:
+    """The judgements that files hold, or a jury that was brought in."""
+    said: list[str] = arguments.judgements
+    if len(said) == 1 and not Path(said[0]).exists() and not Path(said[0]).suffix:
+        return juries.read(said[0])
+    return files.read([Path(one) for one in said], labels=arguments.labels).judgements
+
+
+def protocol(arguments: Namespace) -> Protocol:
+    """The protocol that arguments name, with what they change of it."""
+    changes: dict[str, Any] = {"seeds": seeds(arguments.seeds)}
+    if arguments.confidence:
+        changes["confidence"] = arguments.confidence
+    if arguments.calibration_share is not None:
+        changes["share"] = arguments.calibration_share
+    if arguments.all_answers:
+        changes["disagreement"] = False
+    if arguments.rule:
+        changes["rules"] = tuple(dict.fromkeys(arguments.rule))
+    return replace(PROTOCOLS[arguments.protocol] if arguments.protocol else Protocol(), **changes)
+
+
+def evaluate(arguments: Namespace) -> Answer:
+    """Try rules on splits of a jury's judgements."""
+    found = run(_judgements(arguments), protocol(arguments))
+    return Answer(reports.to_json(found), _experiment_text(found))
+
+
+def _experiment_text(found: Experiment) -> str:
+    kind = "on which the jurors disagree" if found.protocol.disagreement else "in all"
+    lines = [
+        f"{found.n} of {found.kept_of} answers ({kind}), {found.right:.1%} of them right; {found.n_calibration} "
+        f"calibrate, {found.n_test} test, {len(found.protocol.seeds)} splits, {found.protocol.confidence} confidence",
+        "",
+        f"{'rule':<20} accuracy (95 % interval)   precision recall  F1      to majority",
+    ]
+    lines += [
+        f"{RULES[of.rule].title:<20} {_span(of.accuracy):<26} {of.precision.value:.4f}    {of.recall.value:.4f}  "
+        f"{of.f1.value:.4f}  {_change(of.to_majority)}"
+        for of in sorted(found.outcomes, key=lambda of: -of.accuracy.value)
+    ]
+    lines += ["", f"{'juror':<20} accuracy (95 % interval)   ECE of confidence, of raw probability"]
+    lines += [f"{of.juror:<20} {_span(of.accuracy):<26} {of.ece:.3f}, {of.ece_raw:.3f}" for of in found.jurors]
+    lines.append(f"{'all together':<47} {found.ece:.3f}, {found.ece_raw:.3f}")
+    return "\n".join(lines)
+
+
+def _span(of: Estimate) -> str:
+    return f"{of.value:.4f} ({of.low:.3f} to {of.high:.3f})"
+
+
+def _change(of: Estimate) -> str:
+    return f"{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})"
+
+
+def agree(arguments: Namespace) -> Answer:
+    """How much jurors agree, and what their unanimity is worth."""
+    found = agreement(_judgements(arguments))
+    return Answer(reports.agreement_json(found), _agreement_text(found))
+
+
+def _agreement_text(found: Agreement) -> str:
+    def said(of: Estimate) -> str:
+        return _span(of) if of.value == of.value else "not defined"
+
+    lines = [
+        f"{one.first} and {one.second}: agree {said(one.agreement)}, Cohen's kappa {said(one.kappa)}, errors correlate "
+        f"{said(one.error_correlation)}"
+        for one in found.pairs
+    ]
+    return "\n".join(
+        [
+            *lines,
+            f"Fleiss' kappa {said(found.fleiss)}, Krippendorff's alpha {said(found.krippendorff)}",
+            f"effective number of votes {said(found.effective_votes)}",
+            f"unanimous on {found.n_unanimous} of {found.n} answers, wrong on {said(found.unanimous_wrong)} of those",
+        ]
+    )
+
+
+def bring_in(arguments: Namespace) -> Answer:
+    """Read files and keep them as a jury."""
+    paths = [Path(one) for one in arguments.judgements]
+    found = files.read(paths, labels=arguments.labels)
+    name = arguments.name or "-".join(found.judgements.jurors)
+    origin = f"imported from {', '.join(path.name for path in paths)}"
+    jury_id = juries.save(found.judgements, name=name, origin=origin, notes=found.notes)
+    text = [f"{jury_id}: {len(found.judgements)} answers, {len(found.judgements.jurors)} jurors", *found.notes]
+    return Answer({"jury": jury_id, "answers": len(found.judgements), "notes": list(found.notes)}, "\n".join(text))
+
+
+def export(arguments: Namespace) -> Answer:
+    """Write a jury as one tidy table."""
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(_judgements(arguments).table(), preserve_index=False)
+    made = writing.write(arguments.out, f"judgements.{arguments.format}", writing.ONE_TABLE[arguments.format](table))
+    return Answer({"files": [str(made)]}, str(made))
+
+
+def show(arguments: Namespace) -> Answer:
+    """List every jury."""
+    rows = [juries.read_record(name) for name in juries.jury_ids()]
+    lines = [f"{row.jury_id}  {row.answers} answers by {', '.join(row.jurors)}; {row.origin}" for row in rows]
+    nothing = "There are no juries yet; `python -m core jury import FILES` brings one in."
+    return Answer([finite(asdict(row)) for row in rows], "\n".join(lines) or nothing)

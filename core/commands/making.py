@@ -1,0 +1,163 @@
+"""What ``python -m core jury answer | finetune | judge | make`` does: a jury's making, in stages or as one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.commands.answer import Answer
+from core.errors import InputError
+from core.jury.judgements import Judgements, truth
+from core.runs import juries, jury_job, jury_path
+from core.runs.jury_path import PathSpec, PathState, answer_prompt
+from core.runs.store import write_atomically
+from core.tasks import trivia
+from core.tasks.rows import read_file
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A line of a file of answers: the question, what a base model said, and whether that is right."""
+
+    id: str
+    question: str
+    answer: str
+    right: bool
+
+
+def read_answers(path: Path) -> list[Answered]:
+    """The answers that :func:`answer` wrote, or any table with id, question, answer and label.
+
+    Raises :class:`InputError` that names the row which is none.
+    """
+    found = []
+    for number, row in enumerate(read_file(path), start=1):
+        question, said = row.get("question"), row.get("answer")
+        if not isinstance(question, str) or not isinstance(said, str):
+            raise InputError(f"{path}, row {number}: expected a question and an answer as text")
+        try:
+            right = truth(row.get("label", row.get("correctness", "")))
+        except InputError as error:
+            raise InputError(f"{path}, row {number}: {error}") from None
+        found.append(Answered(str(row.get("id") or number), question, said, right))
+    return found
+
+
+def answer(arguments: Namespace) -> Answer:
+    """Let a base model answer short-answer questions greedily, and say which answers are right."""
+    from tqdm import tqdm
+
+    from core.inference.generating import Generator
+
+    spec = PathSpec(
+        base=arguments.model, jurors=("-", "-"), questions=arguments.questions, samples=arguments.samples,
+        seed=arguments.seed, dtype=arguments.dtype,
+    )  # fmt: skip
+    questions = jury_path.drawn(spec)
+    generator = Generator.load(arguments.model, dtype=arguments.dtype)
+    coming = generator.answers([answer_prompt(q.question) for q in questions])
+    said = dict(tqdm(coming, total=len(questions), file=sys.stderr))
+    rows = [
+        {"id": q.id, "question": q.question, "answer": said[i], "label": trivia.is_right(said[i], q.normalized_aliases)}
+        for i, q in enumerate(questions)
+    ]
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(arguments.out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+    right = sum(row["label"] is True for row in rows)
+    values = {"answers": str(arguments.out), "n": len(rows), "right": right}
+    return Answer(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}")
+
+
+def finetune(arguments: Namespace) -> Answer:
+    """Tune one juror on answers; the same command goes on with a training that was stopped."""
+    from tqdm import tqdm
+
+    from core.adapters.juror import Example, Tuning, fine_tune
+
+    examples = [Example(one.question, one.answer, one.right) for one in read_answers(arguments.answers)]
+    tuning = Tuning(
+        rank=arguments.rank, steps=arguments.steps, rows=arguments.rows, rate=arguments.rate, seed=arguments.seed
+    )
+    with tqdm(total=tuning.steps, unit="step", file=sys.stderr) as bar:
+
+        def show(done: int, total: int, loss: float) -> None:
+            bar.set_postfix_str(f"loss {loss:.3f}", refresh=False)
+            bar.update(done - bar.n)
+
+        losses = fine_tune(arguments.model, examples, arguments.out, tuning, dtype=arguments.dtype, on_step=show)
+    tenth = max(1, len(losses) // 10)
+    first, last = float(np.mean(losses[:tenth])), float(np.mean(losses[-tenth:]))
+    values = {"adapter": str(arguments.out), "steps": len(losses), "first_loss": first, "last_loss": last}
+    return Answer(values, f"{arguments.out}: {len(losses)} steps, loss {first:.3f} to {last:.3f}")
+
+
+def judge(arguments: Namespace) -> Answer:
+    """Let jurors judge answers and keep what they say as a jury."""
+    rows = read_answers(arguments.answers)
+    names = PathSpec(base="-", jurors=tuple(arguments.juror)).juror_names
+    both = np.array([_verdicts(model, rows, arguments.dtype) for model in arguments.juror])
+    judged = Judgements(
+        names,
+        tuple(row.id for row in rows),
+        tuple(row.question for row in rows),
+        tuple(row.answer for row in rows),
+        np.array([row.right for row in rows]),
+        both[:, :, 0].T.copy(),
+        both[:, :, 1].T.copy(),
+        ("",) * len(rows),
+    )
+    name = arguments.name or "-".join(names)
+    jury_id = juries.save(judged, name=name, origin=f"judged here from {arguments.answers.name}")
+    return Answer({"jury": jury_id, "answers": len(rows)}, f"{jury_id}: {len(rows)} answers, {len(names)} jurors")
+
+
+def _verdicts(model: str, rows: Sequence[Answered], dtype: str) -> list[tuple[float, float]]:
+    from core.inference.verdicts import judge as ask
+
+    found = dict(ask(model, [(row.id, row.question, row.answer) for row in rows], dtype=dtype).verdicts())
+    return [found[row.id] for row in rows]
+
+
+def make(arguments: Namespace) -> Answer:
+    """The whole path, here or in the background."""
+    spec = PathSpec(
+        base=arguments.base, jurors=tuple(arguments.juror), questions=arguments.questions, samples=arguments.samples,
+        seed=arguments.seed, dtype=arguments.dtype, tune_share=arguments.tune_share,
+        calibration_share=arguments.calibration_share, steps=arguments.steps, rows=arguments.rows,
+        rank=arguments.rank, rate=arguments.rate,
+    )  # fmt: skip
+    if arguments.queue:
+        path_id = jury_job.launch(spec)
+        return Answer({"path": path_id}, f"{path_id} is at work; the New run page shows it")
+    path_id = jury_path.create(spec)
+    jury_id = jury_path.perform(path_id, on_state=_Shown())
+    return Answer(
+        {"path": path_id, "jury": jury_id}, f"{jury_id} is made; `python -m core jury evaluate` tries rules on it"
+    )
+
+
+class _Shown:
+    """A bar a stage on standard error."""
+
+    def __init__(self) -> None:
+        self.bar: Any = None
+        self.stage = ("", "")
+
+    def __call__(self, state: PathState) -> None:
+        from tqdm import tqdm
+
+        if (state.stage, state.what) != self.stage:
+            if self.bar is not None:
+                self.bar.close()
+            self.stage = (state.stage, state.what)
+            self.bar = tqdm(desc=f"{state.stage} {state.what}".strip(), total=state.total, file=sys.stderr)
+        if state.losses:
+            self.bar.set_postfix_str(f"loss {state.losses[-1]:.3f}", refresh=False)
+        self.bar.update(state.done - self.bar.n)

@@ -1,0 +1,205 @@
+"""``python -m core perplexity``: measure, report, and write endings for the choice benchmark."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.commands.answer import Answer
+from core.conformal.alpha import thousandths
+from core.errors import InputError
+from core.inference.models import canonical
+from core.perplexity import choices, conversations
+from core.perplexity.choices import Choice
+from core.perplexity.conversations import Conversation
+from core.perplexity.layout import MODES
+from core.perplexity.prompts import SHIPPED, SystemPrompt, named
+from core.perplexity.request import Request
+from core.perplexity.windows import EXCHANGES
+from core.reports import perplexity as reports
+from core.runs import losses
+from core.runs.spec import DTYPES
+
+BUNDLED = "bundled"
+EVERY = "all"
+
+Verb = Callable[..., argparse.ArgumentParser]
+
+
+def add(verbs: Any, verb: Verb) -> None:
+    """Add the command to the grammar; ``verb`` makes one command of it."""
+    top = verbs.add_parser("perplexity", help="what a system prompt does to every word of a counselor's")
+    kinds = top.add_subparsers(dest="kind", required=True, metavar="WHAT", parser_class=type(top))
+    made = verb(kinds, "run", run, "score the counselor's words, here or (--queue) in a background worker")
+    made.add_argument("--model", nargs="+", required=True, help="bundled names, folders or hub ids")
+    shipped = ", ".join(SHIPPED)
+    made.add_argument(
+        "--prompt", nargs="+", default=list(SHIPPED), help=f"system prompts: {shipped}, or files with a prompt"
+    )
+    made.add_argument(
+        "--conversation", nargs="*", default=[BUNDLED], help=f"{BUNDLED}, or files (text, or JSON lines with roles)"
+    )
+    made.add_argument("--choices", help=f"{BUNDLED}, or a file of contexts and endings (CSV or JSON lines)")
+    made.add_argument("--mode", default="standard", choices=MODES)
+    made.add_argument("--exchanges", default=str(EXCHANGES), help=f"before each message, or {EVERY}")
+    made.add_argument("--dtype", default="float32", choices=DTYPES)
+    made.add_argument("--queue", action="store_true", help="leave it to this host's workers")
+    made = verb(kinds, "report", report, "perplexities, differences of prompts and choices of runs that have ended")
+    made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
+    made.add_argument("--alpha", type=float, default=0.1, help="for sets over the endings of choices")
+    made.add_argument("--rule", default="mean", choices=tuple(reports.RULES), help="by which an ending is chosen")
+    made = verb(kinds, "endings", endings, "let models write endings beside the real ones, for the choice benchmark")
+    made.add_argument("--model", nargs="+", required=True, help="one model writes three endings, three write one each")
+    made.add_argument("--conversation", nargs="+", default=[BUNDLED])
+    made.add_argument("--prompt", default="fitting", help="the system prompt they write under")
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
+
+
+def run(arguments: Namespace) -> Answer:
+    """Measure every model, one after the other, or queue them."""
+    request = Request(
+        tuple(prompt_of(text) for text in arguments.prompt),
+        conversations_of(arguments.conversation),
+        choices_of(arguments.choices),
+        arguments.mode,
+        exchanges_of(arguments.exchanges),
+    )
+    specs = [losses.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
+    if arguments.queue:
+        from core.runs import engine
+
+        ids = [engine.submit(spec) for spec in specs]
+        return Answer({"runs": ids}, "\n".join(f"{name} is queued" for name in ids))
+    from core.commands.runs import execute_here
+
+    ids = [execute_here(spec, unit="message") for spec in specs]
+    made = [_report(name, alpha=100, rule="mean") for name in ids]
+    return Answer({"runs": ids, "reports": made}, "\n\n".join(map(_text, made)))
+
+
+def report(arguments: Namespace) -> Answer:
+    """The figures of runs that have ended."""
+    made = [_report(name, alpha=thousandths(arguments.alpha), rule=arguments.rule) for name in arguments.run]
+    return Answer(made, "\n\n".join(map(_text, made)))
+
+
+def endings(arguments: Namespace) -> Answer:
+    """Write a file of choices."""
+    from core.perplexity.scoring import Scorer
+
+    count = 3
+    if len(arguments.model) not in (1, count):
+        raise InputError(f"give one model or {count}, got {len(arguments.model)}")
+    scorers = [Scorer.load(model, dtype="float32") for model in arguments.model]
+    prompt = prompt_of(arguments.prompt).text
+
+    def write(contexts: Sequence[tuple[conversations.Message, ...]], each: int) -> list[list[str]]:
+        per_model = each // len(scorers)
+        written = [scorer.write(contexts, prompt=prompt, each=per_model, seed=arguments.seed) for scorer in scorers]
+        return [[text for of in written for text in of[i]] for i in range(len(contexts))]
+
+    made = choices.make(conversations_of(arguments.conversation), write, generated=count, seed=arguments.seed)
+    if not made:
+        raise InputError("no context got three endings unlike each other; choose another model or seed")
+    choices.write(made, arguments.out)
+    return Answer({"choices": len(made), "file": str(arguments.out)}, f"{len(made)} choices are in {arguments.out}")
+
+
+def prompt_of(text: str) -> SystemPrompt:
+    """A shipped prompt by its name, or one from a file."""
+    if text in SHIPPED:
+        return SHIPPED[text]
+    path = Path(text)
+    if not path.is_file():
+        raise InputError(f"there is no prompt {text!r}; give {', '.join(SHIPPED)}, or a file that holds one")
+    try:
+        return named(path.read_text(encoding="utf-8"), path.stem)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no UTF-8 text (byte {error.start}); save it as UTF-8") from error
+
+
+def conversations_of(names: Sequence[str]) -> tuple[Conversation, ...]:
+    """The bundled conversations and those of files."""
+    found: list[Conversation] = []
+    for name in names:
+        found += conversations.bundled() if name == BUNDLED else conversations.read(Path(name))
+    return tuple(found)
+
+
+def choices_of(name: str | None) -> tuple[Choice, ...]:
+    """The bundled choices, those of a file, or none."""
+    if name is None:
+        return ()
+    return choices.read(choices.BUNDLED if name == BUNDLED else Path(name))
+
+
+def exchanges_of(text: str) -> int | None:
+    """A number of exchanges, None for all."""
+    if text == EVERY:
+        return None
+    if not text.isdigit():
+        raise InputError(f"exchanges are a number from 0, or {EVERY}; got {text!r}")
+    return int(text)
+
+
+def _report(name: str, *, alpha: int, rule: str) -> dict[str, Any]:
+    found = losses.read(name)
+    request = found.request
+    names = reports.called({one.digest: one.name for one in request.conversations})
+    prompts = reports.called({one.digest: one.name for one in request.prompts})
+    measured = {
+        prompts[digest]: {names[source]: found.messages[digest, source] for source in names} for digest in prompts
+    }
+    first, *others = measured
+    pairs = [(first, other) for other in others] if names else []
+    return {
+        "run": found.spec.run_id,
+        "mode": request.mode,
+        "exchanges": request.exchanges,
+        "notes": list(found.notes),
+        "dropped_messages": found.dropped,
+        "perplexities": reports.by_conversation(measured).to_dict("records") if names else [],
+        "differences": [
+            {"a": a, "b": b, **row}
+            for a, b in pairs
+            for row in reports.differences(measured[a], measured[b]).to_dict("records")
+        ],
+        "choices": [_choices(found, digest, prompts[digest], alpha, rule) for digest in prompts if request.choices],
+    }
+
+
+def _choices(found: losses.Measured, prompt: str, name: str, alpha: int, rule: str) -> dict[str, Any]:
+    labels = [choice.label for choice in found.request.choices]
+    made = reports.chosen(found.messages[prompt, choices.digest_of(found.request.choices)], labels, rule=rule)
+    values = {"prompt": name, "n": len(labels), "accuracy": made.accuracy, "interval": list(made.interval)}
+    if len(labels) >= reports.FEWEST:
+        sets = reports.choice_sets(made, alpha)
+        values |= {"coverage": sets.coverage, "mean_set_size": sets.mean_size, "note": sets.note}
+    return values
+
+
+def _text(made: dict[str, Any]) -> str:
+    window = "all exchanges" if made["exchanges"] is None else f"{made['exchanges']} exchanges before each message"
+    lines = [f"{made['run']}\n  {made['mode']} mode, {window}"]
+    lines += [f"  {note}" for note in made["notes"]]
+    for row in made["perplexities"]:
+        lines.append(
+            f"  {row['conversation']:<30} {row['prompt']:<12} perplexity {row['perplexity']:>9.2f}, mean of messages "
+            f"{row['message_mean']:>9.2f}, {row['bits_per_byte']:.3f} bits a byte"
+        )
+    for row in made["differences"]:
+        lines.append(
+            f"  {row['a']} − {row['b']}, {row['conversation']}: {row['difference']:+.4f} nats a token "
+            f"({row['low']:+.4f} to {row['high']:+.4f}), p {row['p']:.3g}, {row['n']} messages"
+        )
+    for row in made["choices"]:
+        low, high = row["interval"]
+        sets = f", sets of {row['mean_set_size']:.2f} endings cover {row['coverage']:.2f}" if "coverage" in row else ""
+        lines.append(
+            f"  {row['prompt']:<12} {row['accuracy']:.3f} of {row['n']} choices right ({low:.3f} to {high:.3f}){sets}"
+        )
+    return "\n".join(lines)

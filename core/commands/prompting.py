@@ -1,0 +1,111 @@
+"""``python -m core prompting``: ways of asking beside each other, as the Prompting page has them."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from core.commands.answer import Answer
+from core.conformal.alpha import thousandths
+from core.errors import InputError
+from core.exchange import writing
+from core.reports import letter_answers, prompting
+from core.reports.benchmark import Asked
+from core.reports.evaluation import load
+from core.reports.option_order import option_order
+from core.reports.prompting import LETTERS_METHOD, Experiment, Reading
+from core.reports.report import finite
+from core.runs import store
+from core.runs.store import RunRecord
+
+
+def compare_ways(arguments: Namespace) -> Answer:
+    """Every way of asking of the named runs, or of all finished ones: figures, paired tests against the first way,
+    invalid answers, orders and written answers; ``--out`` writes the table as XLSX.
+
+    Raises :class:`InputError` where there is no such run, and where the workbook can't be written.
+    """
+    names = [store.folder_of(name).name for name in arguments.run] or store.run_ids()
+    found = prompting.experiments([store.read_record(name) for name in names])
+    if not found:
+        raise InputError("there is no finished run to compare; `python -m core run --form letters cloze` makes some")
+    alpha = thousandths(arguments.alpha)
+    made = [_experiment(one, records, alpha, arguments.score) for one, records in found.items()]
+    if arguments.out:
+        _write(arguments, [values["rows"] for values in made])
+    values = [{**one, "rows": finite(one["rows"].to_dict("records"))} for one in made]
+    return Answer({"experiments": values}, "\n\n".join(_text(one) for one in made))
+
+
+def _experiment(one: Experiment, records: tuple[RunRecord, ...], alpha: int, score: str) -> dict[str, Any]:
+    chosen = prompting.readings(records)
+    runs = {reading: prompting.evaluate(reading) for reading in chosen}
+    rows = prompting.figures(chosen, list(runs.values()), Asked(alpha, (score,)))
+    return {
+        "model": one.model,
+        "task": one.task,
+        "key": one.key,
+        "rows": prompting.aggregate(rows),
+        "tests": finite(_tests(chosen, runs, alpha, score)),
+        "letters": {reading.shots: _letters(reading, alpha, score) for reading in chosen if _is_letters(reading)},
+        "against_guessing": prompting.against_guessing(rows),
+    }
+
+
+def _is_letters(reading: Reading) -> bool:
+    return reading.method == LETTERS_METHOD
+
+
+def _tests(chosen: list[Reading], runs: dict[Reading, Any], alpha: int, score: str) -> list[dict[str, Any]]:
+    """Against the first way with the same shots."""
+    rows: list[dict[str, Any]] = []
+    for shots in sorted({reading.shots for reading in chosen}):
+        first, *others = [reading for reading in chosen if reading.shots == shots]
+        try:
+            table = prompting.against(first, others, runs, alpha, score=score)
+        except InputError as error:  # too few questions to test a difference; the figures stand all the same
+            rows.append({"first": first.title, "shots": shots, "refused": str(error)})
+            continue
+        rows += [{"first": first.title, **{str(k): v for k, v in row.items()}} for row in table.to_dict("records")]
+    return rows
+
+
+def _letters(reading: Reading, alpha: int, score: str) -> dict[str, Any]:
+    order, spread = option_order(load(reading.run_id), alpha, scores=(score,)), letter_answers.spread(reading.run_id)
+    return {
+        "invalid": finite(asdict(letter_answers.invalid_answers(reading.run_id))),
+        "option_order": finite(asdict(order)) if order else None,
+        "written": finite({**asdict(spread), "deviation": spread.deviation}) if spread else None,
+    }
+
+
+def _write(arguments: Namespace, tables: list[Any]) -> None:
+    sheets = {
+        f"{i} {table['task'].iloc[0].rpartition('/')[2]}": pa.Table.from_pandas(table, preserve_index=False)
+        for i, table in enumerate(tables, start=1)
+    }
+    try:
+        arguments.out.write_bytes(writing.to_xlsx(sheets))
+    except OSError as error:
+        raise InputError(
+            f"{arguments.out} can't be written ({error.strerror}); give a file in a folder that is there"
+        ) from error
+
+
+def _text(made: dict[str, Any]) -> str:
+    lines = [f"{made['model']} on {made['task']}"]
+    lines += [
+        f"  {row['method']:<32} {row['shots']:>2} shots  accuracy {row['accuracy']:.3f} ({row['accuracy_low']:.3f} to "
+        f"{row['accuracy_high']:.3f})  coverage {row['coverage']:.3f}  set size {row['mean_set_size']:.2f}"
+        for row in made["rows"].to_dict("records")
+    ]
+    for shots, of in made["letters"].items():
+        rate, orders, written = of["invalid"]["rate"], of["option_order"], of["written"]
+        said = ["not known" if rate is None else f"{rate:.1%}"]
+        said += [f"PPA over {orders['orders']} orders {orders['plurality']:.3f}"] if orders else []
+        said += [f"right in writing {', '.join(f'{a:.3f}' for a in written['accuracy'])}"] if written else []
+        lines.append(f"  letters, {shots} shots: no letter {'; '.join(said)}")
+    return "\n".join([*lines, f"  {made['against_guessing']}" if made["against_guessing"] else ""]).rstrip()

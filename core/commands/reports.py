@@ -1,0 +1,143 @@
+"""The figures of runs, alone and beside each other."""
+
+from __future__ import annotations
+
+import itertools
+from argparse import Namespace
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from core.commands.answer import Answer
+from core.conformal.alpha import thousandths
+from core.reports import report as reports
+from core.reports.evaluation import load
+from core.reports.report import finite
+from core.reports.view import View, look
+from core.runs import store
+
+if TYPE_CHECKING:  # pandas, which most commands do without
+    from core.reports import claims, paired
+    from core.reports.benchmark import Asked
+
+
+def report(arguments: Namespace) -> Answer:
+    """The figures of runs at alpha, as a view has them."""
+    alpha = thousandths(arguments.alpha)
+    view = View(arguments.drop_extra, arguments.n_calibration, arguments.split_seed)
+    made = []
+    for name in arguments.run:
+        figures = reports.report(
+            look(load(name), view),
+            alpha,
+            scores=arguments.score,
+            method=arguments.threshold,
+            empty=arguments.empty,
+            by=arguments.by,
+        )
+        made.append({**figures.to_json(), "view": asdict(view)})
+    return Answer(made, report_table(made))
+
+
+def report_table(made: list[dict[str, Any]]) -> str:
+    lines = []
+    for values in made:
+        lines.append(
+            f"{values['run']}\n  {values['n_calibration']} calibration, {values['n_test']} test, alpha "
+            f"{values['alpha']:.3f}: accuracy {values['accuracy']:.3f}, ECE {values['ece']:.3f}"
+        )
+        for name, figures in values.items():
+            if isinstance(figures, dict) and "coverage_band" in figures:
+                low, high = figures["coverage_band"]
+                size = figures["mean_set_size"]
+                lines.append(
+                    f"  {name:<15} coverage {figures['coverage']:.3f} (95 % band {low:.3f} to {high:.3f}), "
+                    f"mean set size {size:.2f}, empty {figures['empty_rate']:.3f}"
+                )
+                lines += [f"    {note}" for note in figures["notes"]]
+                if values["by"] != "all":
+                    lines += _strata_lines(figures["strata"], "subject" if values["by"] == "group" else "true letter")
+        if order := values["option_order"]:
+            stable = ", ".join(f"{name} {figures['same']:.3f}" for name, figures in order["sets"].items())
+            lines.append(
+                f"  in {order['orders']} orders of the options: letter bias {order['letter_bias']:.3f}, choice changed "
+                f"for {order['changed']:.3f} of questions, same set {stable}"
+            )
+    return "\n".join(lines)
+
+
+def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
+    """A table with a row a stratum: its questions, threshold, coverage with its interval, mean set size."""
+    width = max(len(title), *(len(row["stratum"]) for row in strata))
+    lines = [f"    {title:<{width}}      n      m  threshold  coverage (95 % interval)  size"]
+    for row in strata:
+        threshold = "none" if row["threshold"] is None else f"{row['threshold']:.4f}"
+        lines.append(
+            f"    {row['stratum']:<{width}}  {row['n']:>5}  {row['m']:>5}  {threshold:>9}  "
+            f"{row['coverage']:>8.3f}  ({row['low']:.3f} to {row['high']:.3f})  {row['mean_set_size']:>4.2f}"
+        )
+    return lines
+
+
+def compare(arguments: Namespace) -> Answer:
+    """Figures beside each other, every pair of runs on one task question by question, and the published claims."""
+    from core.reports import benchmark, claims, paired
+
+    names = [store.folder_of(name).name for name in arguments.run]
+    asked = asked_of(arguments)
+    runs = [load(name) for name in names]
+    score = asked.scores[0]
+    rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
+    alike = [(a, b) for a, b in itertools.combinations(runs, 2) if a.spec.task_name == b.spec.task_name]
+    pairs = paired.compare(alike, asked.alpha, score=score)
+    made = claims.claims(rows[rows["score"] == score])
+    values = {
+        "runs": finite(rows.to_dict("records")),
+        "pairs": [finite(asdict(pair)) for pair in pairs],
+        "claims": [
+            finite(
+                {
+                    **{k: v for k, v in vars_of(claim).items() if k != "points"},
+                    "points": claim.points.to_dict("records"),
+                }
+            )
+            for claim in made
+        ],
+    }
+    return Answer(values, _comparison_text(rows[rows["score"] == score], pairs, made))
+
+
+def vars_of(record: Any) -> dict[str, Any]:
+    """A frozen record's fields without going into them."""
+    return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
+def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.Claim]) -> str:
+    lines = [
+        f"{row['run']}\n  accuracy {row['accuracy']:.3f}, coverage {row['coverage']:.3f}, mean set size "
+        f"{row['mean_set_size']:.2f}"
+        for row in rows.to_dict("records")
+    ]
+    lines += [_pair_text(pair) for pair in pairs]
+    lines += [f"“{claim.statement}” {claim.verdict} ({claim.measure}: {claim.figure:.2f})" for claim in made]
+    return "\n".join(lines)
+
+
+def _pair_text(pair: paired.Pair) -> str:
+    corrected = ", ".join(f"{name} {p:.3g}" for name, p in pair.holm.items())
+    return (
+        f"{pair.first} and {pair.second}, {pair.n} questions\n  right: both {pair.both_right}, only the first "
+        f"{pair.only_first}, only the second {pair.only_second}, neither {pair.both_wrong}; sets grew {pair.grew}, "
+        f"shrank {pair.shrank}\n  accuracy {_span(pair.accuracy)}, set size {_span(pair.set_size)}\n"
+        f"  p after Holm: {corrected}"
+    )
+
+
+def _span(of: paired.Difference) -> str:
+    return f"{of.mean:+.3f} ({of.low:+.3f} to {of.high:+.3f})"
+
+
+def asked_of(arguments: Namespace) -> Asked:
+    """The alpha, scores, threshold and policy that a command is given."""
+    from core.reports.benchmark import Asked
+
+    return Asked(thousandths(arguments.alpha), tuple(arguments.score), arguments.threshold, arguments.empty)

@@ -1,0 +1,179 @@
+"""The commands about tokens, adapters and calibration: arguments in, an :class:`Answer` out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from core.calibration.recalibration import METHODS
+from core.commands.answer import Answer
+from core.conformal.alpha import thousandths
+from core.errors import InputError
+from core.reports.calibrated import Calibrated, calibrated, said
+from core.reports.evaluation import load
+from core.reports.recalibrated import Recalibrated, recalibrated
+from core.reports.report import finite
+
+
+def calibration(arguments: Namespace) -> Answer:
+    """How far the confidence of runs can be trusted; with ``--recalibrate`` also what maps do to it."""
+    alpha = thousandths(arguments.alpha)
+    values, lines = [], []
+    for name in arguments.run:
+        run = load(name)
+        found = calibrated(run, within=arguments.within, bins=arguments.bins, by=arguments.edges)
+        wanted = arguments.recalibrate
+        made = [] if wanted is None else recalibrated(run, alpha, methods=wanted or tuple(METHODS))
+        values.append(
+            {
+                "run": run.run_id,
+                "strata": [finite(one.to_json()) for one in found],
+                "recalibrated": [finite(asdict(one)) for one in made],
+            }
+        )
+        lines += [run.run_id, *(line for one in found for line in _lines(one)), *map(_recalibrated_line, made)]
+    return Answer(values, "\n".join(lines))
+
+
+def _recalibrated_line(one: Recalibrated) -> str:
+    sizes = ", ".join(
+        f"{name} coverage {one.coverage[name]:.3f} size {size:.2f}" for name, size in one.mean_set_size.items()
+    )
+    return f"  {one.method:<12} accuracy {one.accuracy:.3f}, ECE {one.ece:.3f}, NLL {one.nll:.3f}; {sizes}"
+
+
+def _lines(one: Calibrated) -> list[str]:
+    lines = [f"  {one.stratum or 'all'}: {one.n} test questions, {one.bins} bins of equal {one.by}. {said(one)}"]
+    for name, found in one.estimates.items():
+        luck = "" if found.bias is None else f", luck alone {found.bias:.4f}"
+        lines.append(f"    {name:<14} {found.value:.4f} (95 % {found.low:.4f} to {found.high:.4f}{luck})")
+    return lines
+
+
+def train_adapter(arguments: Namespace) -> Answer:
+    """Train an adapter here, with progress; the same folder again goes on where a training stopped."""
+    from tqdm import tqdm
+
+    from core.adapters.texts import load_texts, split, tokenize
+    from core.adapters.train import AdapterRecipe, AdapterTrainer
+    from core.inference.encoding import context_of
+    from core.inference.loading import load_model
+    from core.inference.models import canonical, resolve
+
+    recipe = AdapterRecipe(
+        kind=arguments.kind,
+        rank=arguments.rank,
+        alpha=arguments.adapter_alpha,
+        targets=tuple(arguments.targets),
+        epochs=arguments.epochs,
+        rows=arguments.batch_size,
+        rate=arguments.rate,
+        kl=arguments.kl,
+        warmup=arguments.warmup,
+        prior_share=arguments.prior_share,
+        seed=arguments.seed,
+    )
+    out: Path = arguments.out
+    train, _ = split(load_texts(arguments.data), seed=arguments.seed)
+    if arguments.samples is not None:
+        if arguments.samples < 1:
+            raise InputError(f"training needs at least one text, got {arguments.samples}")
+        train = train[: arguments.samples]
+    model, tokenizer = load_model(resolve(arguments.model), dtype="float32")
+    rows = tokenize(train, tokenizer, context=context_of(model.config))
+    trainer = AdapterTrainer(model, rows, recipe, folder=out, base=canonical(arguments.model))
+    with tqdm(desc=f"{recipe.kind} {out.name}", unit="step", file=sys.stderr) as bar:
+
+        def told(done: int, total: int, loss: float) -> None:
+            bar.total = total
+            bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
+            bar.update(done - bar.n)
+
+        trainer.run(told)
+    lines = [f"{out}: {recipe.kind} of {arguments.model}, {len(rows)} texts, {recipe.epochs} epochs"]
+    for row in trainer.progress.rows:
+        ranks = f", KL {row.kl:.3f}, {row.active} of {row.ranks} ranks active" if row.ranks else ""
+        lines.append(f"  epoch {row.epoch + 1}: loss {row.loss:.4f}{ranks}, {row.seconds:.0f} s")
+    return Answer({"adapter": str(out), "texts": len(rows), "epochs": trainer.rows()}, "\n".join(lines))
+
+
+def tokens_evaluate(arguments: Namespace) -> Answer:
+    """Accuracy, NLL and ECE of next tokens, or of option letters (``--letters``)."""
+    from tqdm import tqdm
+
+    from core.adapters import token_evaluation as evaluation
+
+    loaded = evaluation.load(arguments.model, base=arguments.base_model, alpha=arguments.adapter_alpha)
+    count = None if arguments.num_samples == 0 else arguments.num_samples
+    shared = {"count": count, "bins": arguments.n_bins, "rows": arguments.batch_size, "seed": arguments.seed}
+    if arguments.letters:
+        values = evaluation.evaluate_letters(loaded, arguments.data, **shared)
+    else:
+        with tqdm(desc=f"{loaded.name} {arguments.data}", unit="token", file=sys.stderr) as bar:
+
+            def told(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            values = evaluation.evaluate(
+                loaded, arguments.data, passes=arguments.passes, part=arguments.part, told=told, **shared
+            )
+    values = finite(values)
+    paths = evaluation.write(values, loaded, arguments.output)
+    return Answer({**values, "files": [str(path) for path in paths]}, _evaluation_text(values, paths))
+
+
+def _evaluation_text(values: dict[str, Any], paths: list[Path]) -> str:
+    """The documents' layout, with what they lack: intervals, and what luck alone brings."""
+    rule = "=" * 60
+    figures = values["figures"]
+
+    def interval(name: str) -> str:
+        return f"(95 % {figures[name]['low']:.4f} to {figures[name]['high']:.4f})"
+
+    lines = [
+        rule,
+        "UNCERTAINTY EVALUATION RESULTS",
+        rule,
+        f"Accuracy (ACC):                    {values['accuracy']:.4f} {interval('accuracy')}",
+        "  Higher is better (perfect = 1.0)",
+        f"Negative Log-Likelihood (NLL):     {values['nll']:.4f} {interval('nll')}",
+        "  Lower is better (perfect = 0.0)",
+        f"Expected Calibration Error (ECE):  {values['ece']:.4f} {interval('ece')}",
+        f"  Lower is better (perfect = 0.0); luck alone brings {figures['ece']['bias']:.4f}",
+        "Dataset Info:",
+        f"  Evaluated samples: {values['n_samples']:,}",
+        f"  Vocabulary size: {values['vocabulary']:,}",
+    ]
+    if values["ranks"]:
+        lines.append(f"  Active ranks: {values['active_ranks']} of {values['ranks']}")
+    if values.get("passes"):
+        parts = values["uncertainty"]
+        lines.append(f"  Aleatoric {parts['aleatoric']:.4f} and epistemic {parts['epistemic']:.4f} nats a token")
+    return "\n".join([*lines, rule, *(f"Written to {path}" for path in paths)])
+
+
+def tokens_view(arguments: Namespace) -> Answer:
+    """A text token by token."""
+    from core.adapters.token_evaluation import load as load_tokens_model
+    from core.adapters.token_view import view_tokens
+
+    values = view_tokens(load_tokens_model(arguments.model, base=arguments.base_model), arguments.text)
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(json.dumps(values, indent=1, allow_nan=False), encoding="utf-8")
+    lines = [
+        f"{row['text']!r:<20} "
+        + (
+            "nothing is before it"
+            if row["loss"] is None
+            else f"{row['loss']:6.2f} nats, entropy {row['entropy']:5.2f}; "
+            + ", ".join(f"{text!r} {p:.2f}" for text, p in row["alternatives"][:3])
+        )
+        for row in values["tokens"]
+    ]
+    return Answer(values, "\n".join(lines))

@@ -1,0 +1,331 @@
+"""Inspect: ``.json`` logs and ``.eval`` archives of multiple-choice tasks.
+
+The options' log-probabilities are those of the letters at the place where the model wrote its answer: in
+``output.choices[0].logprobs.content`` the token that is the letter after ``ANSWER:`` (or the whole answer), and there
+``top_logprobs``. A letter that is not listed is at most as probable as the least probable token listed, and as what
+the listed ones leave over: it gets the lesser of the two, an upper bound, and is counted (``bounded``). Choices that
+were shuffled before they were asked are put back in order. Several epochs ask the same question again and are no
+independent samples: the first usable one counts. Samples with errors and without an answer are left out and counted.
+Every sample's score is recomputed from the letter that was answered.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.exchange.archive import Archive
+from core.exchange.foreign import ScoredRow, assemble, check_row
+from core.exchange.imported import ImportedRun, fingerprint_of
+from core.exchange.outside import json_document, json_object, number, shown
+from core.records import LETTERS, Question
+from core.runs.spec import RunSpec
+
+ORIGIN = "inspect"
+ANSWER = re.compile(r"(?i)answer\s*:\s*[\s*($]*(?P<letter>[A-Z])(?![A-Za-z])")
+ONLY_LETTER = re.compile(r"^[\s*($\"']*(?P<letter>[A-Z])[\s*)$.:\"']*$")
+SHUFFLED = "Choices were shuffled before generating a response, the following was sent to the model:"
+SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
+AROUND_LETTER = " \n\t*()[]$.:,\"'"
+LEAST = 1e-12
+"""What is left over for letters that are not listed is taken to be at least this; listed figures are rounded."""
+MEAN_WITHIN = 1e-6
+NAMED = 50
+
+
+def read(paths: Sequence[Path]) -> list[ImportedRun]:
+    """Read logs, each a run; :class:`InputError` names the file and the sample, what was expected and found."""
+    found = [p for path in paths for p in (_logs(path) if path.is_dir() else [path])]
+    if not found:
+        raise InputError(f"{', '.join(map(str, paths))}: expected logs of Inspect (.eval or .json), found none")
+    return [_read_run(path) for path in found]
+
+
+def _logs(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix in (".eval", ".json") and path.is_file())
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What one sample says: its row, how many letters were bounded, and whether the answer was its top option."""
+
+    row: ScoredRow
+    bounded: int
+    top_answered: bool
+
+
+def _read_run(path: Path) -> ImportedRun:
+    header, samples = _open(path)
+    status = header.get("status")
+    if status != "success":
+        raise InputError(
+            f"{path}: expected a log that ended well (status success), found {shown(status)}; repeat the evaluation"
+        )
+    about = header["eval"]
+    answers: dict[str, _Answer] = {}
+    counts: Counter[str] = Counter()
+    values: list[float] = []
+    for where, sample in samples:
+        counts["samples"] += 1
+        name = str(sample.get("id"))
+        if sample.get("error"):
+            counts["errors"] += 1
+            continue
+        answer, value = _answer(sample, where, str(about.get("task", "inspect")))
+        if value is not None:
+            values.append(value)
+        if answer is None:
+            counts["without an answer"] += 1
+        elif name in answers:
+            counts["further epochs"] += 1
+        else:
+            answers[name] = answer
+    if counts["samples"] and not answers:
+        raise InputError(
+            f"{path}: expected the answers' log-probabilities, found none in {counts['samples']} samples "
+            f"({counts['errors']} with errors); run Inspect with logprobs and top_logprobs (20 is a good choice)"
+        )
+    if not counts["errors"] and not counts["further epochs"]:
+        _check_mean(header, values, path)
+    bounded = [name for name, one in answers.items() if one.bounded]
+    return assemble(
+        [answers[name].row for name in sorted(answers, key=_natural)],  # samples are logged as they end
+        spec=RunSpec(
+            model=str(about.get("model") or "unknown"),
+            task=str(about.get("task") or path.stem).rsplit("/", 1)[-1],
+            origin=ORIGIN,
+            fingerprint=fingerprint_of(path),
+        ),
+        path=path,
+        provenance={
+            "file": path.name,
+            "counts": dict(counts),
+            "bounded_questions": len(bounded),
+            "bounded_letters": sum(one.bounded for one in answers.values()),
+            "bounded": bounded[:NAMED],
+            "answered_another_than_the_top": sum(not one.top_answered for one in answers.values()),
+        },
+    )
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """A key that puts q2 before q10."""
+    return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
+
+
+# ---------------------------------------------------------------- files
+
+
+def _open(path: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
+    """The log without its samples, and the samples with where each was found."""
+    if path.suffix == ".eval":
+        with Archive(path) as archive:
+            if "header.json" not in archive.names:
+                raise InputError(
+                    f"{path}: expected header.json in the archive, found {shown(', '.join(archive.names[:8]))}; "
+                    "the evaluation was not finished, or this is no log of Inspect"
+                )
+            header = json_object(archive.read("header.json"), f"{path}, member header.json")
+        return _checked(header, path), _members(path)
+    log = json_document(path)
+    samples = log.pop("samples", None)
+    header = _checked(log, path)
+    if not isinstance(samples, list):
+        raise InputError(f"{path}: expected a list of samples, found {shown(samples)}; it was logged without them")
+    return header, _listed(samples, path)
+
+
+def _checked(header: dict[str, Any], path: Path) -> dict[str, Any]:
+    if not isinstance(header.get("eval"), dict):
+        raise InputError(f"{path}: expected a log of Inspect with 'eval', found the keys {shown(', '.join(header))}")
+    return header
+
+
+def _members(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with Archive(path) as archive:
+        for name in archive.names:
+            if name.startswith("samples/") and name.endswith(".json"):
+                where = f"{path}, member {name}"
+                yield where, json_object(archive.read(name), where)
+
+
+def _listed(samples: list[Any], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for place, sample in enumerate(samples, start=1):
+        where = f"{path}, sample {place}"
+        if not isinstance(sample, dict):
+            raise InputError(f"{where}: expected a sample, found {shown(sample)}")
+        yield where, sample
+
+
+# ---------------------------------------------------------------- one sample
+
+
+def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | None, float | None]:
+    """The sample's answer, None where it has none that can be used, and what its score claims (1 right, 0 wrong)."""
+    choices = sample.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise InputError(f"{where}: expected a multiple-choice sample with 'choices', found {shown(choices)}")
+    texts = tuple(str(choice) for choice in choices)
+    label = _target(sample.get("target"), texts, where)
+    check_row(where, len(texts), label, texts)
+    claimed = _claim(sample.get("scores"))
+    order = _order(sample.get("scores"), texts, where)
+    tokens = _tokens(sample)
+    place = _letter_place(tokens, len(texts))
+    if place is None:
+        return None, claimed
+    letter = LETTERS.index(_letter(tokens[place]["token"]))
+    answered = order[letter]
+    if claimed is not None and claimed != float(answered == label):
+        raise InputError(
+            f"{where}: expected the score {float(answered == label):g} of the answer {LETTERS[answered]} where "
+            f"{LETTERS[label]} is right, found {claimed:g} in the file"
+        )
+    listed = tokens[place].get("top_logprobs")
+    if not listed:
+        return None, claimed
+    presented, missing, mass = _letters(tokens[place], len(texts), where)
+    logits = [0.0] * len(texts)
+    for shown_at, original in enumerate(order):
+        logits[original] = presented[shown_at]
+    question = Question(
+        id=str(sample.get("id")),
+        task=task.rsplit("/", 1)[-1],
+        group=str((sample.get("metadata") or {}).get("subject") or task.rsplit("/", 1)[-1]),
+        context="",
+        question=_asked(sample) or f"sample {sample.get('id')}",
+        options=texts,
+        label=label,
+    )
+    row = ScoredRow(question, tuple(logits), where, mass)
+    return _Answer(row, missing, int(np.argmax(logits)) == answered), claimed
+
+
+def _target(target: Any, texts: tuple[str, ...], where: str) -> int:
+    targets = target if isinstance(target, list) else [target]
+    if len(targets) != 1:
+        raise InputError(f"{where}: expected one right answer in 'target', found {len(targets)}, {shown(targets)}")
+    text = str(targets[0]).strip()
+    if len(text) == 1 and text.upper() in LETTERS[: len(texts)]:
+        return LETTERS.index(text.upper())
+    if texts.count(text) == 1:
+        return texts.index(text)
+    raise InputError(
+        f"{where}: expected 'target' as a letter from A to {LETTERS[min(len(texts), 26) - 1]}, found {shown(target)}"
+    )
+
+
+def _claim(scores: Any) -> float | None:
+    """1 or 0 as the ``choice`` scorer wrote it, or the only scorer there is; None where nothing of the kind is said."""
+    if not isinstance(scores, dict) or not scores:
+        return None
+    score = scores.get("choice") or (next(iter(scores.values())) if len(scores) == 1 else None)
+    value = score.get("value") if isinstance(score, dict) else None
+    if value in ("C", "I"):
+        return float(value == "C")
+    return float(value) if isinstance(value, (int, float)) and value in (0, 1) else None
+
+
+def _order(scores: Any, texts: tuple[str, ...], where: str) -> list[int]:
+    """From the place of a choice as it was asked to its place in the sample."""
+    explanation = next(
+        (
+            str(score["explanation"])
+            for score in (scores or {}).values()
+            if isinstance(score, dict) and SHUFFLED in str(score.get("explanation"))
+        ),
+        None,
+    )
+    if explanation is None:
+        return list(range(len(texts)))
+    asked = explanation.split(SHUFFLED, 1)[1].split("\nShuffled answer:")[0].lstrip("\n")
+    order: list[int] = []
+    for place in range(len(texts)):
+        head = f"{LETTERS[place]}) "
+        rest = [
+            i
+            for i, text in enumerate(texts)
+            if i not in order and (asked == head + text or asked.startswith(f"{head}{text}\n"))
+        ]
+        if not rest:
+            raise InputError(f"{where}: expected the shuffled choices in the score's explanation, found {shown(asked)}")
+        longest = max(rest, key=lambda i: len(texts[i]))
+        order.append(longest)
+        asked = asked[len(head + texts[longest]) + 1 :]
+    return order
+
+
+def _tokens(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    output = sample.get("output") or {}
+    choices = output.get("choices") or [{}]
+    logprobs = (choices[0] or {}).get("logprobs") or {}
+    content = logprobs.get("content") or []
+    return [token for token in content if isinstance(token, dict) and isinstance(token.get("token"), str)]
+
+
+def _letter(token: str) -> str:
+    return token.translate(SPACES).strip(AROUND_LETTER)
+
+
+def _letter_place(tokens: Sequence[dict[str, Any]], k: int) -> int | None:
+    """The token that is the letter of the answer: the last after ``ANSWER:``, or the only letter there is."""
+    text, starts = "", []
+    for token in tokens:
+        starts.append(len(text))
+        text += token["token"].translate(SPACES)
+    found = list(ANSWER.finditer(text))
+    only = ONLY_LETTER.match(re.sub(r"<\|[^|]*\|>|</s>", "", text))
+    at = found[-1].start("letter") if found else text.index(only["letter"]) if only else None
+    if at is None:
+        return None
+    place = max(i for i, start in enumerate(starts) if start <= at)
+    return place if _letter(tokens[place]["token"]) in LETTERS[:k] and _letter(tokens[place]["token"]) else None
+
+
+def _letters(token: dict[str, Any], k: int, where: str) -> tuple[list[float], int, float]:
+    """The log-probability of each letter, how many are upper bounds, and the share that fell on listed letters."""
+    listed = {
+        str(one.get("token")): number(one.get("logprob"), where, "a log-probability")
+        for one in [token, *token["top_logprobs"]]
+        if isinstance(one, dict)
+    }
+    if any(value > MEAN_WITHIN for value in listed.values()):
+        raise InputError(f"{where}: expected log-probabilities of at most 0, found {max(listed.values())}")
+    shares: dict[str, float] = {}
+    for text, value in listed.items():
+        shares[_letter(text)] = shares.get(_letter(text), 0.0) + math.exp(value)
+    total = sum(math.exp(value) for value in listed.values())
+    bound = min(min(listed.values()), math.log(max(1 - total, LEAST)))
+    own = [shares.get(letter, 0.0) for letter in LETTERS[:k]]
+    logits = [math.log(share) if share > 0 else bound for share in own]
+    return logits, sum(letter not in shares for letter in LETTERS[:k]), min(sum(own), 1.0)
+
+
+def _asked(sample: dict[str, Any]) -> str:
+    """The question as text, looked up where the log keeps long texts apart."""
+    asked = sample.get("input")
+    if isinstance(asked, list):
+        users = [one for one in asked if isinstance(one, dict) and one.get("role") == "user"]
+        asked = users[-1].get("content") if users else ""
+        if isinstance(asked, list):
+            asked = " ".join(str(part.get("text", "")) for part in asked if isinstance(part, dict))
+    text = str(asked or "")
+    kept: dict[str, Any] = sample.get("attachments") or {}
+    return str(kept.get(text.removeprefix("attachment://"), text)).strip()
+
+
+def _check_mean(header: dict[str, Any], values: Sequence[float], path: Path) -> None:
+    for score in (header.get("results") or {}).get("scores") or []:
+        claimed = ((score.get("metrics") or {}).get("accuracy") or {}).get("value")
+        if score.get("name") == "choice" and isinstance(claimed, (int, float)) and values:
+            mean = sum(values) / len(values)
+            if abs(mean - claimed) > MEAN_WITHIN:
+                raise InputError(f"{path}: expected an accuracy of {mean!r} from its samples, found {claimed!r} in it")

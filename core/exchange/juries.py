@@ -1,0 +1,254 @@
+"""Judgements of jurors from files: the published CSV, text with labels beside it, or one tidy table.
+
+``published``  a CSV a juror and part, ``jury_logits_<juror>_<calib|test>.csv``: question, answer, accurate_judgement
+               (Correct or Incorrect) and logits, which is the text of ``[[p_true, p_false]]``
+``text``       a text file a juror: a line an answer, fields between tabs, the question first, the answer after it where
+               there is one, then p_true or ``[[p_true, p_false]]``; what is right is joined from a table by question
+``tidy``       one CSV, Parquet or JSON-lines table: question, answer, juror, p_true, label, and maybe p_false, id, part
+
+Nothing is evaluated: a field is a number or JSON, or it is refused with its file and line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from core.errors import InputError
+from core.exchange.outside import check_size, shown
+from core.exchange.sheet import ENDINGS, Sheet, meant, open_sheet
+from core.jury.judgements import Judgements, from_table, joined, truth
+
+FILE_NAME = re.compile(r"^(?:jury_)?(?:logits_)?(?:qlora_)?(?P<juror>.+?)(?:_(?P<part>calib|calibration|test))?$")
+PARTS = {"calib": "calibration", "calibration": "calibration", "test": "test", None: ""}
+LABEL_COLUMNS = ("label", "correctness", "accurate_judgement", "correct")
+NAMED = 3
+"""Questions that a note names of those without a label."""
+
+Row = tuple[str, str, str, bool, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadJury:
+    """What was read, and a sentence for each thing that a person should know of it."""
+
+    judgements: Judgements
+    notes: tuple[str, ...] = ()
+
+
+def read(paths: Sequence[Path], *, labels: Path | None = None) -> ReadJury:
+    """The jury of files of one format, which is told by their endings and columns.
+
+    ``labels`` is the table with what is right, which text files need. Raises :class:`InputError` that names the file
+    and line, what was expected and what was found.
+    """
+    if not paths:
+        raise InputError("there are no files of judgements; give at least one")
+    texts = [path for path in paths if path.suffix.lower() == ".txt"]
+    if texts:
+        other = next((path for path in paths if path not in texts), None)
+        if labels is None and other is not None and len(paths) == len(texts) + 1:
+            labels, other = other, None
+        if other is not None:
+            raise InputError(f"{other}: expected text files alone beside one table of labels, found several tables")
+        return _texts(texts, labels)
+    sheets = [open_sheet(path) for path in paths]
+    if all("logits" in sheet.names for sheet in sheets):
+        return _published(sheets)
+    if len(sheets) == 1:
+        return ReadJury(from_table(_tidy(sheets[0]), where=str(sheets[0].path)))
+    odd = next(sheet for sheet in sheets if "logits" not in sheet.names)
+    raise InputError(
+        f"{odd.path}: expected a column logits, as the published files have, or one tidy table alone, found the "
+        f"columns {', '.join(odd.names)}"
+    )
+
+
+def _tidy(sheet: Sheet) -> pd.DataFrame:
+    """A tidy table's columns, with the texts that were made harmless for a spreadsheet as they were."""
+    columns = {name: sheet.table[name].to_pylist() for name in sheet.names}
+    for name in {"question", "answer", "juror", "id"} & set(columns):
+        columns[name] = [meant(cell) for cell in sheet.texts(name, as_is=True)]
+    return pd.DataFrame(columns)
+
+
+def juror_and_part(path: Path) -> tuple[str, str]:
+    """The juror that a file is of, and which part, from its name.
+
+    >>> juror_and_part(Path("jury_logits_qlora_llama13b_calib.csv"))
+    ('llama13b', 'calibration')
+    """
+    found = FILE_NAME.match(path.stem)
+    if found is None:
+        return path.stem, ""
+    return found["juror"], PARTS[found["part"]]
+
+
+def probabilities(cell: str) -> tuple[float, float]:
+    """p_true and p_false of a cell: a number, or the text of ``[p, p]`` or ``[[p, p]]``; read as JSON, never evaluated.
+
+    >>> probabilities("[[0.75, 0.25]]")
+    (0.75, 0.25)
+    """
+    try:
+        found = json.loads(cell)
+    except (ValueError, RecursionError):
+        found = None
+    while isinstance(found, list) and len(found) == 1:
+        found = found[0]
+    if isinstance(found, list) and len(found) == 2:
+        pair = found
+    elif isinstance(found, (int, float)):
+        pair = [found, 1 - found]
+    else:
+        raise InputError(f"expected [[p_true, p_false]], found {shown(cell)}")
+    if not all(isinstance(p, (int, float)) and not isinstance(p, bool) and 0 <= p <= 1 for p in pair):
+        raise InputError(f"expected probabilities in [0, 1], found {shown(cell)}")
+    return float(pair[0]), float(pair[1])
+
+
+# ---------------------------------------------------------------- the published files
+
+
+def _published(sheets: Sequence[Sheet]) -> ReadJury:
+    jurors: dict[str, list[Row]] = {}
+    seen: dict[tuple[str, str], Path] = {}
+    for sheet in sheets:
+        juror, part = juror_and_part(sheet.path)
+        if (juror, part) in seen:
+            raise InputError(
+                f"{sheet.path}: expected one file of juror {juror!r} for each part, found {seen[juror, part].name} too"
+            )
+        seen[juror, part] = sheet.path
+        jurors.setdefault(juror, []).extend(_rows(sheet, part))
+    return ReadJury(joined(list(jurors.items())))
+
+
+def _rows(sheet: Sheet, part: str) -> Iterable[Row]:
+    lacking = [name for name in ("question", "answer") if name not in sheet.names]
+    label = next((name for name in LABEL_COLUMNS if name in sheet.names), None)
+    if lacking or label is None:
+        raise InputError(
+            f"{sheet.path}: expected the columns question, answer, accurate_judgement and logits, found "
+            f"{', '.join(sheet.names)}"
+        )
+    cells = (sheet.texts(name, as_is=True) for name in ("question", "answer", label, "logits"))
+    for row, (question, answer, correct, logits) in enumerate(zip(*cells, strict=True)):
+        try:
+            yield part, question, answer, truth(correct), *probabilities(logits)
+        except InputError as error:
+            raise InputError(f"{sheet.where(row)}: {error}") from None
+
+
+# ---------------------------------------------------------------- text files with labels beside them
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    question: str
+    answer: str
+    p_true: float
+    p_false: float
+
+
+def _texts(paths: Sequence[Path], labels: Path | None) -> ReadJury:
+    if labels is None:
+        raise InputError(
+            f"{paths[0]}: text files say nothing of what is right; give a table with question and label beside them"
+        )
+    known = _labels(open_sheet(labels))
+    jurors: dict[str, list[Row]] = {}
+    notes = []
+    for path in paths:
+        juror, part = juror_and_part(path)
+        lines = _lines(path)
+        rows: list[Row] = []
+        left = []
+        for line in lines:
+            found = known(line.question, line.answer)
+            if found is None:
+                left.append(line.question)
+            else:
+                rows.append((part, line.question, line.answer, found, line.p_true, line.p_false))
+        notes.append(_joined_note(path, len(rows), len(lines), left, labels))
+        if not rows:
+            raise InputError(
+                f"{path}: expected questions that {labels.name} has too, found none among {len(lines)} lines"
+            )
+        jurors.setdefault(juror, []).extend(rows)
+    return ReadJury(joined(list(jurors.items())), tuple(notes))
+
+
+def _joined_note(path: Path, rows: int, lines: int, left: Sequence[str], labels: Path) -> str:
+    said = f"{path.name}: {rows:,} of {lines:,} lines were joined with {labels.name} by their question"
+    if not left:
+        return f"{said}."
+    some = ", ".join(shown(question) for question in left[:NAMED])
+    return f"{said}; left out: {some}{' …' if len(left) > NAMED else ''}."
+
+
+def _lines(path: Path) -> list[_Line]:
+    check_size(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from error
+    lines = []
+    for place, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {place}"
+        fields = [field.strip() for field in line.split("\t")]
+        if len(fields) not in (2, 3) or not fields[0]:
+            raise InputError(
+                f"{where}: expected a question, maybe its answer, and [[p_true, p_false]] between tabs, found "
+                f"{shown(line)}"
+            )
+        try:
+            lines.append(_Line(fields[0], fields[1] if len(fields) == 3 else "", *probabilities(fields[-1])))
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+    if not lines:
+        raise InputError(f"{path}: expected lines of judgements, found none")
+    return lines
+
+
+def _labels(sheet: Sheet) -> Callable[[str, str], bool | None]:
+    """What finds the label of a question and answer; None where there is none, or equal questions differ in it."""
+    label = next((name for name in LABEL_COLUMNS if name in sheet.names), None)
+    if "question" not in sheet.names or label is None:
+        raise InputError(
+            f"{sheet.path}: expected the columns question and label (or correctness), found {', '.join(sheet.names)}"
+        )
+    by_question: dict[str, set[bool]] = {}
+    by_answer: dict[tuple[str, str], set[bool]] = {}
+    answers = sheet.texts("answer") if "answer" in sheet.names else [""] * sheet.table.num_rows
+    for row, (question, answer, cell) in enumerate(
+        zip(sheet.texts("question"), answers, sheet.texts(label), strict=True)
+    ):
+        try:
+            right = truth(cell)
+        except InputError as error:
+            raise InputError(f"{sheet.where(row)}: {error}") from None
+        by_question.setdefault(_key(question), set()).add(right)
+        by_answer.setdefault((_key(question), _key(answer)), set()).add(right)
+
+    def find(question: str, answer: str) -> bool | None:
+        found = by_answer.get((_key(question), _key(answer))) if answer else None
+        found = found or by_question.get(_key(question), set())
+        return next(iter(found)) if len(found) == 1 else None
+
+    return find
+
+
+def _key(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+JURY_ENDINGS = (*ENDINGS, ".txt")
+"""What a file of judgements may end in."""

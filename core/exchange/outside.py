@@ -1,0 +1,108 @@
+"""Files that nobody here has written: read within limits, every complaint with file, line, expected and found."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+
+LARGEST_FILE = 2_000_000_000
+"""Bytes of a file that is read; beyond it a person is asked to split it."""
+LARGEST_JSON = 500_000_000
+"""Bytes of a file that is one JSON document and so has to be read whole."""
+LONGEST_LINE = 64_000_000
+"""Bytes of one line of JSON lines, or of one member of an archive."""
+SHOWN = 80
+
+
+def check_size(path: Path) -> int:
+    """A file's size in bytes; :class:`InputError` where it is no file, empty or larger than what is read."""
+    size = check_readable(path)
+    if size == 0:
+        raise InputError(f"{path}: expected results, found an empty file")
+    return size
+
+
+def check_readable(path: Path) -> int:
+    """A file's size in bytes; :class:`InputError` where it is no file or larger than what is read."""
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: expected a file, found a folder")
+        size = path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}") from error
+    if size > LARGEST_FILE:
+        raise InputError(
+            f"{path}: expected at most {LARGEST_FILE / 1e9:g} GB, found {size / 1e9:.1f} GB; split it into several "
+            "files"
+        )
+    return size
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines with their line numbers from 1; blank lines are passed over."""
+    check_size(path)
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(line) > LONGEST_LINE:
+                    raise InputError(
+                        f"{path}, line {number}: expected a line of at most {LONGEST_LINE:,} bytes, found a longer one"
+                    )
+                if line.strip():
+                    yield number, json_object(line, f"{path}, line {number}")
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}") from error
+
+
+def json_object(content: bytes, where: str) -> dict[str, Any]:
+    """One JSON object; :class:`InputError` begins with ``where``."""
+    try:
+        found = json.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: expected text in UTF-8, found byte {content[error.start]:#04x}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: expected a whole JSON object, found {shown(content)} ({error})") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{where}: expected a JSON object, found {type(found).__name__} {shown(found)}")
+    return found
+
+
+def json_document(path: Path) -> dict[str, Any]:
+    """A file that is one JSON object."""
+    size = check_size(path)
+    if size > LARGEST_JSON:
+        raise InputError(
+            f"{path}: expected a JSON file of at most {LARGEST_JSON / 1e6:g} MB, found {size / 1e6:.0f} MB; JSON lines "
+            "or an archive may be larger"
+        )
+    try:
+        return json_object(path.read_bytes(), str(path))
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}") from error
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it: in one line, and not longer than 80 characters."""
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    flat = " ".join(text[: 4 * SHOWN].split())
+    return repr(flat if len(flat) <= SHOWN else flat[: SHOWN - 1] + "…")
+
+
+def number(value: Any, where: str, what: str) -> float:
+    """A number that is written as such or as text; −∞ is one, NaN and +∞ are refused."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        found = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: expected {what} as a number, found {shown(value)}") from None
+    if math.isnan(found) or found == math.inf:
+        raise InputError(f"{where}: expected {what} as a number, found {found}")
+    return found

@@ -1,0 +1,43 @@
+"""What a person said of a table's columns, kept for the next table with the same ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.errors import InputError
+from core.exchange.table import Columns
+from core.runs.store import write_atomically
+from core.settings import settings
+
+MOST = 100
+
+
+def _path() -> Path:
+    return settings().home / "table-mappings.json"
+
+
+def _all() -> dict[str, object]:
+    try:
+        found = json.loads(_path().read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def recall(names: Sequence[str]) -> Columns | None:
+    """What was said last of a table with these columns; None where nothing was."""
+    found = _all().get(json.dumps(list(names)))
+    try:
+        return Columns.from_json(found) if isinstance(found, dict) else None
+    except (InputError, TypeError):
+        return None
+
+
+def remember(names: Sequence[str], columns: Columns) -> None:
+    """Keep it; the oldest of more than a hundred are forgotten."""
+    key = json.dumps(list(names))
+    kept = {name: value for name, value in _all().items() if name != key} | {key: columns.to_json()}
+    settings().home.mkdir(parents=True, exist_ok=True)
+    write_atomically(_path(), json.dumps(dict(list(kept.items())[-MOST:]), indent=1).encode())

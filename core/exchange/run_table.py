@@ -1,0 +1,47 @@
+"""A run as one table with a row a scored question: all that its figures are computed from.
+
+Read back by :mod:`core.exchange.table`, it gives the same report to the last digit: logits travel as they are, as
+float32, and the columns of the run say what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from core.exchange.table import RUN_COLUMNS
+from core.records import LETTERS
+from core.runs import store
+
+
+def run_table(run_id: str) -> pa.Table:
+    """``run`` and the columns that name it, ``id``, ``split``, ``group``, ``context``, ``question``, ``option_A …``,
+    ``label`` (its letter), ``letter_mass`` and ``logit_A …``; what a question hasn't got is missing."""
+    record = store.read_record(run_id)
+    scored = store.read_logits(run_id)
+    questions = store.read_questions(run_id)
+    places = {name: i for i, name in enumerate(questions["id"].to_pylist())}
+    rows = questions.take(pa.array([places[name] for name in scored.ids]))
+    n, k = scored.logits.shape
+    options = rows["options"].to_pylist()
+    counts = np.array([len(row) for row in options])
+    spec = record.spec.to_json()
+    columns: dict[str, pa.Array] = {"run": pa.repeat(pa.scalar(record.run_id), n)}
+    columns |= {name: pa.repeat(pa.scalar(spec[name]), n) for name in RUN_COLUMNS}
+    columns |= {"id": rows["id"], "split": rows["role"]}
+    columns |= {name: rows[name] for name in ("group", "context", "question")}
+    columns |= {
+        f"option_{LETTERS[j]}": pa.array([row[j] if j < len(row) else None for row in options], pa.string())
+        for j in range(k)
+    }
+    columns["label"] = pa.array([LETTERS[label] for label in rows["label"].to_pylist()])
+    columns["letter_mass"] = pa.array(scored.letter_mass, mask=np.isnan(scored.letter_mass))
+    columns |= {f"logit_{LETTERS[j]}": pa.array(scored.logits[:, j], mask=counts <= j) for j in range(k)}
+    return pa.table(columns)
+
+
+def runs_table(run_ids: Sequence[str]) -> pa.Table:
+    """The tables of several runs, one below the other; options that only some have are missing elsewhere."""
+    return pa.concat_tables([run_table(run_id) for run_id in run_ids], promote_options="default")

@@ -1,0 +1,50 @@
+"""How much text a token of a model holds, by the tokenizer's file alone: loads neither weights nor torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.inference.models import bundled_models
+from core.settings import ASSETS
+
+FILE = "tokenizer.json"
+
+
+def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
+    """The characters of these texts over their tokens, without special ones.
+
+    None where there is no text, or where the tokenizer's file is not on this machine or of another kind.
+    """
+    path = _file(model)
+    if path is None or not any(texts):
+        return None
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception:  # the library raises bare ones for a file it can't read; whoever loads the model says why
+        return None
+    found = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    return sum(map(len, texts)) / max(1, sum(len(one.ids) for one in found))
+
+
+def is_here(model: str) -> bool:
+    """Whether the model's files lie on this machine, so that nothing has to be downloaded."""
+    return model in bundled_models() or Path(model).expanduser().is_dir() or _in_cache(model, "config.json") is not None
+
+
+def _file(model: str) -> Path | None:
+    folder = ASSETS / "models" / model if model in bundled_models() else Path(model).expanduser()
+    return folder / FILE if (folder / FILE).is_file() else _in_cache(model, FILE)
+
+
+def _in_cache(model: str, name: str) -> Path | None:
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(model, name)
+    except HFValidationError:
+        return None
+    return Path(found) if isinstance(found, str) else None

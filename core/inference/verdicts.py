@@ -1,0 +1,39 @@
+"""A juror's verdicts: the probabilities of True and of False after its prompt, a softmax over the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from core.inference.engine import Engine, SelfCheck
+from core.inference.load import load_engine
+from core.prompting.verdict import asked
+from core.records import Prompt
+
+Verdict = tuple[float, float]
+
+
+class Judging:
+    """A juror that is ready to judge; ``checked`` says how it will and how exactly (rule 12)."""
+
+    def __init__(self, engine: Engine, prompts: Sequence[Prompt], checked: SelfCheck) -> None:
+        self.engine = engine
+        self.prompts = prompts
+        self.checked = checked
+
+    def verdicts(self) -> Iterator[tuple[str, Verdict]]:
+        """The id of each answer with (p_true, p_false), batch by batch, in any order."""
+        for batch in self.engine.score(self.prompts):
+            logits = batch.logits.astype(np.float64)
+            shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+            shares /= shares.sum(axis=1, keepdims=True)
+            yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))
+
+
+def judge(model: str, answers: Sequence[tuple[str, str, str]], *, dtype: str) -> Judging:
+    """Load a juror for answers (id, question, answer); :class:`~core.errors.InputError` where it can't be."""
+    prompts = [asked(*answer) for answer in answers]
+    engine = load_engine(model, dtype=dtype)
+    engine.prepare(prompts)
+    return Judging(engine, prompts, engine.self_check(prompts))

@@ -1,0 +1,1 @@
+"""Several judges of one answer: what their confidence is worth, where they disagree, and how one verdict is formed."""

@@ -1,0 +1,125 @@
+"""How sure a juror is of its own verdict, on five scales; each is fitted on calibration rows alone, juror by juror.
+
+``published``  1 − the smallest ε of .01 … .99 whose quantile of S = 1 − p(what was true) is below the verdict's
+               probability, 0 where there is none: the least error rate at which a set would hold the verdict alone
+``p-value``    the same idea exactly: 1 − the conformal p-value of the other verdict
+``platt``      the probability of the verdict after Platt's sigmoid of the log-odds
+``isotonic``   the probability of the verdict after an isotonic fit of p
+``raw``        the verdict's probability as the juror gave it
+
+A published confidence is not the chance of being right: it says how rare it was that a wrong verdict looked so good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.conformal.pvalues import p_values
+from core.conformal.threshold import paper
+from core.errors import InputError
+from core.jury.fitting import Isotonic, Platt, log_odds
+from core.jury.judgements import Judgements
+from core.records import BoolArray, FloatArray
+
+GRID = np.arange(1, 100) / 100
+"""The error rates ε of the published map: the decimals .01 … .99."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One juror on n rows: ``p_true``, ``p_false``, ``verdicts`` (n,)."""
+
+    p_true: FloatArray
+    p_false: FloatArray
+    verdicts: BoolArray
+
+    @property
+    def top(self) -> FloatArray:
+        """The probability of the verdict (n,)."""
+        return np.maximum(self.p_true, self.p_false)
+
+
+def nonconformity(p_true: FloatArray, p_false: FloatArray, labels: BoolArray) -> FloatArray:
+    """``S = 1 − p(what was true)``, (n,)."""
+    return 1 - np.where(labels, p_true, p_false)
+
+
+def _published(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
+    s = nonconformity(fitted.p_true, fitted.p_false, labels)
+    quantiles = np.array([paper(s, 10 * hundredth) for hundredth in range(1, 100)])
+    below = quantiles[None, :] < asked.top[:, None]
+    return np.asarray(np.where(below.any(axis=1), 1 - GRID[below.argmax(axis=1)], 0.0), dtype=np.float64)
+
+
+def _p_value(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
+    s = nonconformity(fitted.p_true, fitted.p_false, labels)
+    return 1 - p_values(s, nonconformity(asked.p_true, asked.p_false, ~asked.verdicts))
+
+
+def _platt(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
+    true = Platt.fit(log_odds(fitted.p_true, fitted.p_false), labels)(log_odds(asked.p_true, asked.p_false))
+    return np.where(asked.verdicts, true, 1 - true)
+
+
+def _isotonic(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
+    true = Isotonic.fit(fitted.p_true, labels)(asked.p_true)
+    return np.where(asked.verdicts, true, 1 - true)
+
+
+def _raw(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
+    return asked.top
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A scale of confidence: its title, what it says in a sentence, and how it is computed."""
+
+    title: str
+    sentence: str
+    of: Callable[[Said, BoolArray, Said], FloatArray]
+
+
+CONFIDENCES = {
+    "published": Scale(
+        "Published",
+        "1 minus the smallest error rate, in steps of 0.01, at which a conformal set would hold this verdict alone.",
+        _published,
+    ),
+    "p-value": Scale("Conformal p-value", "1 minus the conformal p-value of the opposite verdict.", _p_value),
+    "platt": Scale("Platt", "The probability of the verdict after a sigmoid fitted to the log-odds.", _platt),
+    "isotonic": Scale("Isotonic", "The probability of the verdict after a fit that never falls.", _isotonic),
+    "raw": Scale("Raw", "The probability that the juror itself gave to its verdict.", _raw),
+}
+"""Every scale, by name."""
+
+
+def confidence(name: str, calibration: Judgements, asked: Judgements) -> FloatArray:
+    """Each juror's confidence in its own verdicts on ``asked`` (n, j), from 0 to 1, fitted on ``calibration``.
+
+    Raises :class:`InputError` for an unknown scale, and where calibration rows are all right or all wrong.
+    """
+    if name not in CONFIDENCES:
+        raise InputError(f"unknown confidence {name!r}; choose from {', '.join(CONFIDENCES)}")
+    check_both_classes(calibration)
+    columns = [
+        CONFIDENCES[name].of(_said(calibration, juror), calibration.labels, _said(asked, juror))
+        for juror in range(len(asked.jurors))
+    ]
+    return np.column_stack(columns)
+
+
+def check_both_classes(calibration: Judgements) -> None:
+    """:class:`InputError` where what a fit would learn from is all right or all wrong."""
+    if calibration.labels.all() or not calibration.labels.any():
+        word = "right" if calibration.labels[0] else "wrong"
+        raise InputError(
+            f"all {len(calibration)} answers to calibrate on are {word}, so nothing can be learnt of the others; "
+            "take more answers, another share or another seed"
+        )
+
+
+def _said(judgements: Judgements, juror: int) -> Said:
+    return Said(judgements.p_true[:, juror], judgements.p_false[:, juror], judgements.verdicts[:, juror])

@@ -1,0 +1,269 @@
+"""Judgements: what each juror of a jury said of each answer, and whether the answer was right.
+
+A juror's judgement is a probability of True and one of False. Its verdict is True only if the first is the larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from core.errors import InputError
+from core.records import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:  # heavy, and whoever only asks for names does without
+    import pandas as pd
+
+COLUMNS = ("id", "question", "answer", "juror", "p_true", "p_false", "label", "part")
+"""Of the tidy table: a row an answer and juror. ``p_false``, ``id`` and ``part`` may be missing."""
+PARTS = ("calibration", "test", "")
+Cell = TypeVar("Cell")
+SLACK = 1e-3
+"""How far p_true + p_false may be from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """n answers judged by j jurors.
+
+    ``labels`` (n,) whether the answer is right; ``p_true`` and ``p_false`` (n, j) in [0, 1]; ``parts`` (n,) what the
+    source made each row for, "" where it doesn't say. Raises :class:`InputError` for fewer than two jurors, no rows,
+    or probabilities that are none.
+    """
+
+    jurors: tuple[str, ...]
+    ids: tuple[str, ...]
+    questions: tuple[str, ...]
+    answers: tuple[str, ...]
+    labels: BoolArray
+    p_true: FloatArray
+    p_false: FloatArray
+    parts: tuple[str, ...]
+    verdicts: BoolArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        n, j = len(self.ids), len(self.jurors)
+        if j < 2:
+            raise InputError(f"a jury needs at least two jurors, got {j} ({', '.join(self.jurors) or 'none'})")
+        if len(set(self.jurors)) < j:
+            twice = next(name for name in self.jurors if self.jurors.count(name) > 1)
+            raise InputError(f"juror {twice!r} is there twice; give every juror a name of its own")
+        if n == 0:
+            raise InputError("a jury needs answers to judge, got none")
+        for name, values in (("p_true", self.p_true), ("p_false", self.p_false)):
+            if values.shape != (n, j):
+                raise InputError(
+                    f"{name} has shape {values.shape}; expected ({n}, {j}), an answer a row, a juror a column"
+                )
+            bad = ~((values >= 0) & (values <= 1))
+            if bad.any():
+                row, juror = (int(i[0]) for i in np.nonzero(bad))
+                raise InputError(
+                    f"{name} must lie in [0, 1], got {values[row, juror]} of juror {self.jurors[juror]!r} for answer "
+                    f"{self.ids[row]!r}"
+                )
+        gap = abs(self.p_true + self.p_false - 1)
+        if (gap > SLACK).any():
+            row, juror = (int(i[0]) for i in np.nonzero(gap > SLACK))
+            raise InputError(
+                f"p_true and p_false must sum to 1, got {self.p_true[row, juror]} and {self.p_false[row, juror]} of "
+                f"juror {self.jurors[juror]!r} for answer {self.ids[row]!r}"
+            )
+        if not len(self.questions) == len(self.answers) == len(self.labels) == len(self.parts) == n:
+            raise InputError("questions, answers, labels and parts must be as many as the answers' ids")
+        object.__setattr__(self, "verdicts", self.p_true > self.p_false)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def top(self) -> FloatArray:
+        """The probability of each juror's own verdict (n, j)."""
+        return np.maximum(self.p_true, self.p_false)
+
+    @property
+    def right(self) -> BoolArray:
+        """Whether each juror's verdict is right (n, j)."""
+        return np.asarray(self.verdicts == self.labels[:, None], dtype=np.bool_)
+
+    @property
+    def disagreed(self) -> BoolArray:
+        """Where not all jurors have the same verdict (n,)."""
+        return np.asarray(self.verdicts.any(axis=1) & ~self.verdicts.all(axis=1), dtype=np.bool_)
+
+    def rows(self, chosen: IntArray | BoolArray) -> Judgements:
+        """Those answers alone, in that order; :class:`InputError` where there are none."""
+        places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+        pick = places.tolist()
+        return Judgements(
+            self.jurors,
+            tuple(self.ids[i] for i in pick),
+            tuple(self.questions[i] for i in pick),
+            tuple(self.answers[i] for i in pick),
+            self.labels[places],
+            self.p_true[places],
+            self.p_false[places],
+            tuple(self.parts[i] for i in pick),
+        )
+
+    def without(self, juror: int) -> Judgements:
+        """The jury without one juror; :class:`InputError` where one alone would be left."""
+        kept = [i for i in range(len(self.jurors)) if i != juror]
+        return Judgements(
+            tuple(self.jurors[i] for i in kept),
+            self.ids,
+            self.questions,
+            self.answers,
+            self.labels,
+            self.p_true[:, kept],
+            self.p_false[:, kept],
+            self.parts,
+        )
+
+    def table(self) -> pd.DataFrame:
+        """The tidy table: a row an answer and juror (:data:`COLUMNS`)."""
+        import pandas as pd
+
+        n, j = self.p_true.shape
+        each = {"id": self.ids, "question": self.questions, "answer": self.answers}
+        columns: dict[str, object] = {
+            name: np.repeat(np.array(values, dtype=object), j) for name, values in each.items()
+        }
+        columns["juror"] = np.tile(np.array(self.jurors, dtype=object), n)
+        columns["p_true"], columns["p_false"] = self.p_true.ravel(), self.p_false.ravel()
+        columns["label"] = np.repeat(self.labels, j)
+        columns["part"] = np.repeat(np.array(self.parts, dtype=object), j)
+        return pd.DataFrame(columns)[list(COLUMNS)]
+
+
+def joined(
+    jurors: Sequence[tuple[str, Sequence[tuple[str, str, str, bool, float, float]]]], *, ids: Sequence[str] = ()
+) -> Judgements:
+    """The judgements of jurors that were read one by one, in rows of part, question, answer, label, p_true, p_false.
+
+    Rows of different jurors are the same answer where part, question and answer are, the same ones that repeat in
+    their order. The first juror's order stays. ``ids`` (n,) name the first juror's rows; numbers do without.
+    Raises :class:`InputError` where jurors judged different answers or differ in what was right.
+    """
+    tables = []
+    for name, rows in jurors:
+        seen: dict[tuple[str, str, str], int] = {}
+        table: dict[tuple[str, str, str, int], tuple[bool, float, float]] = {}
+        for part, question, answer, label, p_true, p_false in rows:
+            key = (part, question, answer)
+            seen[key] = seen.get(key, -1) + 1
+            table[(*key, seen[key])] = (label, p_true, p_false)
+        tables.append((name, table))
+    if not tables:
+        raise InputError("a jury needs at least two jurors, got 0 (none)")
+    first, start = tables[0]
+    for name, table in tables[1:]:
+        _same_rows(first, start, name, table)
+    keys = list(start)
+    return Judgements(
+        tuple(name for name, _ in tables),
+        tuple(ids) or tuple(str(place) for place in range(1, len(keys) + 1)),
+        tuple(key[1] for key in keys),
+        tuple(key[2] for key in keys),
+        np.array([start[key][0] for key in keys], dtype=np.bool_),
+        np.array([[table[key][1] for _, table in tables] for key in keys], dtype=np.float64).reshape(len(keys), -1),
+        np.array([[table[key][2] for _, table in tables] for key in keys], dtype=np.float64).reshape(len(keys), -1),
+        tuple(key[0] for key in keys),
+    )
+
+
+def _same_rows(
+    first: str,
+    start: dict[tuple[str, str, str, int], tuple[bool, float, float]],
+    name: str,
+    table: dict[tuple[str, str, str, int], tuple[bool, float, float]],
+) -> None:
+    for one, here, other, there in ((first, start, name, table), (name, table, first, start)):
+        lacking = next((key for key in here if key not in there), None)
+        if lacking is not None:
+            raise InputError(
+                f"jurors must judge the same answers, but {other!r} ({len(there)} answers) lacks one of {one!r} "
+                f"({len(here)}): {lacking[1][:60]!r} answered {lacking[2].strip()[:40]!r}; give the same of each"
+            )
+    unlike = next((key for key in start if start[key][0] != table[key][0]), None)
+    if unlike is not None:
+        raise InputError(
+            f"jurors {first!r} and {name!r} differ in whether {unlike[2].strip()[:40]!r} is right for "
+            f"{unlike[1][:60]!r}; an answer has one label"
+        )
+
+
+def from_table(table: pd.DataFrame, *, where: str = "the table") -> Judgements:
+    """Judgements of a tidy table of any number of jurors.
+
+    Needs the columns question, answer, juror, p_true and label; p_false is 1 − p_true where it is missing. Raises
+    :class:`InputError` that begins with ``where`` for missing columns, cells or labels, and as :func:`joined` does.
+    """
+    lacking = [name for name in ("question", "answer", "juror", "p_true", "label") if name not in table.columns]
+    if lacking:
+        raise InputError(
+            f"{where}: expected the columns question, answer, juror, p_true and label, found no {', '.join(lacking)}"
+        )
+    p_true = _numbers(table["p_true"], where)
+    p_false = _numbers(table["p_false"], where) if "p_false" in table.columns else 1 - p_true
+    labels = _each(truth, table["label"], where)
+    parts = _each(_part, table.get("part", [""] * len(table)), where)
+    jurors: dict[str, list[tuple[str, str, str, bool, float, float]]] = {}
+    names: dict[str, list[str]] = {}
+    columns = (table["question"], table["answer"], table["juror"], table.get("id", [""] * len(table)))
+    for row, (question, answer, juror, name) in enumerate(zip(*columns, strict=True)):
+        said = (parts[row], str(question), str(answer), labels[row], float(p_true[row]), float(p_false[row]))
+        jurors.setdefault(str(juror), []).append(said)
+        names.setdefault(str(juror), []).append("" if name is None or name != name else str(name))
+    first = names[next(iter(names))] if names else []
+    return joined(list(jurors.items()), ids=first if all(first) and len(set(first)) == len(first) else ())
+
+
+def _each(read: Callable[[object], Cell], cells: Iterable[object], where: str) -> list[Cell]:
+    found = []
+    for row, cell in enumerate(cells, start=1):
+        try:
+            found.append(read(cell))
+        except InputError as error:
+            raise InputError(f"{where}, row {row}: {error}") from None
+    return found
+
+
+def truth(cell: object) -> bool:
+    """Whether an answer is right: True or False, 1 or 0, Correct or Incorrect.
+
+    Raises :class:`InputError` for anything else, and for nothing.
+    """
+    word = str(cell).strip().lower().removesuffix(".0")
+    if word in ("true", "1", "correct", "right", "yes"):
+        return True
+    if word in ("false", "0", "incorrect", "wrong", "no"):
+        return False
+    if word in ("", "nan", "none", "<na>"):
+        raise InputError("expected whether the answer is right, found nothing; every answer needs a label")
+    raise InputError(f"expected True or False (or Correct, Incorrect), found {str(cell)[:40]!r}")
+
+
+def _part(cell: object) -> str:
+    word = str(cell).strip().lower()
+    word = "" if word in ("none", "nan", "<na>") else word
+    part = {"calib": "calibration"}.get(word, word)
+    if part not in PARTS:
+        raise InputError(f"expected part calibration or test, found {word[:40]!r}")
+    return part
+
+
+def _numbers(column: pd.Series[Any], where: str) -> FloatArray:
+    import pandas as pd
+
+    values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    if np.isnan(values).any():
+        row = int(np.argmax(np.isnan(values)))
+        raise InputError(
+            f"{where}, row {row + 1}: expected {column.name} as a number from 0 to 1, found "
+            f"{str(column.iloc[row])[:40]!r}"
+        )
+    return values

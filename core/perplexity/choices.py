@@ -1,0 +1,173 @@
+"""The choice benchmark: which of several endings follows a context? One is real, the others were written by models.
+
+A file of choices is the published CSV (``context,A,B,C,D,label`` with labels 1 to 4, the system prompt inside the
+context) or JSON lines: ``{"context": [messages], "endings": [texts], "label": place of the real one from 0}``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.perplexity.conversations import FOLDER, PERSON, ROLES, Conversation, Message, digest
+from core.perplexity.windows import windows
+
+BUNDLED = FOLDER / "choices.jsonl"
+COLUMNS = ("context", "A", "B", "C", "D", "label")
+MESSAGE = re.compile(rf"^({'|'.join(ROLES)}): ?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A context of messages, the endings, and which one (from 0) is real.
+
+    ``system`` is a system prompt that came with the context; it stands where the prompts compared have none.
+    """
+
+    context: tuple[Message, ...]
+    endings: tuple[str, ...]
+    label: int
+    system: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.endings) < 2:
+            raise InputError(f"a choice needs at least 2 endings, there are {len(self.endings)}")
+        if not 0 <= self.label < len(self.endings):
+            raise InputError(f"the label {self.label} is none of the {len(self.endings)} endings, counted from 0")
+        for place, ending in enumerate(self.endings, 1):
+            if not ending.strip():
+                raise InputError(f"ending {place} is empty; write it or take the choice out")
+        if not self.context:
+            raise InputError("a choice needs a context of at least one message")
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "context": [{"role": m.role, "content": m.text} for m in self.context],
+            "endings": list(self.endings),
+            "label": self.label,
+            "system": self.system,
+        }
+
+
+def from_json(values: Any) -> Choice:
+    """What :meth:`Choice.to_json` wrote; anything else is an :class:`InputError`."""
+    if not isinstance(values, dict) or not {"context", "endings", "label"} <= set(values):
+        raise InputError("a choice is an object with “context”, “endings” and “label”")
+    try:
+        context = tuple(Message(m["role"], m["content"].strip()) for m in values["context"])
+        endings = tuple(str(ending).strip() for ending in values["endings"])
+        return Choice(context, endings, int(values["label"]), str(values.get("system", "")))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"a choice can't be read ({type(error).__name__}: {error})") from None
+
+
+def digest_of(choices: Sequence[Choice]) -> str:
+    """Ten hexadecimal digits of all of them."""
+    return digest([choice.to_json() for choice in choices])
+
+
+def read(path: Path) -> tuple[Choice, ...]:
+    """The choices of a file."""
+    try:
+        return parse(path.read_text(encoding="utf-8"), path.name)
+    except OSError as error:
+        raise InputError(f"{path} can't be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no UTF-8 text (byte {error.start}); save it as UTF-8") from error
+
+
+def parse(content: str, file: str) -> tuple[Choice, ...]:
+    """The choices of a file's content: JSON lines where its name ends so, else the published CSV."""
+    made = _json_lines(content, file) if file.lower().endswith((".jsonl", ".ndjson")) else _csv(content, file)
+    if not made:
+        raise InputError(f"{file} has no choices")
+    if len({len(choice.endings) for choice in made}) > 1:
+        raise InputError(f"{file} has choices of different numbers of endings; give all of them as many")
+    return made
+
+
+def write(choices: Sequence[Choice], path: Path) -> None:
+    """Write choices as JSON lines, all at once."""
+    lines = [json.dumps(choice.to_json(), ensure_ascii=False) for choice in choices]
+    part = path.with_name(f".{path.name}.part")
+    part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    part.replace(path)
+
+
+Write = Callable[[Sequence[tuple[Message, ...]], int], list[list[str]]]
+"""From contexts and a number to that many endings each."""
+
+
+def make(
+    conversations: Sequence[Conversation], write: Write, *, generated: int = 3, seed: int = 0
+) -> tuple[Choice, ...]:
+    """A choice for each counselor message but an opening: the real one and ``generated`` that a model wrote, shuffled.
+
+    A context in which they wrote an ending twice, or the real one, is left out.
+    """
+    found = [window for conversation in conversations for window in windows(conversation)]
+    rng = np.random.default_rng(seed)
+    made = []
+    for window, endings in zip(found, write([window.context for window in found], generated), strict=True):
+        if len({window.reply, *endings}) < generated + 1 or not all(ending.strip() for ending in endings):
+            continue
+        order = rng.permutation(generated + 1)
+        texts = [window.reply, *endings]
+        made.append(Choice(window.context, tuple(texts[i] for i in order), int(np.argmin(order))))
+    return tuple(made)
+
+
+def _json_lines(content: str, file: str) -> tuple[Choice, ...]:
+    made = []
+    for number, line in enumerate(content.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            made.append(from_json(json.loads(line)))
+        except ValueError as error:
+            raise InputError(f"{file}, line {number}: it is no JSON ({error})") from None
+        except InputError as error:
+            raise InputError(f"{file}, line {number}: {error}") from None
+    return tuple(made)
+
+
+def _csv(content: str, file: str) -> tuple[Choice, ...]:
+    reader = csv.DictReader(io.StringIO(content, newline=""))
+    missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+    if missing:
+        raise InputError(f"{file} lacks the columns {', '.join(missing)}; a file of choices has {', '.join(COLUMNS)}")
+    made = []
+    for number, row in enumerate(reader, 1):
+        label = (row["label"] or "").strip()
+        try:
+            if label not in ("1", "2", "3", "4"):
+                raise InputError(f"the label is {label!r}; it is one of 1 to 4")
+            system, context = _published_context(row["context"] or "")
+            endings = tuple((row[name] or "").strip() for name in COLUMNS[1:5])
+            made.append(Choice(context, endings, int(label) - 1, system))
+        except InputError as error:
+            raise InputError(f"{file}, choice {number}: {error}") from None
+    return tuple(made)
+
+
+def _published_context(text: str) -> tuple[str, tuple[Message, ...]]:
+    """The system prompt that stands before the first role, and the messages."""
+    marks = list(MESSAGE.finditer(text))
+    if not marks:
+        return "", (Message(PERSON, text.strip()),)
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    messages = tuple(
+        Message(mark.group(1), text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)
+    )
+    system = "\n".join(line.strip() for line in text[: marks[0].start()].strip().splitlines())
+    return system, messages

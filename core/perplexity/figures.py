@@ -1,0 +1,190 @@
+"""Perplexity from stored token losses: of messages, of conversations, in bits per byte, between two prompts.
+
+A loss is −log p of a token in nats. The perplexity of a message is exp(mean loss of its tokens). That of a
+conversation is exp(Σ loss / Σ tokens), *token-weighted*; or the mean of its messages' perplexities, *message-mean*,
+as published, in which one unlikely message outweighs all others. Bits per byte, Σ loss / (ln 2 · Σ bytes), is the only
+one that can be compared between tokenizers: fewer, longer tokens are each less likely.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.records import FloatArray
+
+Losses = npt.NDArray[np.float32]
+
+RESAMPLES = 4000
+FLIPS = 9999
+EXACT_UP_TO = 14
+"""Differences of which all 2ⁿ signs are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A counselor's message as it was scored under one prompt: the text of each token and its loss in nats."""
+
+    number: int
+    pieces: tuple[str, ...]
+    losses: Losses
+
+    def __post_init__(self) -> None:
+        if len(self.pieces) != len(self.losses) or not len(self.losses):
+            raise InputError(f"message {self.number + 1} has {len(self.pieces)} texts and {len(self.losses)} losses")
+
+    @property
+    def total(self) -> float:
+        """Σ loss, nats."""
+        return float(self.losses.sum(dtype=np.float64))
+
+    @property
+    def tokens(self) -> int:
+        """How many were scored."""
+        return len(self.losses)
+
+    @property
+    def bytes(self) -> int:
+        """Of the scored text in UTF-8."""
+        return len("".join(self.pieces).encode())
+
+    @property
+    def mean_loss(self) -> float:
+        """Nats a token."""
+        return self.total / self.tokens
+
+    @property
+    def perplexity(self) -> float:
+        """exp(mean loss)."""
+        return math.exp(self.mean_loss)
+
+
+def token_weighted(messages: Sequence[Message]) -> float:
+    """exp(Σ loss / Σ tokens)."""
+    return math.exp(sum(m.total for m in messages) / sum(m.tokens for m in messages))
+
+
+def message_mean(messages: Sequence[Message]) -> float:
+    """The mean of the messages' perplexities, as published."""
+    return float(np.mean([m.perplexity for m in messages]))
+
+
+def bits_per_byte(messages: Sequence[Message]) -> float:
+    """Σ loss / (ln 2 · Σ bytes)."""
+    return sum(m.total for m in messages) / (math.log(2) * sum(m.bytes for m in messages))
+
+
+AGGREGATES = {"token-weighted": token_weighted, "message-mean": message_mean, "bits per byte": bits_per_byte}
+"""Every way to say one figure of several messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """How much less likely the same n messages are under A than under B, nats a token: the mean over messages of A − B,
+    its 95 % bootstrap interval over messages, and the p-value of a sign-flip test that the prompts change nothing.
+
+    Below 0, A makes the messages more likely.
+    """
+
+    n: int
+    mean: float
+    low: float
+    high: float
+    p_value: float
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval leaves 0 out."""
+        return self.low > 0 or self.high < 0
+
+
+def aligned(a: Message, b: Message) -> tuple[Message, Message]:
+    """The same message under two prompts in pieces that both have.
+
+    Some tokenizers join words, and then what stands before a message decides how its first words are cut. Tokens
+    between two places at which both cut become one piece, their losses added. Raises :class:`InputError` where the
+    texts differ.
+    """
+    if a.pieces == b.pieces:
+        return a, b
+    if "".join(a.pieces) != "".join(b.pieces):
+        raise InputError("the two prompts were not measured on the same words; measure both in one way")
+    ends = [np.cumsum([len(piece) for piece in each.pieces]) for each in (a, b)]
+    shared = np.intersect1d(ends[0], ends[1])
+    text = "".join(a.pieces)
+    pieces = tuple(text[start:end] for start, end in zip([0, *shared[:-1]], shared, strict=True))
+    merged = (np.bincount(np.searchsorted(shared, at), each.losses) for at, each in zip(ends, (a, b), strict=True))
+    first, second = (losses.astype(np.float32) for losses in merged)
+    return Message(a.number, pieces, first), Message(b.number, pieces, second)
+
+
+def paired(a: Sequence[Message], b: Sequence[Message], *, rng: np.random.Generator) -> Paired:
+    """Compare two prompts on the same messages of one model, message by message.
+
+    Raises :class:`InputError` where they are not the same words, or fewer than 2 messages.
+    """
+    if len(a) != len(b) or len(a) < 2:
+        raise InputError(f"a paired difference needs the same messages, at least 2; got {len(a)} and {len(b)}")
+    both = [aligned(one, other) for one, other in zip(a, b, strict=True)]
+    differences = np.array([one.mean_loss - other.mean_loss for one, other in both])
+    drawn = rng.integers(0, len(differences), (RESAMPLES, len(differences)))
+    low, high = np.quantile(differences[drawn].mean(axis=1), [0.025, 0.975])
+    return Paired(len(differences), float(differences.mean()), float(low), float(high), sign_flip(differences, rng=rng))
+
+
+def sign_flip(differences: FloatArray, *, rng: np.random.Generator) -> float:
+    """The two-sided p-value that differences (n,) are as likely with either sign (Fisher 1935): the share of sign
+    patterns whose mean is at least as far from 0, all 2ⁿ of them up to 14 differences, else 9,999 drawn ones and
+    the one observed.
+
+    >>> sign_flip(np.array([1.0, 1.0, 1.0]), rng=np.random.default_rng(0))
+    0.25
+    """
+    observed = abs(float(differences.sum()))
+    near = 1e-12 * max(1.0, float(np.abs(differences).sum()))
+    if len(differences) <= EXACT_UP_TO:
+        signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(differences))))
+        return float(np.mean(np.abs(signs @ differences) >= observed - near))
+    signs = rng.choice((1.0, -1.0), size=(FLIPS, len(differences)))
+    return float((1 + np.sum(np.abs(signs @ differences) >= observed - near)) / (FLIPS + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a message, its tokens together: ``at`` its first token, and its loss under A less that under B."""
+
+    at: int
+    text: str
+    a: float
+    b: float
+
+    @property
+    def change(self) -> float:
+        """A − B in nats; below 0, A makes it more likely."""
+        return self.a - self.b
+
+
+def words(a: Message, b: Message) -> list[Word]:
+    """The words of two :func:`aligned` messages, tokens joined up to the next space."""
+    made: list[Word] = []
+    before = " "
+    for at, (piece, one, other) in enumerate(zip(a.pieces, a.losses, b.losses, strict=True)):
+        begins = not made or piece[:1].isspace() or before[-1:].isspace()
+        before = piece or before
+        if begins and piece.strip():
+            made.append(Word(at, piece.strip(), float(one), float(other)))
+        elif made:
+            last = made[-1]
+            made[-1] = Word(last.at, last.text + piece.strip(), last.a + float(one), last.b + float(other))
+    return made
+
+
+def most_changed(a: Message, b: Message, most: int = 8) -> list[Word]:
+    """The words that the prompts change most, by the size of the change."""
+    return sorted(words(a, b), key=lambda word: -abs(word.change))[:most]

@@ -1,0 +1,101 @@
+"""How a window becomes one text, and from which character on it is scored.
+
+*Standard*: the model's chat template where it has one; else lines of ``role: text``, the role's name not scored.
+*Published*: system prompt and messages joined by spaces, ``assistant: `` scored with the message.
+
+A template that refuses a system prompt, or a conversation that the assistant opens, gets the system prompt at the
+head of the first user message (of an empty one before an opening).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import InputError
+from core.perplexity.conversations import COUNSELOR, PERSON, Message
+
+MODES = ("standard", "published")
+NO_TEMPLATE = "the model has no chat template, so the messages stand in lines of “role: text”"
+FOLDED = "the model's chat template takes no system prompt as such, so it stands at the head of the first user message"
+REFUSED = "the model's chat template refuses these conversations, so the messages stand in lines of “role: text”"
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A window's text; scored from character ``start``. ``chat`` says that special tokens are in the text already."""
+
+    text: str
+    start: int
+    chat: bool = False
+
+
+Layout = Callable[[str, Sequence[Message], str], Laid]
+"""From system prompt, context and reply to a text."""
+
+
+def published(prompt: str, context: Sequence[Message], reply: str) -> Laid:
+    """All in one line, the counselor's role a part of the message.
+
+    >>> published("Be kind.", [Message("user", "Hi.")], "Hello.")
+    Laid(text='Be kind. user: Hi. assistant: Hello.', start=19, chat=False)
+    """
+    before = " ".join([*([prompt] if prompt else []), *(f"{m.role}: {m.text}" for m in context)])
+    lead = f"{before} " if before else ""
+    return Laid(f"{lead}{COUNSELOR}: {reply}", len(lead))
+
+
+def lines(prompt: str, context: Sequence[Message], reply: str) -> Laid:
+    """A message a line.
+
+    >>> lines("Be kind.", [Message("user", "Hi.")], "Hello.").text
+    'Be kind.\\n\\nuser: Hi.\\nassistant: Hello.'
+    """
+    lead = (f"{prompt}\n\n" if prompt else "") + "".join(f"{m.role}: {m.text}\n" for m in context) + f"{COUNSELOR}: "
+    return Laid(f"{lead}{reply}", len(lead))
+
+
+def layouts(mode: str, tokenizer: Any) -> list[tuple[Layout, tuple[str, ...]]]:
+    """The layouts to be tried for this tokenizer, the best first, each with what a person has to know of it."""
+    if mode not in MODES:
+        raise InputError(f"unknown mode {mode!r}; choose from {', '.join(MODES)}")
+    if mode == "published":
+        return [(published, ())]
+    if not getattr(tokenizer, "chat_template", None):
+        return [(lines, (NO_TEMPLATE,))]
+    return [(_chat(tokenizer, _plain_turns), ()), (_chat(tokenizer, _folded), (FOLDED,)), (lines, (REFUSED,))]
+
+
+def _chat(tokenizer: Any, turns: Callable[[str, Sequence[Message]], list[dict[str, str]]]) -> Layout:
+    def lay(prompt: str, context: Sequence[Message], reply: str) -> Laid:
+        before = turns(prompt, context)
+        asked = _rendered(tokenizer, before, asks=True)
+        whole = _rendered(tokenizer, [*before, {"role": COUNSELOR, "content": reply}], asks=False)
+        # What the template puts between the assistant's mark and its words, a space or a line break, is no word.
+        at = whole.find(reply, len(asked)) if whole.startswith(asked) else -1
+        lead = whole[:at] if at >= 0 and not whole[len(asked) : at].strip() else asked
+        return Laid(lead + reply, len(lead), chat=True)
+
+    return lay
+
+
+def _rendered(tokenizer: Any, turns: list[dict[str, str]], *, asks: bool) -> str:
+    # Models that think aloud first would not answer with their next token; other templates ignore the word.
+    text: str = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=asks, enable_thinking=False)
+    return text
+
+
+def _plain_turns(prompt: str, context: Sequence[Message]) -> list[dict[str, str]]:
+    system = [{"role": "system", "content": prompt}] if prompt else []
+    return [*system, *({"role": m.role, "content": m.text} for m in context)]
+
+
+def _folded(prompt: str, context: Sequence[Message]) -> list[dict[str, str]]:
+    turns = [{"role": PERSON, "content": prompt}]
+    for message in context:
+        if message.role == turns[-1]["role"]:
+            turns[-1]["content"] = "\n\n".join(filter(None, (turns[-1]["content"], message.text)))
+        else:
+            turns.append({"role": message.role, "content": message.text})
+    return turns

@@ -1,0 +1,110 @@
+"""Losses of a request's parts by one loaded model. Imports torch with the model, not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import InputError, RunError
+from core.inference.engine import SelfCheck
+from core.inference.models import FAKE_MODEL, resolve
+from core.perplexity.conversations import Message as Said
+from core.perplexity.figures import Message
+from core.perplexity.layout import layouts
+from core.perplexity.request import Part
+from core.perplexity.tokens import Words, encode
+
+if TYPE_CHECKING:
+    from core.inference.transformers_engine import TransformersEngine
+
+LONGEST_ENDING = 60
+"""Tokens of a generated ending at most."""
+
+
+class Scorer:
+    """One loaded model. :meth:`lay_out` tokenizes, :meth:`begin` shares and checks what one prompt's windows have in
+    common, :meth:`score` computes."""
+
+    def __init__(self, engine: TransformersEngine) -> None:
+        from core.inference.token_losses import TokenLosses
+
+        self.engine = engine
+        self.tokenizer = engine.encoder.tokenizer
+        self.losses = TokenLosses(engine.decoder, engine.budget, dtype=engine.dtype)
+        self.notes: tuple[str, ...] = ()
+        self.rung = ""
+
+    @classmethod
+    def load(cls, model: str, *, dtype: str, batch_size: int | None = None) -> Scorer:
+        """Load a model; :class:`InputError` where it can't be."""
+        source = resolve(model)
+        if source.location == FAKE_MODEL:
+            raise InputError("the fake engine has no words to score; choose a model")
+        from core.inference.transformers_engine import TransformersEngine
+
+        return cls(TransformersEngine.load(source, dtype=dtype, batch_size=batch_size))
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What computes, for ``run.json``."""
+        about = self.engine.description
+        kept = ("model", "architecture", "revision", "parameters", "dtype", "device", "context", "budget")
+        return {name: about[name] for name in (*kept, "torch", "transformers")} | {
+            "rung": self.rung,
+            "notes": list(self.notes),
+        }
+
+    def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[Words]]:
+        """Every part's windows as tokens, all in one layout; ``notes`` say what has to be known of it."""
+        made, self.notes = encode(parts, self.tokenizer, mode=mode, context=self.engine.encoder.context)
+        return made
+
+    def begin(self, words: Sequence[Words]) -> SelfCheck:
+        """Prepare for windows of one system prompt, ``words``; says how they will be computed."""
+        scored = self._scored(words)
+        self.losses.prepare(scored)
+        check = self.losses.self_check(scored)
+        self.rung = check.rung
+        return check
+
+    def score(self, part: Part, words: Sequence[Words], *, tell: Callable[[int], None]) -> list[Message]:
+        """The messages of a part; ``tell`` hears the tokens of each window that is done."""
+        scored = self._scored(words)
+        made: dict[int, Message] = {}
+        for i, losses in self.losses.score(scored):
+            if not np.isfinite(losses).all():
+                raise RunError(
+                    "the model gives no numbers for these words; its weights are broken, or it needs float32"
+                )
+            made[i] = Message(part.windows[i].number, words[i].pieces, losses)
+            tell(len(words[i].tokens))
+        return [made[i] for i in range(len(words))]
+
+    def write(self, contexts: Sequence[Sequence[Said]], *, prompt: str, each: int, seed: int = 0) -> list[list[str]]:
+        """``each`` sampled endings after each context, seeded."""
+        from core.inference.generation import sample
+
+        (layout, _), *_ = layouts("standard", self.tokenizer)
+        made = []
+        for number, context in enumerate(contexts):
+            laid = layout(prompt, context, "")
+            texts = [
+                sample(
+                    self.engine.model,
+                    self.tokenizer,
+                    laid.text[: laid.start].rstrip(" "),
+                    chat=laid.chat,
+                    seed=seed + number * each + place,
+                    most=LONGEST_ENDING,
+                )
+                for place in range(each)
+            ]
+            made.append(texts)
+        return made
+
+    def _scored(self, words: Sequence[Words]) -> list[Any]:
+        from core.inference.token_losses import Scored
+
+        return [Scored(each.tokens, each.first) for each in words]

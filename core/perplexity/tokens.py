@@ -1,0 +1,139 @@
+"""A window as tokens: which of them are the counselor's, and the text of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import InputError
+from core.perplexity.layout import Laid, Layout, layouts
+from core.perplexity.request import Part
+from core.perplexity.windows import Window
+
+TOGETHER = 256
+"""Texts that are tokenized in one call."""
+
+Tokens = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A window's tokens, of which those from ``first`` on are scored.
+
+    ``pieces`` are the texts of the scored tokens; together they are the scored text. ``dropped`` messages of the
+    context did not fit into what the model reads.
+    """
+
+    tokens: Tokens
+    first: int
+    pieces: tuple[str, ...]
+    dropped: int = 0
+
+
+class Refused(Exception):
+    """A chat template refuses these turns, or leaves the system prompt out."""
+
+
+def encode(
+    parts: Sequence[Part], tokenizer: Any, *, mode: str, context: int
+) -> tuple[list[list[Words]], tuple[str, ...]]:
+    """The words of each part's windows, in one layout for all of them, and what has to be known of it.
+
+    ``context`` is the most tokens that the model reads (0: no limit). Raises :class:`InputError` where a system prompt
+    and a message alone are more.
+    """
+    for layout, notes in layouts(mode, tokenizer):
+        try:
+            return [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts], notes
+        except Refused:
+            continue
+    raise InputError("the model's tokenizer can't lay these conversations out; choose another model")
+
+
+def _part(part: Part, layout: Layout, tokenizer: Any, *, mode: str, context: int) -> list[Words]:
+    prompt = part.prompt.text
+    laid = [_lay(layout, prompt, window, 0) for window in part.windows]
+    made = []
+    for window, words in zip(part.windows, _words(laid, tokenizer), strict=True):
+        dropped = 0
+        while context and len(words.tokens) - 1 > context:
+            if dropped == len(window.context):
+                raise InputError(_too_long(part, window, len(words.tokens) - 1, context))
+            dropped += 1
+            words = _words([_lay(layout, prompt, window, dropped)], tokenizer)[0]
+        if mode == "published":  # there the last token of each message is missed
+            words = Words(words.tokens[:-1], words.first, words.pieces[:-1])
+        if words.first >= len(words.tokens):
+            raise InputError(f"message {window.number + 1} has no token that can be scored; leave it out")
+        made.append(Words(words.tokens, words.first, words.pieces, dropped))
+    return made
+
+
+def _too_long(part: Part, window: Window, tokens: int, context: int) -> str:
+    return (
+        f"system prompt {part.prompt.name!r} and message {window.number + 1} alone are {tokens:,} tokens, the model "
+        f"reads {context:,}; shorten the prompt, or choose a model that reads more"
+    )
+
+
+def _lay(layout: Layout, prompt: str, window: Window, dropped: int) -> Laid:
+    from jinja2 import TemplateError
+
+    try:
+        laid = layout(prompt, window.context[dropped:], window.reply)
+    except (TemplateError, TypeError, ValueError) as error:
+        raise Refused(str(error)) from error
+    if prompt not in laid.text[: laid.start]:
+        raise Refused("the system prompt is not in the text")
+    return laid
+
+
+def _words(laid: Sequence[Laid], tokenizer: Any) -> list[Words]:
+    made: list[Words] = []
+    for start in range(0, len(laid), TOGETHER):
+        some = laid[start : start + TOGETHER]
+        if not getattr(tokenizer, "is_fast", False):
+            made += [_without_offsets(one, tokenizer) for one in some]
+            continue
+        found = tokenizer(
+            [one.text for one in some],
+            add_special_tokens=not some[0].chat,
+            return_offsets_mapping=True,
+            verbose=False,
+        )
+        made += [
+            _cut(one, tuple(ids), offsets)
+            for one, ids, offsets in zip(some, found["input_ids"], found["offset_mapping"], strict=True)
+        ]
+    return made
+
+
+def _cut(laid: Laid, ids: Tokens, offsets: Sequence[tuple[int, int]]) -> Words:
+    """Scored is every token that ends behind ``laid.start``; one that begins before it is the message's first.
+
+    Without a token before it the message's first can't be scored, and its text goes to the next.
+    """
+    spans = [tuple(span) for span in offsets]
+    ends = [i for i, (begin, end) in enumerate(spans) if end > laid.start and end > begin]
+    if not ends:
+        return Words(ids, len(ids), ())
+    first, last = max(1, ends[0]), ends[-1]
+    pieces, at = [], laid.start
+    for i in range(first, last + 1):
+        end = len(laid.text) if i == last else max(at, spans[i][1])
+        pieces.append(laid.text[at:end])
+        at = end
+    return Words(ids[: last + 1], first, tuple(pieces))
+
+
+def _without_offsets(laid: Laid, tokenizer: Any) -> Words:
+    """For tokenizers that don't say where a token stands: what differs from the text before the message is its."""
+    whole, before = (
+        tuple(tokenizer(text, add_special_tokens=not laid.chat, verbose=False)["input_ids"])
+        for text in (laid.text, laid.text[: laid.start])
+    )
+    shorter = min(len(whole), len(before))
+    same = next((i for i in range(shorter) if whole[i] != before[i]), shorter)
+    first = max(1, same)
+    return Words(whole, first, tuple(tokenizer.decode([token]) for token in whole[first:]))

@@ -1,0 +1,24 @@
+"""Questions to a juror: is this answer to this question true? What follows is True or False."""
+
+from __future__ import annotations
+
+from core.records import Prompt
+
+TRUE, FALSE = "True", "False"
+
+
+def verdict_prompt(question: str, answer: str) -> str:
+    """What a juror reads; its verdict is the next token.
+
+    >>> print(verdict_prompt("What is the capital of Peru?", "Lima"))
+    Question: What is the capital of Peru?
+    Proposed answer: Lima
+    Is the proposed answer right, True or False?
+    Answer:
+    """
+    return f"Question: {question}\nProposed answer: {answer}\nIs the proposed answer right, True or False?\nAnswer:"
+
+
+def asked(name: str, question: str, answer: str) -> Prompt:
+    """The same as a prompt of an engine, with the two verdicts as what may follow."""
+    return Prompt(name, verdict_prompt(question, answer), 2, continuations=(f" {TRUE}", f" {FALSE}"))

@@ -1,0 +1,50 @@
+"""Models that are right about equally often and yet differ in how sure they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+ALIKE = 0.03
+"""Accuracies this near each other are alike."""
+UNLIKE = 0.1
+"""Mean set sizes that differ by this share of the options are unlike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Two runs on one task: the surer one (with smaller sets) first; accuracies, and mean set sizes in options."""
+
+    task: str
+    surer: str
+    other: str
+    surer_model: str
+    other_model: str
+    accuracies: tuple[float, float]
+    sizes: tuple[float, float]
+
+
+def alike(runs: pd.DataFrame, score: str) -> list[Alike]:
+    """Pairs of models in an overview frame on one task with the same number of options, whose accuracies differ by at
+    most 0.03 and whose mean sets by ``score`` by at least a tenth of the options; the widest difference first."""
+    found = []
+    size = f"{score}_set_size"
+    for (task, k), of in runs.groupby(["task", "k"], sort=True):
+        rows = of.sort_values(size, kind="stable").to_dict("records")
+        for i, a in enumerate(rows):
+            for b in rows[i + 1 :]:
+                near = abs(a["accuracy"] - b["accuracy"]) <= ALIKE
+                if near and a["model"] != b["model"] and b[size] - a[size] >= UNLIKE * float(str(k)):
+                    found.append(
+                        Alike(
+                            str(task),
+                            a["run"],
+                            b["run"],
+                            a["model"],
+                            b["model"],
+                            (a["accuracy"], b["accuracy"]),
+                            (a[size], b[size]),
+                        )
+                    )
+    return sorted(found, key=lambda pair: pair.sizes[0] - pair.sizes[1])

@@ -1,0 +1,142 @@
+"""Runs beside each other as tables, and as the files of a benchmark: results, summary and configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.conformal.coverage import share_interval
+from core.reports.evaluation import Evaluation
+from core.reports.intervals import ece_interval, size_interval
+from core.reports.report import DEFAULT_SCORES, Report, report
+from core.runs import store
+
+GUARANTEE_AT = 0.05
+"""Coverage this unlikely under the guarantee, or less likely, does not meet it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How sets are formed: ``alpha`` in thousandths, the scores, the threshold and what becomes of empty sets."""
+
+    alpha: int = 100
+    scores: tuple[str, ...] = DEFAULT_SCORES
+    method: str = "exact"
+    empty: str = "allow"
+
+
+def reports(runs: Sequence[Evaluation], asked: Asked) -> list[Report]:
+    """A report a run."""
+    return [report(run, asked.alpha, scores=asked.scores, method=asked.method, empty=asked.empty) for run in runs]
+
+
+def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame:
+    """A row a run and score: its names, accuracy, coverage, mean set size and ECE with 95 % intervals, UAcc.
+
+    The interval of accuracy is Clopper and Pearson's, that of coverage its Beta-Binomial band where the guarantee
+    holds, that of set size Student's, that of ECE a bootstrap's.
+    """
+    rows = []
+    for run, of in zip(runs, made, strict=True):
+        low, high = share_interval(round(of.accuracy * of.n_test), of.n_test)
+        ece = ece_interval(run.probabilities[run.test], run.labels[run.test])
+        for name, figures in of.scores.items():
+            rows.append(
+                {
+                    "run": of.run,
+                    "model": of.model,
+                    "task": of.task,
+                    "strategy": of.strategy,
+                    "shots": run.spec.shots,
+                    "dtype": of.dtype,
+                    "form": of.form,
+                    "score": name,
+                    "alpha": of.alpha,
+                    "k": of.k,
+                    "n_calibration": of.n_calibration,
+                    "n_test": of.n_test,
+                    "accuracy": of.accuracy,
+                    "accuracy_low": low,
+                    "accuracy_high": high,
+                    "coverage": figures.coverage,
+                    "coverage_low": figures.coverage_band[0],
+                    "coverage_high": figures.coverage_band[1],
+                    "mean_set_size": figures.mean_set_size,
+                    "set_size_low": size_interval(figures.sizes)[0],
+                    "set_size_high": size_interval(figures.sizes)[1],
+                    "uacc": figures.uacc,
+                    "empty_rate": figures.empty_rate,
+                    "ece": of.ece,
+                    "ece_low": ece[0],
+                    "ece_high": ece[1],
+                    "nll": of.nll,
+                    "brier": of.brier,
+                    "threshold": figures.threshold,
+                    "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dict[str, Any]]:
+    """``results_<time>.json``: an object a model, task, dtype, strategy and conformal method."""
+    rows = []
+    for run, of in zip(runs, made, strict=True):
+        record = store.read_record(run.run_id)
+        took = (record.ended or 0) - (record.started or 0) if record.started and record.ended else None
+        rows += [
+            {
+                "model": of.model,
+                "task": of.task,
+                "dtype": of.dtype,
+                "strategy": of.strategy,
+                "conformal_method": name,
+                "accuracy": of.accuracy,
+                "coverage_rate": figures.coverage,
+                "avg_set_size": figures.mean_set_size,
+                "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
+                "inference_time": took,
+                "num_samples": of.n_test,
+                "uacc": figures.uacc if np.isfinite(figures.uacc) else None,
+                "ece": of.ece,
+                "run": of.run,
+            }
+            for name, figures in of.scores.items()
+        ]
+    return rows
+
+
+def summary_json(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """``summary_<time>.json``: means over all, by model, task, dtype, strategy and method, of ``results_json``."""
+    table = pd.DataFrame(rows)
+    figures = ["accuracy", "coverage_rate", "avg_set_size"]
+
+    def means(of: pd.DataFrame) -> dict[str, Any]:
+        values: dict[str, Any] = {name: float(of[name].mean()) for name in figures}
+        return values | {"meets_guarantee": float(of["meets_guarantee"].mean()), "results": len(of)}
+
+    groups = ("model", "task", "dtype", "strategy", "conformal_method")
+    by = {f"by_{name}": {str(key): means(of) for key, of in table.groupby(name, sort=True)} for name in groups}
+    return {"overall": means(table), **by}
+
+
+def config_json(runs: Sequence[Evaluation], asked: Asked) -> dict[str, Any]:
+    """``config_<time>.json``: what was asked, and every run's spec and provenance."""
+    return {
+        "alpha": asked.alpha / 1000,
+        "conformal_methods": list(asked.scores),
+        "threshold": asked.method,
+        "empty_sets": asked.empty,
+        "models": sorted({run.spec.model for run in runs}),
+        "tasks": sorted({run.spec.task for run in runs}),
+        "dtypes": sorted({run.spec.dtype for run in runs}),
+        "strategies": sorted({run.spec.strategy for run in runs}),
+        "runs": [
+            {"run": run.run_id, **run.spec.to_json(), "provenance": store.read_record(run.run_id).provenance}
+            for run in runs
+        ],
+    }

@@ -1,0 +1,93 @@
+"""What a model says where a letter is asked for: how often that is none, and what it writes when it may write.
+
+Scores have no spread: the same run gives the same ones. What is sampled has, and is shown beside them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.calibration.metrics import correct
+from core.conformal.coverage import share_interval
+from core.reports.evaluation import load
+from core.runs import store
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """What a model would write where a letter is asked for, on n test questions as they are written.
+
+    ``rate`` is the share whose most probable next token is no letter of an option, with its 95 % interval (NaN where
+    the run does not say), ``letter_mass`` the mean share of the probability on the letters; ``instead`` the most
+    frequent such tokens and how often each came.
+    """
+
+    n: int
+    rate: float
+    low: float
+    high: float
+    letter_mass: float
+    instead: tuple[tuple[str, int], ...]
+
+
+def invalid_answers(run_id: str, *, most: int = 10) -> Invalid:
+    """Count the answers of a run by letters that are none.
+
+    A token counts as a letter where it is one of the question's letters, spaces aside.
+    """
+    run, scored = load(run_id), store.read_logits(run_id)
+    mass = scored.letter_mass[run.test]
+    mean = float(mass.mean()) if np.isfinite(mass).all() else math.nan
+    if scored.top_tokens is None:
+        return Invalid(len(run.test), math.nan, math.nan, math.nan, mean, ())
+    counts: dict[str, int] = {}
+    for row in run.test:
+        token = scored.top_tokens[row]
+        if len(token.strip()) != 1 or token.strip() not in run.letters[: int(run.option_counts[row])]:
+            counts[token] = counts.get(token, 0) + 1
+    wrong = sum(counts.values())
+    low, high = share_interval(wrong, len(run.test))
+    listed = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+    return Invalid(len(run.test), wrong / len(run.test), low, high, mean, tuple(listed))
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Sampled answers beside the score: ``accuracy`` of each repeat over the n test questions (an answer that is not
+    found is wrong), ``not_found`` the share of all answers in which no option could be found, ``agreement`` the mean
+    share of a question's repeats that gave its most frequent answer, ``scored`` the accuracy of the letters."""
+
+    n: int
+    accuracy: tuple[float, ...]
+    not_found: float
+    agreement: float
+    scored: float
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of accuracy from repeat to repeat; NaN of fewer than two."""
+        return float(np.std(self.accuracy, ddof=1)) if len(self.accuracy) > 1 else math.nan
+
+
+def spread(run_id: str) -> Spread | None:
+    """How much written answers differ from repeat to repeat; None for a run that let the model write none."""
+    written = store.read_written(run_id)
+    if written is None:
+        return None
+    run = load(run_id)
+    places = {str(run.ids[row]): i for i, row in enumerate(run.test)}
+    answers = np.full((len(run.test), max(written["repeat"].to_pylist()) + 1), -1)
+    for row in written.to_pylist():
+        answers[places[row["id"]], row["repeat"]] = row["answer"]
+    right = answers == run.labels[run.test][:, None]
+    modes = [np.unique(row, return_counts=True)[1].max() / len(row) for row in answers]
+    return Spread(
+        n=len(answers),
+        accuracy=tuple(float(share) for share in right.mean(axis=0)),
+        not_found=float((answers < 0).mean()),
+        agreement=float(np.mean(modes)),
+        scored=float(correct(run.probabilities[run.test], run.labels[run.test]).mean()),
+    )

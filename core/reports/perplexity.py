@@ -1,0 +1,209 @@
+"""Perplexities as tables: conversations × prompts, two prompts message by message, choices with sets.
+
+Frames come from the messages of :class:`core.runs.losses.Measured`. A figure by prompt and conversation that was
+measured in several runs of one model in one way is the latest run's; they are equal but for rounding.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.conformal.coverage import share_interval
+from core.conformal.probabilities import softmax
+from core.conformal.scores import score, true_scores
+from core.conformal.sets import prediction_sets
+from core.conformal.threshold import full_set_message, threshold
+from core.errors import InputError
+from core.perplexity.figures import Message, Paired, bits_per_byte, message_mean, paired, token_weighted
+from core.records import BoolArray, FloatArray, IntArray
+from core.settings import ASSETS
+
+Messages = tuple[Message, ...]
+
+SEED = 0
+ALL = "all conversations"
+POSITIONS = 12
+"""Messages of a conversation by position, the later ones together."""
+
+
+def rng() -> np.random.Generator:
+    """The generator of intervals and tests, the same at each look."""
+    return np.random.default_rng([SEED, 0x9E7])
+
+
+def called(names: Mapping[str, str]) -> dict[str, str]:
+    """From a hash to a name that no other has; those that several have get the beginning of their hash.
+
+    >>> called({"12345": "talk", "67890": "talk", "abcde": "other"})
+    {'12345': 'talk 1234', '67890': 'talk 6789', 'abcde': 'other'}
+    """
+    often = Counter(names.values())
+    return {digest: f"{name} {digest[:4]}" if often[name] > 1 else name for digest, name in names.items()}
+
+
+def by_conversation(measured: Mapping[str, Mapping[str, Messages]]) -> pd.DataFrame:
+    """A row a conversation and prompt: ``conversation``, ``prompt``, ``messages``, ``tokens``, ``perplexity``
+    (token-weighted), ``message_mean`` and ``bits_per_byte``; those of all conversations together come last.
+
+    ``measured`` goes from a prompt's name to a conversation's to messages.
+    """
+    rows = []
+    for prompt, of in measured.items():
+        whole = tuple(message for messages in of.values() for message in messages)
+        named = {**of, ALL: whole} if len(of) > 1 else of
+        rows += [_row(name, prompt, messages) for name, messages in named.items()]
+    table = pd.DataFrame(rows)
+    order = {name: i for i, name in enumerate(dict.fromkeys(name for of in measured.values() for name in of))}
+    place = table["conversation"].map(lambda name: order.get(name, len(order)))
+    return table.assign(place=place).sort_values("place", kind="stable").drop(columns="place").reset_index(drop=True)
+
+
+def _row(conversation: str, prompt: str, messages: Messages) -> dict[str, object]:
+    return {
+        "conversation": conversation,
+        "prompt": prompt,
+        "messages": len(messages),
+        "tokens": sum(message.tokens for message in messages),
+        "perplexity": token_weighted(messages),
+        "message_mean": message_mean(messages),
+        "bits_per_byte": bits_per_byte(messages),
+    }
+
+
+def differences(a: Mapping[str, Messages], b: Mapping[str, Messages]) -> pd.DataFrame:
+    """A row a conversation and one for all: ``conversation``, ``n``, ``difference`` (A − B, nats a token), ``low``,
+    ``high`` and ``p``; ``a`` and ``b`` go from a conversation's name to messages."""
+    named = [name for name in a if name in b]
+    rows = [_difference(name, paired(a[name], b[name], rng=rng())) for name in named if len(a[name]) > 1]
+    return pd.DataFrame([*rows, _difference(ALL, overall(a, b))] if len(named) > 1 else rows)
+
+
+def overall(a: Mapping[str, Messages], b: Mapping[str, Messages]) -> Paired:
+    """Two prompts on the messages of all conversations that both were measured on."""
+    named = [name for name in a if name in b]
+    return paired([m for name in named for m in a[name]], [m for name in named for m in b[name]], rng=rng())
+
+
+def _difference(name: str, found: Paired) -> dict[str, object]:
+    return {
+        "conversation": name,
+        "n": found.n,
+        "difference": found.mean,
+        "low": found.low,
+        "high": found.high,
+        "p": found.p_value,
+    }
+
+
+def along_conversation(measured: Mapping[str, Mapping[str, Messages]]) -> pd.DataFrame:
+    """Mean loss by the place of the counselor's message in its conversation, over conversations: ``prompt``,
+    ``place`` (1 is the first that was scored), ``loss`` (nats a token, token-weighted) and ``messages``."""
+    rows = []
+    for prompt, of in measured.items():
+        for place in range(POSITIONS):
+            here = [messages[place] for messages in of.values() if len(messages) > place]
+            if here:
+                loss = sum(m.total for m in here) / sum(m.tokens for m in here)
+                rows.append({"prompt": prompt, "place": place + 1, "loss": loss, "messages": len(here)})
+    return pd.DataFrame(rows)
+
+
+def published() -> pd.DataFrame:
+    """The published perplexities: ``model``, ``conversation``, ``prompt`` (A or B) and ``perplexity``."""
+    return pd.read_csv(ASSETS / "published" / "counselor-2024.csv")
+
+
+# ---------------------------------------------------------------- choices
+
+RULES = {"mean": "mean loss", "sum": "summed loss", "bytes": "bits per byte"}
+"""By which loss the best ending is chosen."""
+WEIGH: dict[str, Callable[[Message], float]] = {
+    "mean": lambda message: message.mean_loss,
+    "sum": lambda message: message.total,
+    "bytes": lambda message: bits_per_byte([message]),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """n choices of k endings: ``logits`` (n, k), higher is likelier, and the real endings ``labels`` (n,)."""
+
+    logits: FloatArray
+    labels: IntArray
+
+    @property
+    def right(self) -> int:
+        """How many choices the model makes right; of equal endings the first counts."""
+        return int((self.logits.argmax(axis=1) == self.labels).sum())
+
+    @property
+    def accuracy(self) -> float:
+        """The share of them."""
+        return self.right / len(self.labels)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Its exact 95 % interval."""
+        return share_interval(self.right, len(self.labels))
+
+
+def chosen(messages: Messages, labels: Sequence[int], *, rule: str = "mean") -> Chosen:
+    """The endings' messages, choice by choice, weighed by a rule of :data:`RULES`."""
+    if rule not in RULES:
+        raise InputError(f"unknown rule {rule!r}; choose from {', '.join(RULES)}")
+    losses = np.array([WEIGH[rule](message) for message in messages], dtype=np.float64)
+    return Chosen(-losses.reshape(len(labels), -1), np.array(labels, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceSets:
+    """Conformal sets over endings: ``members`` (m, k) of the choices ``test`` (m,), the threshold from the others."""
+
+    score: str
+    test: IntArray
+    members: BoolArray
+    threshold: float
+    covered: int
+    note: str
+
+    @property
+    def coverage(self) -> float:
+        """The share of test choices whose set holds the real ending."""
+        return self.covered / len(self.test)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Its exact 95 % interval."""
+        return share_interval(self.covered, len(self.test))
+
+    @property
+    def mean_size(self) -> float:
+        """Endings in a set on average."""
+        return float(self.members.sum(axis=1).mean())
+
+
+FEWEST = 4
+"""Choices that can be split into two to calibrate and two to test."""
+
+
+def choice_sets(found: Chosen, alpha: int, *, name: str = "lac", seed: int = 0) -> ChoiceSets:
+    """Sets at ``alpha`` thousandths: a seeded half of the choices calibrates, the other is tested.
+
+    The probabilities are the softmax of the rule's losses over the endings; they need not be calibrated for coverage
+    to hold. Raises :class:`InputError` for fewer than 4 choices.
+    """
+    n = len(found.labels)
+    if n < FEWEST:
+        raise InputError(f"sets over endings need at least {FEWEST} choices, half of which calibrate; there are {n}")
+    order = np.random.default_rng(seed).permutation(n)
+    calibration, test = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
+    scores = score(name, softmax(found.logits), seed=seed)
+    level = threshold(true_scores(scores[calibration], found.labels[calibration]), alpha)
+    members = prediction_sets(scores[test], level).members
+    covered = int(members[np.arange(len(test)), found.labels[test]].sum())
+    return ChoiceSets(name, test, members, level, covered, full_set_message(len(calibration), alpha))

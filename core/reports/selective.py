@@ -1,0 +1,88 @@
+"""Selective prediction: what a model gets right where it may say nothing.
+
+Two ways to choose: answer where the prediction set holds one option alone (it hedges where there are several), or
+answer the surest share of questions by top probability, whose error against share is the risk–coverage curve (El-Yaniv
+& Wiener 2010; Geifman & El-Yaniv 2017, arXiv 1705.08500).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.calibration.metrics import correct
+from core.conformal.alpha import ALPHAS
+from core.conformal.curve import thresholds
+from core.conformal.scores import score, true_scores
+from core.errors import InputError
+from core.records import FloatArray, IntArray
+from core.reports.evaluation import Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Answering single-option sets alone, at each alpha from 1 to 999 thousandths, (999,) each.
+
+    ``answered`` is the share of test questions that are answered, ``accuracy`` the share of those that are right (NaN
+    where none is), ``wrong`` the share of all questions that are answered wrongly.
+    """
+
+    alphas: IntArray
+    answered: FloatArray
+    accuracy: FloatArray
+    wrong: FloatArray
+
+    def cost(self, abstaining: float) -> FloatArray:
+        """The mean cost a question at each alpha: 1 for a wrong answer, ``abstaining`` in [0, 1] for none.
+
+        Raises :class:`InputError` for another price.
+        """
+        if not 0 <= abstaining <= 1:
+            raise InputError(
+                f"the cost of abstaining must lie in [0, 1], where a wrong answer costs 1; got {abstaining}"
+            )
+        return self.wrong + abstaining * (1 - self.answered)
+
+
+@dataclass(frozen=True, slots=True)
+class RiskCoverage:
+    """The surest i of m test questions, i = 1 … m: ``share`` answered, ``risk`` (their share that is wrong), (m,).
+
+    ``area`` is the mean risk over all shares (AURC), ``best_area`` that of an order that puts every right answer first.
+    """
+
+    share: FloatArray
+    risk: FloatArray
+    area: float
+    best_area: float
+
+
+def abstention(run: Evaluation, name: str = "lac") -> Abstention:
+    """Answer where the set by the score ``name`` holds one option, at each alpha."""
+    scores = score(name, run.option_probabilities, seed=run.spec.seed)
+    q = thresholds(true_scores(scores[run.calibration], run.labels[run.calibration]))
+    lowest = np.sort(scores[run.test], axis=1)[:, :2]
+    right = np.nanargmin(scores[run.test], axis=1) == run.labels[run.test]
+    m = len(run.test)
+
+    def single(rows: FloatArray) -> IntArray:
+        """How many of the rows (·, 2) have their least score within each threshold and the next beyond it."""
+        first, second = np.sort(rows[:, 0]), np.sort(rows[:, 1])
+        return np.searchsorted(first, q, side="right") - np.searchsorted(second, q, side="right")
+
+    answered, hits = single(lowest), single(lowest[right])
+    with np.errstate(invalid="ignore"):
+        accuracy = np.where(answered > 0, hits / np.maximum(answered, 1), np.nan)
+    return Abstention(ALPHAS, answered / m, accuracy, (answered - hits) / m)
+
+
+def risk_coverage(run: Evaluation) -> RiskCoverage:
+    """The risk–coverage curve by top probability; equal ones keep file order."""
+    p, labels = run.probabilities[run.test], run.labels[run.test]
+    wrong = 1 - correct(p, labels)
+    order = np.argsort(-p.max(axis=1), kind="stable")
+    places = np.arange(1, len(wrong) + 1)
+    risk = np.cumsum(wrong[order]) / places
+    best = np.cumsum(np.sort(wrong)) / places
+    return RiskCoverage(places / len(wrong), risk, float(risk.mean()), float(best.mean()))

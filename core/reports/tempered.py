@@ -1,0 +1,96 @@
+"""A run at one temperature: what the live slider computes in the browser, in Python.
+
+All option probabilities are tempered, the calibration questions' as well; thresholds are found again, so that the
+conformal promise is the same at every temperature and only the sets change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.calibration.bins import ECE_BINS, edges, place, top_label
+from core.calibration.errors import top_errors
+from core.calibration.metrics import token_losses
+from core.calibration.recalibration import tempered
+from core.conformal.scores import score, true_scores
+from core.conformal.threshold import exact
+from core.errors import InputError
+from core.records import FloatArray, IntArray
+from core.reports.evaluation import Evaluation
+from core.reports.report import DEFAULT_SCORES
+
+HUNDRED = 100
+COLDEST, HOTTEST = 20, 500
+"""The slider's temperatures, in hundredths."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemperedSets:
+    """Conformal sets of one score at one temperature and alpha."""
+
+    threshold: float
+    coverage: float
+    mean_set_size: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tempered:
+    """Figures of the test questions at a temperature; ``counts``, ``confidence`` and ``accuracies`` are by bin (NaN
+    where it is empty), ``sets`` by score."""
+
+    temperature: float
+    accuracy: float
+    nll: float
+    ece: float
+    mce: float
+    over: float
+    under: float
+    counts: IntArray
+    confidence: FloatArray
+    accuracies: FloatArray
+    sets: dict[str, TemperedSets]
+
+
+def check_hundredths(temperature: int) -> int:
+    """The temperature in hundredths if the slider has it; else :class:`InputError`."""
+    if not COLDEST <= temperature <= HOTTEST:
+        raise InputError(
+            f"a temperature lies between {COLDEST / HUNDRED:.2f} and {HOTTEST / HUNDRED:.2f}, got "
+            f"{temperature / HUNDRED:.2f}"
+        )
+    return temperature
+
+
+def at_temperature(
+    run: Evaluation, temperature: int, alpha: int, *, bins: int = ECE_BINS, by: str = "width"
+) -> Tempered:
+    """The run at ``temperature`` hundredths and ``alpha`` thousandths."""
+    p = tempered(run.probabilities, check_hundredths(temperature) / HUNDRED)
+    asked, labels = p[run.test], run.labels[run.test]
+    top = top_label(asked, labels)
+    errors = top_errors(top, bins=bins, by=by)
+    index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
+    counts = np.bincount(index, minlength=bins)
+    some = np.where(counts > 0, counts, np.nan)
+    sets = {}
+    for name in DEFAULT_SCORES:
+        values = score(name, run.lacking(p), seed=run.spec.seed)
+        limit = exact(true_scores(values[run.calibration], run.labels[run.calibration]), alpha)
+        members = values[run.test] <= limit
+        held = members[np.arange(len(labels)), labels]
+        sets[name] = TemperedSets(limit, float(held.mean()), float(members.sum(axis=1).mean()))
+    return Tempered(
+        temperature=temperature / HUNDRED,
+        accuracy=float(top.correct.mean()),
+        nll=float(token_losses(asked[np.arange(len(labels)), labels]).mean()),
+        ece=errors.ece,
+        mce=errors.mce,
+        over=errors.over,
+        under=errors.under,
+        counts=counts,
+        confidence=np.bincount(index, weights=top.confidence, minlength=bins) / some,
+        accuracies=np.bincount(index, weights=top.correct, minlength=bins) / some,
+        sets=sets,
+    )

@@ -1,0 +1,109 @@
+"""Token evaluations and token views on disk, as ``python -m core tokens`` writes them, for pages. Loads no torch."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from core.errors import InputError
+from core.settings import ASSETS, settings
+
+KINDS = {"base": "base", "lora": "LoRA", "ard-lora": "ARD-LoRA"}
+FIGURES = ("accuracy", "nll", "ece", "smooth_ece")
+NEEDED = ("model", "kind", "data", "n_samples", "figures", "reliability", "bins", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenResult:
+    """One evaluation: its file, a name in words, and what the file holds."""
+
+    path: Path
+    name: str
+    values: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """``base``, ``lora`` or ``ard-lora``."""
+        return str(self.values["kind"])
+
+
+def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
+    """Every evaluation there is, shipped ones first, and a sentence for each file that can't be read."""
+    found, problems = [], []
+    for folder in (ASSETS / "tokens", settings().home / "tokens"):
+        for path in sorted(folder.glob("*.json")):
+            try:
+                found.append(read(path))
+            except InputError as error:
+                problems.append(str(error))
+    return tuple(found), tuple(problems)
+
+
+def read(path: Path) -> TokenResult:
+    """An evaluation's file; :class:`InputError` where it is none."""
+    try:
+        values = json.loads(path.read_bytes())
+        lacks = [name for name in NEEDED if name not in values]
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"{path} is no token evaluation ({type(error).__name__}); delete it or evaluate again"
+        ) from error
+    if lacks or values["kind"] not in KINDS:
+        raise InputError(
+            f"{path} is no token evaluation: it lacks {', '.join(lacks) or 'a known kind'}; evaluate again"
+        )
+    passes = f", {values['passes']} passes" if values.get("passes") else ""
+    name = f"{values['model']} on {values['data']}{passes}, seed {values['seed']}"
+    return TokenResult(path, name, values)
+
+
+def figures_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
+    """A row an evaluation: its names, tokens, each figure with interval and luck, ranks."""
+    rows = []
+    for one in found:
+        values = one.values
+        row: dict[str, Any] = {"name": one.name, "kind": KINDS[one.kind], "tokens": values["n_samples"]}
+        for figure in FIGURES:
+            estimate = values["figures"][figure]
+            row |= {figure: estimate["value"], f"{figure}_low": estimate["low"], f"{figure}_high": estimate["high"]}
+            if estimate["bias"] is not None:
+                row[f"{figure}_luck"] = estimate["bias"]
+        row |= {name: values.get("uncertainty", {}).get(name) for name in ("aleatoric", "epistemic")}
+        row |= {"active_ranks": values.get("active_ranks"), "ranks": values.get("ranks")}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def reliability_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
+    """A row an evaluation and filled bin."""
+    frames = [pd.DataFrame(one.values["reliability"]).assign(name=one.name, kind=KINDS[one.kind]) for one in found]
+    table = pd.concat(frames, ignore_index=True)
+    return table[table["n"] > 0].reset_index(drop=True)
+
+
+def variances_frame(one: TokenResult) -> pd.DataFrame:
+    """A row a layer and rank: the variance it adds and its share of the layer's largest; empty for other adapters."""
+    rows = [
+        {
+            "layer": layer.removeprefix("model.layers.").replace(".self_attn.", " ").removesuffix("_proj"),
+            "rank": rank,
+            "variance": variance,
+            "share": variance / max(of) if max(of) > 0 else 0.0,
+        }
+        for layer, of in one.values.get("variances", {}).items()
+        for rank, variance in enumerate(of, start=1)
+    ]
+    return pd.DataFrame(rows, columns=["layer", "rank", "variance", "share"])
+
+
+def recorded_views() -> dict[str, dict[str, Any]]:
+    """The shipped token views by model."""
+    views = {}
+    for path in sorted((ASSETS / "tokens" / "views").glob("*.json")):
+        values = json.loads(path.read_bytes())
+        views[str(values["model"])] = values
+    return views

@@ -1,0 +1,106 @@
+"""What is done to many runs at once, and what is done to runs that have ended: launch, cancel, resume, repeat, delete.
+
+As in :mod:`core.runs.engine`, each function raises :class:`~core.errors.RunError` with one sentence where the
+database can't be used. Where something can't be done to one of many runs, it is done to the others, and the reason
+comes back with the run's id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.errors import InputError
+from core.runs import engine, groups, house, store
+from core.runs.groups import Group
+from core.runs.house import Binned
+from core.runs.spec import RunSpec
+from core.runs.status import RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an action on many runs: those it was done to, and why it was not for each of the others."""
+
+    done: tuple[str, ...]
+    refused: dict[str, str]
+
+
+def existing(specs: Sequence[RunSpec]) -> dict[str, RunStatus]:
+    """The runs that these specs would be, as far as they exist: to be opened, resumed or repeated instead."""
+    known = set(store.run_ids())
+    return {spec.run_id: engine.status(spec.run_id) for spec in specs if spec.run_id in known}
+
+
+def launch(specs: Sequence[RunSpec], *, name: str = "") -> tuple[Group | None, Outcome]:
+    """Ask for all of these runs as one group; the group is None where none of them could be asked for."""
+    wanted = {spec.run_id: spec for spec in specs}
+    outcome = _to_each(list(wanted), lambda run_id: engine.submit(wanted[run_id]))
+    return (groups.create(outcome.done, name=name) if outcome.done else None), outcome
+
+
+def cancel(run_ids: Sequence[str]) -> Outcome:
+    """Cancel those of the runs that are queued or running; the queued ones first, so that none of them starts."""
+    return _to_each(_queued_first(run_ids), engine.cancel)
+
+
+def resume(run_ids: Sequence[str]) -> Outcome:
+    """Go on with those of the runs that were cancelled or have failed."""
+    return _to_each(run_ids, engine.resume)
+
+
+def repeat(run_ids: Sequence[str]) -> Outcome:
+    """Run these again from the start; what they came to before lies in the bin for a week."""
+
+    def again(run_id: str) -> None:
+        spec = store.read_record(run_id).spec
+        if store.is_bundled(run_id):
+            raise InputError(f"run {run_id} ships with Hedge and can't be repeated; launch one with another seed")
+        engine.check_fits(spec)
+        delete(run_id)
+        engine.submit(spec)
+
+    return _to_each(run_ids, again)
+
+
+def delete(run_id: str) -> Binned:
+    """Move a run that has ended, or waits, to the bin, from which :func:`restore` has it back within a week.
+
+    Raises :class:`~core.errors.InputError` where it ships with Hedge, or somebody is at it.
+    """
+    now = engine.status(run_id)
+    if store.is_bundled(now.run_id):
+        raise InputError(f"run {now.run_id} ships with Hedge and can't be deleted")
+    if now.state == "queued":
+        engine.cancel(now.run_id)
+        now = engine.status(now.run_id)
+    if not now.ended:
+        raise InputError(f"run {now.run_id} is {now.state}; cancel it first, then delete it")
+    return house.put_in_bin(store.folder_of(now.run_id))
+
+
+def restore(run_id: str) -> str:
+    """Have a deleted run back; returns its id. See :func:`core.runs.house.restore`."""
+    return house.restore(run_id)
+
+
+def disk_use(run_id: str) -> int:
+    """Bytes that a run takes on the disk."""
+    return house.disk_use(store.folder_of(run_id))
+
+
+def _queued_first(run_ids: Sequence[str]) -> list[str]:
+    states = {run_id: engine.status(run_id).state for run_id in run_ids}
+    return sorted(run_ids, key=lambda run_id: states[run_id] != "queued")
+
+
+def _to_each(run_ids: Sequence[str], action: Callable[[str], object]) -> Outcome:
+    done, refused = [], {}
+    for run_id in run_ids:
+        try:
+            action(run_id)
+        except InputError as error:
+            refused[run_id] = str(error)
+        else:
+            done.append(run_id)
+    return Outcome(tuple(done), refused)

@@ -1,0 +1,70 @@
+"""Why a process died, in words."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+PROC = Path("/proc")
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+
+
+def in_words(status: int, *, starved: bool | None = None) -> str:
+    """A process's exit status as the second half of "its worker was …".
+
+    ``starved`` says whether the kernel killed somebody for want of memory meanwhile; None where it can't be told.
+
+    >>> in_words(-9)
+    'killed by signal 9 (SIGKILL), perhaps for want of memory'
+    >>> in_words(-9, starved=True)
+    'killed by signal 9 (SIGKILL) for want of memory'
+    >>> in_words(-9, starved=False)
+    'killed by signal 9 (SIGKILL), not for want of memory'
+    >>> in_words(1)
+    'ended by an error of its own (exit status 1)'
+    """
+    if status >= 0:
+        return f"ended by an error of its own (exit status {status})"
+    name = signal.Signals(-status).name if -status in signal.valid_signals() else "unknown"
+    said = f"killed by signal {-status} ({name})"
+    if -status != signal.SIGKILL:
+        return said
+    return (
+        said
+        + {True: " for want of memory", False: ", not for want of memory", None: ", perhaps for want of memory"}[
+            starved
+        ]
+    )
+
+
+def kills_for_memory() -> int | None:
+    """How many processes the kernel has killed for want of memory, here and in this process's control group.
+
+    Only its growth means something. None where the kernel does not say.
+    """
+    counts = [count for path in _counters() if (count := _count(path)) is not None]
+    return sum(counts) if counts else None
+
+
+def _counters() -> list[Path]:
+    """The files with a line ``oom_kill N``: the machine's, and the control group's in either version."""
+    found = [PROC / "vmstat"]
+    try:
+        lines = (PROC / "self" / "cgroup").read_text().splitlines()
+    except OSError:
+        return found
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":
+            found.append(CONTROL_GROUPS / group.lstrip("/") / "memory.events")
+        elif "memory" in controllers.split(","):
+            found.append(CONTROL_GROUPS / "memory" / group.lstrip("/") / "memory.oom_control")
+    return found
+
+
+def _count(path: Path) -> int | None:
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)

@@ -1,0 +1,62 @@
+"""Runs that were launched together: a group is a file, ``HEDGE_HOME/groups/<id>.json``, that lists its runs.
+
+A run may be of several groups, because the same spec is the same run. What is done to a group is done to each of
+its runs that it can be done to.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import InputError
+from core.runs import store
+from core.settings import settings
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs launched together, in the order they were given; ``created`` in seconds since the epoch."""
+
+    id: str
+    created: float
+    run_ids: tuple[str, ...]
+    name: str = ""
+
+
+def create(run_ids: Sequence[str], *, name: str = "") -> Group:
+    """Write down that these runs were launched together."""
+    if not run_ids:
+        raise InputError("a group needs at least one run")
+    group = Group(uuid.uuid4().hex[:10], time.time(), tuple(dict.fromkeys(run_ids)), name)
+    folder = settings().home / "groups"
+    folder.mkdir(parents=True, exist_ok=True)
+    values = {"created": group.created, "runs": list(group.run_ids), "name": group.name}
+    store.write_atomically(folder / f"{group.id}.json", json.dumps(values).encode())
+    return group
+
+
+def read(group_id: str) -> Group:
+    """A group by its id; :class:`~core.errors.InputError` where there is none."""
+    path = settings().home / "groups" / f"{group_id}.json"
+    if not group_id.isalnum() or not path.is_file():
+        raise InputError(f"there is no group {group_id!r}")
+    try:
+        values = json.loads(path.read_bytes())
+        return Group(group_id, float(values["created"]), tuple(values["runs"]), values["name"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} can't be read ({error}); delete it: its runs are not affected") from error
+
+
+def known() -> list[Group]:
+    """All groups that can be read, the latest first."""
+    found = []
+    for path in (settings().home / "groups").glob("*.json"):
+        try:
+            found.append(read(path.stem))
+        except InputError:
+            continue
+    return sorted(found, key=lambda group: -group.created)

@@ -1,0 +1,89 @@
+"""Housekeeping among runs: the bin, from which a deleted run can be had back for a week, and what the disk holds.
+
+A deleted run's folder is moved whole to ``HEDGE_HOME/bin/<run id>@<seconds since the epoch>``; nothing else of it
+changes, so that having it back is moving it back.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import InputError
+from core.settings import settings
+
+KEEP_S = 7 * 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """A deleted run: when (seconds since the epoch), and the bytes it takes until the bin is emptied."""
+
+    run_id: str
+    deleted: float
+    folder: Path
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return disk_use(self.folder)
+
+
+def binned() -> list[Binned]:
+    """What is in the bin, the latest first."""
+    found = []
+    for folder in (settings().home / "bin").glob("*@*"):
+        run_id, _, stamp = folder.name.rpartition("@")
+        if run_id and stamp.isdigit():
+            found.append(Binned(run_id, int(stamp) / 1000, folder))
+    return sorted(found, key=lambda each: -each.deleted)
+
+
+def put_in_bin(folder: Path) -> Binned:
+    """Move a run's folder to the bin; whoever calls sees to it that nobody is at the run."""
+    deleted = time.time()
+    target = settings().home / "bin" / f"{folder.name}@{int(deleted * 1000)}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(target)
+    return Binned(folder.name, deleted, target)
+
+
+def restore(run_id: str) -> str:
+    """Have a deleted run back, the one deleted last where there are several; a unique beginning of its id is enough.
+
+    Returns its id. Raises :class:`~core.errors.InputError` where it is not in the bin, or where a run with this id
+    has been made since.
+    """
+    known = binned()
+    names = {each.run_id for each in known if each.run_id.startswith(run_id)} if run_id else set()
+    name = run_id if run_id in names else next(iter(names), "")
+    if len(names) > 1 and run_id not in names:
+        raise InputError(f"{run_id!r} begins {len(names)} ids of deleted runs; give more of it")
+    if not name:
+        raise InputError(f"there is no deleted run {run_id!r}; `python -m core bin` lists them")
+    target = settings().runs / name
+    if target.exists():
+        raise InputError(f"run {name} was made again since it was deleted; delete that one first")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    next(each for each in known if each.run_id == name).folder.rename(target)
+    return name
+
+
+def empty_bin(*, older_than_s: float = 0.0) -> list[str]:
+    """Delete for good what was put into the bin longer ago than this; returns the run ids."""
+    old = [each for each in binned() if time.time() - each.deleted >= older_than_s]
+    for each in old:
+        shutil.rmtree(each.folder, ignore_errors=True)
+    return [each.run_id for each in old]
+
+
+def keep() -> None:
+    """What an agent does every hour: empty the bin of what is older than a week."""
+    empty_bin(older_than_s=KEEP_S)
+
+
+def disk_use(folder: Path) -> int:
+    """Bytes that a folder's files take on the disk, links not followed."""
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() or path.is_symlink())

@@ -1,0 +1,44 @@
+"""How far a run is, told to its folder and to whoever listens; and whether it is still wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from core.errors import RunCancelled
+from core.runs import store
+from core.runs.store import Progress
+
+TELL_EVERY_S = 0.1
+
+Asked = Callable[[], bool]
+Told = Callable[[Progress], None]
+
+
+class Teller:
+    """Tells of one try at the run in ``folder``; ``done`` of ``total`` are finished."""
+
+    def __init__(self, folder: Path, *, cancelled: Asked, on_progress: Told, worker: str) -> None:
+        self.folder = folder
+        self.cancelled = cancelled
+        self.on_progress = on_progress
+        self.worker = worker
+        self.total = 0
+        self.done = 0
+        self._told: tuple[str, float] = ("", 0.0)
+
+    def tell(self, stage: str, *, rate: float | None = None, remaining_s: float | None = None) -> None:
+        """Say how far the run is, ten times a second at most; raises :class:`RunCancelled` where it is not wanted."""
+        self.stop_if_cancelled()
+        if self._told[0] == stage and time.monotonic() - self._told[1] < TELL_EVERY_S and self.done < self.total:
+            return
+        self._told = (stage, time.monotonic())
+        progress = Progress(self.done, self.total, stage, rate, remaining_s, self.worker)
+        store.write_progress(self.folder, progress)
+        self.on_progress(progress)
+
+    def stop_if_cancelled(self) -> None:
+        """Raise :class:`RunCancelled` where a person has cancelled the run."""
+        if self.cancelled():
+            raise RunCancelled(self.folder.name)

@@ -1,0 +1,10 @@
+"""What this machine can run, and what each finding means for a run."""
+
+import streamlit as st
+
+from app.components import findings
+from app.errors import spoken
+
+st.title("What can this machine run?", anchor=False)
+with spoken():
+    findings.findings()

@@ -1,0 +1,93 @@
+"""The jury's script counts and orders as Python does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.components import jury
+from app.components.scripts import bundle
+from app.state import CASES
+from core.jury.adjudication import RULES
+from core.jury.experiment import Protocol
+from core.reports.jury import bench
+from tests.core.jury.verdicts import seeded_jury
+
+SLACK = 1e-9
+
+
+def _kind(rows: pd.DataFrame, jurors: int, rule: str, kind: str) -> np.ndarray:
+    trues = rows[[f"v{j}" for j in range(jurors)]].sum(axis=1).to_numpy()
+    said = {name: rows[f"r_{name}"].to_numpy() for name in RULES}
+    wrong = said[rule] != rows["label"].to_numpy()
+    sure = rows[f"s_{rule}"].to_numpy()
+    judged = [verdict for name, verdict in said.items() if name != "always_false"]
+    return {
+        "all": np.ones(len(rows), bool),
+        "split": (np.minimum(trues, jurors - trues) == jurors // 2)
+        | ((jurors % 2 == 0) & (np.minimum(trues, jurors - trues) == jurors // 2 - 1) & (trues > 0) & (trues < jurors)),
+        "flipped": said[rule] != said["majority"],
+        "differ": np.ptp(np.array(judged, dtype=int), axis=0) > 0,
+        "sure": wrong & (sure >= 0.8 - SLACK),
+        "abstained": sure < 0.7 - SLACK,
+    }[kind]
+
+
+def _order(rows: pd.DataFrame, rule: str, chosen: np.ndarray) -> list[int]:
+    flipped = (rows[f"r_{rule}"] != rows["r_majority"]).to_numpy()
+    places = np.flatnonzero(chosen)
+    return sorted(places.tolist(), key=lambda i: (not flipped[i], -rows[f"s_{rule}"][i], i))
+
+
+@pytest.mark.parametrize("j", [2, 3, 4, 5])
+def test_the_browser_counts_as_python_does(j: int, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        if os.environ.get("HEDGE_REQUIRE_BROWSER") == "1":
+            pytest.fail("node is missing, and HEDGE_REQUIRE_BROWSER asks for it")
+        pytest.skip("node is missing; install Node.js, or set HEDGE_REQUIRE_BROWSER=1 to make this a failure")
+    rows = bench(seeded_jury(160, j), Protocol(disagreement=False), 0).rows
+    counted = {
+        rule: [
+            [int(kept.sum()), int((kept & (rows[f"r_{rule}"] != rows["label"])).sum())]
+            for kept in (rows[f"s_{rule}"] >= at / 100 - SLACK for at in range(101))
+        ]
+        for rule in RULES
+    }
+    numbers = rows.drop(columns=["id", "question", "answer"])
+    golden = {
+        "module": str(jury.HERE / "verdicts.js"),
+        "jurors": [f"juror{i}" for i in range(j)],
+        "rules": list(RULES),
+        "columns": {name: numbers[name].astype(float).tolist() for name in numbers},
+        "counted": counted,
+        "kinds": {rule: {kind: _order(rows, rule, _kind(rows, j, rule, kind)) for kind in CASES} for rule in RULES},
+    }
+    path = tmp_path / "golden.json"
+    path.write_text(json.dumps(golden))
+    done = subprocess.run(
+        [node, "--test", "--test-reporter=tap", str(Path(__file__).with_name("verdicts.test.mjs"))],
+        env={**os.environ, "HEDGE_GOLDEN": str(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    passed = re.search(r"^# pass (\d+)$", done.stdout, re.MULTILINE)
+    assert passed is not None
+    assert int(passed[1]) == len(RULES) * (1 + len(CASES))
+
+
+def test_the_joined_script_has_no_name_twice_and_imports_nothing() -> None:
+    text = bundle(jury.SCRIPTS)
+    assert "import {" not in text
+    names = re.findall(r"^(?:export )?(?:default )?(?:async )?(?:function|class|const|let) (\w+)", text, re.MULTILINE)
+    assert len(names) == len(set(names)), sorted(names)

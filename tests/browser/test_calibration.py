@@ -1,0 +1,110 @@
+"""The temperature in a real browser: it follows the pointer, agrees with Python, and stays in the link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.reports import evaluation
+from core.reports.calibrated import calibrated
+from core.reports.tempered import at_temperature
+from tests.browser.conftest import SEEN_WITHIN_MS, Visitor, server
+from tests.conftest import synthetic_run
+
+
+@pytest.fixture(scope="module")
+def run_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(tmp_path_factory.mktemp("calibration") / "home"))
+        yield synthetic_run(2000, seed=2, signal=2.0)
+
+
+@pytest.fixture(scope="module")
+def address(run_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with server(Path(evaluation.store.folder_of(run_id)).parents[1]) as url:
+        yield url
+
+
+def opened(visit: Visitor, address: str, run_id: str, **how: object) -> Page:
+    page = visit(address, **how).open(f"/calibration?runs={run_id}")
+    # The dial stands below figures that a cold server computes first.
+    expect(page.locator("[data-figure=ece]")).not_to_be_empty(timeout=4 * SEEN_WITHIN_MS)
+    return page
+
+
+def agrees(page: Page, run_id: str, temperature: int) -> None:
+    expected = at_temperature(evaluation.load(run_id), temperature, 100)
+    for name, value in (
+        ("ece", expected.ece),
+        ("nll", expected.nll),
+        ("accuracy", expected.accuracy),
+        ("lac-size", expected.sets["lac"].mean_set_size),
+        ("aps-coverage", expected.sets["aps"].coverage),
+    ):
+        for _ in range(100):  # what is shown follows within a frame or two
+            shown = float(page.locator(f"[data-figure={name}]").get_attribute("data-value"))
+            if shown == pytest.approx(value, abs=1e-12):
+                break
+            page.wait_for_timeout(20)
+        assert shown == pytest.approx(value, abs=1e-12), name
+
+
+def test_what_is_typed_and_dragged_is_what_python_computes(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id)
+    agrees(page, run_id, 100)
+    number = page.get_by_role("spinbutton", name="temperature as a number")
+    number.fill("2.5")
+    number.press("Enter")
+    expect(number).to_have_value("2.50")
+    agrees(page, run_id, 250)
+    page.wait_for_url(re.compile("t=250"))
+    slider = page.get_by_role("slider", name="Temperature")
+    slider.press("ArrowLeft")
+    expect(number).not_to_have_value("2.50")
+    hundredths = round(100 * float(number.input_value()))
+    assert 235 < hundredths < 250
+    agrees(page, run_id, hundredths)
+    page.wait_for_url(re.compile(f"t={hundredths}"))
+    page.reload()
+    expect(page.get_by_role("spinbutton", name="temperature as a number")).to_have_value(f"{hundredths / 100:.2f}")
+
+
+def test_nonsense_is_refused_where_it_is_typed(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id)
+    number = page.get_by_role("spinbutton", name="temperature as a number")
+    number.fill("17")
+    number.press("Enter")
+    expect(page.get_by_text("A temperature lies between 0.20 and 5.00 here; it stays 1.00.")).to_be_visible()
+    expect(number).to_have_value("1.00")
+
+
+def test_the_fitted_temperature_is_one_click_away(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id)
+    button = page.get_by_role("button", name="fitted on other questions")
+    shown = button.inner_text().split(",")[0]
+    button.click()
+    expect(page.get_by_role("spinbutton", name="temperature as a number")).to_have_value(shown)
+    agrees(page, run_id, round(100 * float(shown)))
+
+
+def test_a_click_on_a_bin_lists_its_questions(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id)
+    (found,) = calibrated(evaluation.load(run_id))
+    filled = [one for one in found.diagram.bins if one.n]
+    marks = page.get_by_test_id("stVegaLiteChart").first.locator(".mark-symbol path")
+    expect(marks).to_have_count(len(filled))
+    chosen = page.get_by_role("combobox", name="Bin")
+    for place in (0, len(filled) - 1):
+        marks.nth(place).click(force=True)
+        expect(chosen).to_have_value(re.compile(f"^{filled[place].low:.0%} to {filled[place].high:.0%} sure"))
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "dark")])
+def test_nothing_is_too_wide(visit: Visitor, address: str, run_id: str, width: int, theme: str):
+    page = opened(visit, address, run_id, width=width, theme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(page.locator("figure[data-plot=reliability] svg.chart")).to_be_visible()

@@ -1,0 +1,144 @@
+"""The jury under a person's hands: a rule switched, the threshold moved, a card opened, a link followed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.jury.adjudication import RULES
+from core.jury.experiment import PROTOCOLS, Experiment, run
+from core.reports.jury import bench
+from core.runs import juries
+from tests.browser.conftest import Visitor, server
+from tests.core.jury.verdicts import seeded_jury
+
+JUDGED = seeded_jury(400, seed=5)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One jury of 400 answers."""
+    folder = tmp_path_factory.mktemp("jury") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(folder))
+        juries.save(JUDGED, name="Mine", origin="a test")
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def address(home: Path) -> Iterator[str]:
+    with server(home) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def found() -> Experiment:
+    return run(JUDGED, PROTOCOLS["all-rules"])
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    return bench(JUDGED, PROTOCOLS["all-rules"], 0).rows
+
+
+def opened(page: Page) -> Page:
+    expect(page.locator(".rules-table tbody tr")).to_have_count(len(RULES))
+    return page
+
+
+def first_card(rows: pd.DataFrame, rule: str) -> int:
+    flipped = (rows[f"r_{rule}"] != rows["r_majority"]).to_numpy()
+    return min(range(len(rows)), key=lambda i: (not flipped[i], -rows[f"s_{rule}"][i], i))
+
+
+def test_the_rule_is_switched_and_verdicts_flip(visit: Visitor, address: str, found: Experiment, rows: pd.DataFrame):
+    page = opened(visit(address).open(f"/jury?jury={juries.jury_ids()[0]}"))
+    titles = page.locator(".rules-table tbody .pick span").all_inner_texts()
+    by = sorted(found.outcomes, key=lambda of: -of.accuracy.value)
+    assert titles == [RULES[of.rule].title for of in by]
+    before = page.locator(".cases .asked").all_inner_texts()
+    page.get_by_role("radio", name="Maximum probability").check()
+    of = next(of for of in found.outcomes if of.rule == "max_probability")
+    expect(page.locator(".answer")).to_have_text(f"Maximum probability: right on {100 * of.accuracy.value:.1f} %")
+    expect(page.locator(".cases .asked").first).to_have_text(rows["question"][first_card(rows, "max_probability")])
+    expect(page.locator(".cases li").first.locator(".tag", has_text="against majority")).to_be_visible()
+    assert page.locator(".cases .asked").all_inner_texts() != before
+    expect(page).to_have_url(re.compile("rule=max_probability"))
+    page.locator("#order").select_option("recall")
+    expect(page.locator(".rules-table .measure")).to_have_text("Recall")
+    best = max(found.outcomes, key=lambda of: of.recall.value)
+    expect(page.locator(".rules-table tbody .pick span").first).to_have_text(RULES[best.rule].title)
+
+
+def test_the_threshold_is_moved_and_nothing_is_sent_until_release(visit: Visitor, address: str, rows: pd.DataFrame):
+    seen = visit(address)
+    page = opened(seen.open("/jury?rule=mean_probability"))
+    slider = page.get_by_role("slider", name="Answer from")
+    slider.focus()
+    page.keyboard.press("End")
+    expect(page.locator("[data-figure=answered]")).to_have_text("0.0 %")
+    expect(page.locator("[data-figure=risk-interval]")).to_have_text("nothing is answered")
+    expect(page).to_have_url(re.compile("at=100"))
+    box = slider.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] - 4, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    sent = len(seen.messages)
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] / 2, steps=8)
+    at = int(slider.input_value())
+    assert 40 < at < 80
+    kept = (rows["s_mean_probability"] >= at / 100 - 1e-9).to_numpy()
+    wrong = kept & (rows["r_mean_probability"] != rows["label"]).to_numpy()
+    expect(page.locator("[data-figure=answered]")).to_have_text(f"{100 * kept.mean():.1f} %")
+    expect(page.locator("[data-figure=risk]")).to_have_text(f"{100 * wrong.sum() / kept.sum():.1f} %")
+    assert len(seen.messages) == sent
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(f"at={at}"))
+    page.locator("#cases").select_option("abstained")
+    expect(page.locator(".found")).to_contain_text(f"of {int((~kept).sum())}")
+    expect(page.locator(".cases li").first.locator(".tag", has_text="abstains")).to_be_visible()
+
+
+def test_a_card_is_opened_and_its_link_followed(visit: Visitor, address: str, rows: pd.DataFrame):
+    page = opened(visit(address).open("/jury?rule=max_confidence"))
+    place = first_card(rows, "max_confidence")
+    card = page.locator(".cases li").first
+    card.locator("summary").click()
+    expect(card.locator(".jurors tbody tr")).to_have_count(3)
+    for j in range(3):
+        line = card.locator(".jurors tbody tr").nth(j)
+        expect(line).to_contain_text(f"juror{j}")
+        expect(line).to_contain_text("True" if rows[f"v{j}"][place] else "False")
+        expect(line).to_contain_text(f"{rows[f'c{j}'][place]:.2f}")
+    said = [f"{RULES[name].title}: {bool(rows[f'r_{name}'][place])}" for name in RULES]
+    expect(card.locator(".by-rule .tag")).to_have_text(said)
+    expect(card.locator(".opened")).to_contain_text("right" if rows["label"][place] else "wrong")
+    expect(page).to_have_url(re.compile(f"card={rows['id'][place]}(&|$)"))
+    expect(card.locator("details")).to_have_attribute("open", "")
+    link = card.get_by_role("link", name="Link to this answer").get_attribute("href")
+    assert link is not None
+    again = visit(address)
+    again.page.goto(link)
+    opened(again.page)
+    expect(again.page.locator("details[open] .asked")).to_have_text(rows["question"][place])
+    expect(again.page.get_by_role("radio", name="Maximum confidence")).to_be_checked()
+
+
+def test_answers_of_a_kind_page_by_page_and_by_keyboard(visit: Visitor, address: str, rows: pd.DataFrame):
+    page = opened(visit(address, width=400).open("/jury"))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("#cases").select_option("differ")
+    said = np.array([rows[f"r_{name}"] for name in RULES if name != "always_false"])
+    differ = int((np.ptp(said.astype(int), axis=0) > 0).sum())
+    expect(page.locator(".found")).to_have_text(f"Answers 1–8 of {differ}")
+    page.get_by_role("button", name="Next").press("Enter")
+    expect(page.locator(".found")).to_have_text(f"Answers 9–16 of {differ}")
+    page.get_by_role("radio", name="Majority").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".rules-table tr.chosen")).not_to_contain_text("Majority")

@@ -1,0 +1,96 @@
+"""Edit a prompt, measure, watch, see the strip change, follow a link: the Perplexity page in the browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.inference.models import bundled_models
+from core.perplexity.conversations import bundled
+from core.perplexity.prompts import UNFITTING
+from core.perplexity.request import Request
+from core.reports import perplexity as reports
+from core.runs import losses, store
+from tests.browser.conftest import Visitor, server
+
+ENDS_WITHIN_MS = 180_000
+TALK = bundled()[0]
+
+
+@pytest.fixture
+def app(home: Path) -> Iterator[str]:
+    """A server with the bundled model and an agent of its own."""
+    with server(home, OMP_NUM_THREADS="1") as address:
+        yield address
+
+
+def values(page: Page, row: int) -> list[float]:
+    """A strip's losses, in full precision."""
+    tokens = page.locator(".strips .row").nth(row).locator(".token")
+    expect(tokens.first).to_be_visible()
+    return [float(value) for value in tokens.evaluate_all("all => all.map((token) => token.dataset.value)")]
+
+
+def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, visit: Visitor):
+    model = bundled_models()[0]
+    page = visit(app).open(f"/perplexity?models={model}&talks={TALK.digest}")
+    expect(page.get_by_role("heading", name="What does a system prompt do to every word?")).to_be_visible()
+    measure = page.get_by_role("button", name="Measure", exact=True)
+    # What ships is measured already, where a recorded run has it.
+    text = page.get_by_role("textbox", name="What prompt B says")
+    expect(text).to_have_value(UNFITTING.text)
+    text.fill("You are a pirate. You sing of the sea.")
+    text.press("Control+Enter")
+    expect(page.get_by_text(re.compile("Edited: version [0-9a-f]{10}"))).to_be_visible()
+    measure.click()
+    # The page is free meanwhile, and the run is seen on New run too.
+    expect(page.get_by_text(re.compile(r"Word by word"))).to_be_visible(timeout=ENDS_WITHIN_MS)
+    expect(page).to_have_url(re.compile("[?&]b=[0-9a-f]{10}"))
+    (name,) = [each for each in store.run_ids() if (home / "runs" / each).is_dir()]
+    found = losses.read(name)
+    assert isinstance(found.request, Request)
+    pirate = next(prompt for prompt in found.request.prompts if "pirate" in prompt.text)
+    message = found.messages[pirate.digest, TALK.digest][0]
+    b = values(page, 1)
+    assert b == pytest.approx(message.losses.tolist(), abs=1e-6)
+    assert values(page, 2) == pytest.approx([x - y for x, y in zip(values(page, 0), b, strict=True)], abs=1e-6)
+    assert "".join(page.locator(".strips .row").nth(1).locator(".token").all_inner_texts()) == TALK.messages[2].text
+    # The word that changed most is pointed at first; keys walk from token to token.
+    readout = page.locator(".readout")
+    expect(readout).to_contain_text(re.compile(r"times as likely under [AB]|as likely under both"))
+    first = page.locator(".strips .row").nth(0).locator(".token").first
+    first.focus()
+    expect(readout).to_contain_text(f"“{message.pieces[0]}”")
+    page.keyboard.press("ArrowRight")
+    expect(readout).to_contain_text(f"“{message.pieces[1]}”")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.shadowRoot?.activeElement?.dataset.value") is not None
+    # The figures on the page are those of the run.
+    whole = found.messages[pirate.digest, TALK.digest]
+    shown = page.get_by_test_id("stMetric").filter(has_text="edited")
+    expect(shown).to_contain_text(f"{reports.token_weighted(whole):,.2f}")
+    # Another message, then the link in another window.
+    page.get_by_role("combobox", name="The counselor's message").click()
+    page.get_by_role("option", name=re.compile(r"^3: ")).click()
+    expect(page).to_have_url(re.compile("message=3"))
+    third = found.messages[pirate.digest, TALK.digest][2]
+    expect(page.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
+    other = visit(app, theme="dark", width=900).open(page.url.removeprefix(app))
+    expect(other.get_by_role("textbox", name="What prompt B says")).to_have_value(re.compile("pirate"))
+    expect(other.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
+    assert values(other, 1) == pytest.approx(third.losses.tolist(), abs=1e-6)
+    # Going back to a prompt that ships changes the strip without measuring anything.
+    other.get_by_role("combobox", name="Prompt B", exact=True).click()
+    other.get_by_role("option", name=UNFITTING.name, exact=True).click()
+    expect(other.get_by_role("textbox", name="What prompt B says")).to_have_value(UNFITTING.text)
+
+
+def test_choices_are_folded_and_have_figures(app: str, visit: Visitor):
+    page = visit(app, width=390, theme="dark").open("/perplexity")
+    page.get_by_text("Which reply was the counselor's own?").click()
+    expect(page.get_by_text(re.compile("guessing makes 25 % right"))).to_be_visible()
+    expect(page.get_by_role("slider", name="alpha")).to_be_visible()

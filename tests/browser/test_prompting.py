@@ -1,0 +1,137 @@
+"""Prompting in the browser: method and shots chosen, sets change, a card opened, the table taken out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import openpyxl
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.reports import prompting
+from core.reports.prompting import Reading
+from core.runs import store
+from core.settings import ROOT
+from tests.browser.conftest import Visitor, server
+
+SAMPLES = 60
+DRAWN_WITHIN_MS = 120_000
+"""The page tests many differences; on a machine with other work that takes its time."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A pocket model asked in two forms with 0 and 1 shots."""
+    folder = tmp_path_factory.mktemp("prompting") / "home"
+    words = ["--task", "qa", "--form", "letters", "cloze", "--shots", "0", "1", "--samples", str(SAMPLES)]
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "run", "--model", "pocket-1m", *words, "--json"],
+        cwd=ROOT,
+        env={**os.environ, "HEDGE_HOME": str(folder), "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert len(json.loads(done.stdout)["runs"]) == 4
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def address(home: Path) -> Iterator[str]:
+    with server(home) as url:
+        yield url
+
+
+def offered(home: Path) -> dict[tuple[str, int], Reading]:
+    """The ways of asking on the page, by method and shots."""
+    own = [store.read_record(path.name) for path in sorted((home / "runs").iterdir())]
+    ((_, records),) = prompting.experiments(own).items()
+    return {(one.method, one.shots): one for one in prompting.readings(records)}
+
+
+def mean_size(reading: Reading, alpha: int) -> str:
+    sets = prompting.sets_of(reading, prompting.evaluate(reading), alpha, score="lac")
+    return f"{sets.members.sum(axis=1).mean():.2f}"
+
+
+def sizes(page: Page) -> list[str]:
+    shown = page.get_by_test_id("stMetric").filter(has_text="Mean set size").get_by_test_id("stMetricValue")
+    expect(shown).to_have_count(2)
+    return [text.strip() for text in shown.all_inner_texts()]
+
+
+def shows(page: Page, expected: list[str]) -> None:
+    for place, text in enumerate(expected):
+        shown = page.get_by_test_id("stMetric").filter(has_text="Mean set size").get_by_test_id("stMetricValue")
+        expect(shown.nth(place)).to_have_text(text, timeout=DRAWN_WITHIN_MS)
+
+
+def idle(page: Page) -> None:
+    """The page is drawn whole: a list that is open before may be closed again."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute(
+        "data-test-script-state", "notRunning", timeout=DRAWN_WITHIN_MS
+    )
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    idle(page)
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+@pytest.mark.timeout(600)
+def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, home: Path, tmp_path: Path):
+    ways = offered(home)
+    page = visit(address).open("/prompting?alpha=300")
+    shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["raw", 0], 300)])
+
+    choose(page, "Beside it", prompting.METHODS["tokens"])
+    shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["tokens", 0], 300)])
+    idle(page)
+    page.get_by_role("radio", name="1", exact=True).click()
+    shows(page, [mean_size(ways["letters", 1], 300), mean_size(ways["tokens", 1], 300)])
+    expect(page).to_have_url(re.compile("shots=1"))
+    at_300, link = sizes(page), page.url
+
+    idle(page)
+    page.get_by_role("slider", name="alpha").press("Home")
+    expect(page).to_have_url(re.compile("alpha=1(&|$)"))
+    shows(page, ["4.00", "4.00"])  # with 30 calibration questions, alpha 0.001 keeps every option
+    page.goto(link)
+    shows(page, at_300)
+
+    idle(page)
+    table = page.get_by_test_id("stDataFrame").filter(has=page.locator("canvas[data-testid=data-grid-canvas]"))
+    questions = table.nth(1)
+    questions.scroll_into_view_if_needed()
+    before = page.get_by_text(re.compile("^Question qa-")).inner_text()
+    questions.click(position={"x": 18, "y": 90})
+    expect(page.get_by_text(re.compile("^Question qa-"))).not_to_have_text(before)
+    expect(page).to_have_url(re.compile("question=qa-"))
+    expect(page.get_by_text(re.compile("^Letters .MCP. picks [A-D]"))).to_be_visible()
+    expect(page.get_by_text("What the options' texts score")).to_be_visible()
+    idle(page)
+
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="The whole table as XLSX").click()
+    path = tmp_path / "ways.xlsx"
+    caught.value.save_as(path)
+    sheet = list(openpyxl.load_workbook(path, read_only=True)["ways of asking"].iter_rows(values_only=True))
+    assert len(sheet) == 1 + len(ways)
+    assert {row[sheet[0].index("method")] for row in sheet[1:]} == {prompting.METHODS[name] for name, _ in ways}
+
+
+def test_on_a_narrow_screen_nothing_is_cut_off(visit: Visitor, address: str):
+    page = visit(address, width=390, theme="dark").open("/prompting")
+    expect(page.get_by_role("heading", name="Two ways, question by question")).to_be_visible(timeout=DRAWN_WITHIN_MS)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

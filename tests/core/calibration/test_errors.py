@@ -1,0 +1,131 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from core.calibration.bins import EDGES, TopLabel, edges, place, top_label
+from core.calibration.decomposition import brier_parts
+from core.calibration.errors import classwise_error, top_errors
+from core.calibration.evaluator import UncertaintyEvaluator
+from core.calibration.metrics import brier
+from core.errors import InputError
+
+
+@st.composite
+def tops(draw):
+    n = draw(st.integers(1, 40))
+    shares = st.one_of(st.sampled_from([0.0, 0.2, 1 / 3, 0.6, 1.0]), st.floats(0, 1))
+    c = draw(arrays.arrays(np.float64, n, elements=shares))
+    return TopLabel(c, draw(arrays.arrays(np.float64, n, elements=st.sampled_from([0.0, 1.0]))))
+
+
+@given(tops(), st.integers(1, 20), st.sampled_from(EDGES))
+def test_against_a_slow_reference(top, bins, by):
+    ends = edges(top.confidence, bins=bins, by=by)
+    ece, gaps, placed = 0.0, [], top.confidence.round(12)
+    for b, (low, high) in enumerate(itertools.pairwise(ends)):
+        inside = (low < placed) & (placed <= high)
+        if b == 0:
+            inside |= placed == 0
+        if inside.any():
+            gap = top.correct[inside].mean() - top.confidence[inside].mean()
+            gaps.append(gap)
+            ece += inside.mean() * abs(gap)
+    found = top_errors(top, bins=bins, by=by)
+    assert found.ece == pytest.approx(ece, abs=1e-12)
+    assert found.mce == pytest.approx(max(map(abs, gaps)), abs=1e-12)
+    assert found.over + found.under == pytest.approx(found.ece, abs=1e-12)
+
+
+@given(tops(), st.integers(1, 20), st.sampled_from(EDGES))
+def test_every_question_is_in_one_bin_and_equal_confidences_share_it(top, bins, by):
+    ends = edges(top.confidence, bins=bins, by=by)
+    index = place(top.confidence, ends)
+    placed = top.confidence.round(12)
+    assert ((ends[index] < placed) | (placed == 0)).all()
+    assert (placed <= ends[index + 1]).all()
+
+
+def test_bins_of_equal_mass_hold_as_many():
+    c = np.random.default_rng(0).random(1000)
+    assert np.bincount(place(c, edges(c, bins=8, by="mass"))).tolist() == [125] * 8
+
+
+def test_classwise_error_by_hand():
+    p = np.array([[0.9, 0.1], [0.6, 0.4]])
+    # Option A: |1 − .9| and |0 − .6| in bins of their own, a half each; option B the same: .1 and .6 again.
+    assert classwise_error(p, np.array([0, 1])) == pytest.approx((0.1 + 0.6) / 2)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(1, 20))
+def test_the_briers_parts_add_up(seed, k, bins):
+    rng = np.random.default_rng(seed)
+    p, y = rng.dirichlet(np.ones(k), size=30), rng.integers(0, k, 30)
+    parts = brier_parts(p, y, bins=bins)
+    assert parts.reliability - parts.resolution + parts.uncertainty + parts.within == pytest.approx(brier(p, y))
+    assert min(parts.reliability, parts.resolution, parts.uncertainty) >= 0
+
+
+def test_one_forecast_for_all_has_no_resolution():
+    # ȳ = (.75, .25) where (.5, .5) was said: Σ (.25)² twice, and .75 · .25 twice.
+    parts = brier_parts(np.full((4, 2), 0.5), np.array([0, 0, 0, 1]))
+    assert (parts.reliability, parts.resolution, parts.uncertainty) == pytest.approx((0.125, 0, 0.375))
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "labels", "says"),
+    [
+        ([[0.5, 0.6]], [0], "sum 1.1; probabilities lie in"),
+        ([[1.0]], [0], "at least 2 options"),
+        ([[0.5, 0.5]], [2], "outside the 2 options"),
+        ([[np.nan, 1.0]], [0], "must be a number"),
+        (np.empty((0, 3)), np.array([], dtype=int), "there are no questions"),
+    ],
+)
+def test_what_can_not_be_is_said(probabilities, labels, says):
+    with pytest.raises(InputError, match=says):
+        top_label(np.array(probabilities), np.array(labels))
+
+
+@pytest.mark.parametrize("bins", [0, 101, -3])
+def test_so_many_bins_are_refused(bins):
+    with pytest.raises(InputError, match="1 to 100 bins"):
+        edges(np.array([0.5]), bins=bins)
+
+
+def test_unknown_bins_are_refused():
+    with pytest.raises(InputError, match="choose from width, mass"):
+        edges(np.array([0.5]), by="luck")
+
+
+def test_sure_of_everything():
+    top = top_label(np.eye(2)[[0, 1, 1]], np.array([0, 1, 0]))
+    assert top_errors(top).ece == pytest.approx(1 / 3)
+    assert top_errors(TopLabel(np.array([0.0, 0.0]), np.array([0.0, 1.0]))).ece == 0.5
+
+
+class TestUncertaintyEvaluator:
+    def test_its_four_methods(self):
+        evaluator = UncertaintyEvaluator(n_bins=10)
+        y, p = [0, 1, 1], [[0.8, 0.2], [0.6, 0.4], [0.3, 0.7]]
+        assert evaluator.compute_accuracy(y, [0, 0, 1]) == pytest.approx(2 / 3)
+        assert evaluator.compute_nll(y, p) == pytest.approx(-np.log([0.8, 0.4, 0.7]).mean())
+        assert evaluator.compute_ece(y, p) == pytest.approx((0.2 + 0.6 + 0.3) / 3)
+        assert evaluator.evaluate_predictions(y, p) == {
+            "accuracy": pytest.approx(2 / 3),
+            "nll": evaluator.compute_nll(y, p),
+            "ece": evaluator.compute_ece(y, p),
+            "n_samples": 3,
+            "n_classes": 2,
+        }
+
+    def test_what_it_refuses(self):
+        with pytest.raises(InputError, match="1 to 100 bins"):
+            UncertaintyEvaluator(n_bins=0)
+        with pytest.raises(InputError, match="no predictions"):
+            UncertaintyEvaluator().evaluate_predictions(np.array([], dtype=int), np.empty((0, 2)))
+        with pytest.raises(InputError, match="expected \\(n,\\) for both"):
+            UncertaintyEvaluator().compute_accuracy([0, 1], [0])

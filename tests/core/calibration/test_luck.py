@@ -1,0 +1,145 @@
+"""What luck alone brings: intervals, consistency, and the test of calibration."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.calibration.bins import TopLabel, edges, place, top_label
+from core.calibration.bootstrap import estimates, top_estimates
+from core.calibration.consistency import calibrated_sums, calibration_test, spiegelhalter
+from core.calibration.errors import classwise_error, top_errors
+from core.calibration.metrics import accuracy, brier, negative_log_likelihood
+from core.calibration.reliability import reliability
+from core.calibration.smooth import smooth_error
+from core.errors import InputError
+
+
+def calibrated(n, k=4, seed=0):
+    """Probabilities and labels drawn with them."""
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.full(k, 0.5), size=n)
+    return p, (p.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
+
+
+def test_estimates_are_those_of_the_metrics():
+    p, y = calibrated(300)
+    found = estimates(p, y, bins=10, resamples=20)
+    errors = top_errors(top_label(p, y), bins=10)
+    expected = {
+        "accuracy": accuracy(p, y),
+        "nll": negative_log_likelihood(p, y),
+        "brier": brier(p, y),
+        "ece": errors.ece,
+        "over": errors.over,
+        "under": errors.under,
+        "mce": errors.mce,
+        "classwise_ece": classwise_error(p, y, bins=10),
+    }
+    assert {name: found[name].value for name in expected} == pytest.approx(expected)
+    assert found["smooth_ece"].value == pytest.approx(smooth_error(top_label(p, y))[0], abs=1e-3)
+    assert {one.n for one in found.values()} == {300}
+    assert {name for name, one in found.items() if one.bias is None} == {"accuracy", "nll", "brier"}
+
+
+def test_intervals_follow_the_seed_and_nothing_else():
+    p, y = calibrated(100)
+    assert estimates(p, y, resamples=10, seed=3) == estimates(p, y, resamples=10, seed=3)
+    assert estimates(p, y, resamples=10, seed=3)["nll"] != estimates(p, y, resamples=10, seed=4)["nll"]
+
+
+def test_a_mean_has_the_interval_of_its_law():
+    c = np.full(2000, 0.7)
+    top = TopLabel(c, (np.random.default_rng(1).random(2000) < 0.7).astype(float))
+    found = top_estimates(top, c, resamples=2000)["accuracy"]
+    low, high = stats.norm.interval(0.95, found.value, np.sqrt(found.value * (1 - found.value) / 2000))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.003)
+
+
+@pytest.mark.simulation
+def test_intervals_of_a_calibrated_models_errors_hold_0():
+    tries = [estimates(*calibrated(300, seed=seed), resamples=60, seed=seed) for seed in range(60)]
+    for name in ("ece", "mce", "classwise_ece", "smooth_ece"):
+        held = sum(one[name].low == 0 for one in tries)
+        assert stats.binom.sf(held, 60, 0.95) > 0.001 or held >= 57, (name, held)
+        assert held >= 53, (name, held)  # fewer of 60 has probability .02 at 95 %
+        assert np.mean([one[name].value for one in tries]) == pytest.approx(
+            np.mean([one[name].bias for one in tries]), rel=0.1
+        )
+
+
+def test_an_overconfident_models_interval_leaves_0_out():
+    p, y = calibrated(2000)
+    sharper = p**3 / (p**3).sum(axis=1, keepdims=True)
+    found = estimates(sharper, y, resamples=60)["ece"]
+    assert 0 < found.low < found.value
+    assert found.bias < found.low
+
+
+def test_sums_of_a_calibrated_model_have_its_mean_and_variance():
+    top = TopLabel(np.array([0.1, 0.4, 0.4, 0.9, 0.95]), np.zeros(5))
+    index = place(top.confidence, edges(top.confidence, bins=5))
+    sums = calibrated_sums(top, index, bins=5, draws=20_000, rng=np.random.default_rng(0))
+    assert sums.mean(axis=0) == pytest.approx([0] * 5, abs=0.02)
+    assert sums.var(axis=0) == pytest.approx([0.09, 0.48, 0, 0, 0.09 + 0.0475], abs=0.02)
+
+
+@pytest.mark.simulation
+def test_the_p_value_of_a_calibrated_model_is_uniform():
+    found = [
+        calibration_test(top_label(*calibrated(200, seed=seed)), rng=np.random.default_rng(seed), draws=200)
+        for seed in range(150)
+    ]
+    assert stats.kstest([one.p_value for one in found], "uniform").pvalue > 0.01
+    assert stats.kstest([one.z for one in found], "norm").pvalue > 0.01
+
+
+def test_an_overconfident_model_is_found_out():
+    p, y = calibrated(1000)
+    sharper = p**2 / (p**2).sum(axis=1, keepdims=True)
+    found = calibration_test(top_label(sharper, y), rng=np.random.default_rng(0), draws=200)
+    assert found.p_value == pytest.approx(1 / 201)
+    assert found.z > 3
+    assert found.z_p_value < 0.01
+    assert found.ece > found.expected
+
+
+def test_spiegelhalter_by_hand():
+    # (1 − .8)(−.6) + (0 − .6)(−.2) = 0; a third at .9, wrong: (−.9)(−.8) = .72; variance .36·.16 + .04·.24 + .64·.09
+    top = TopLabel(np.array([0.8, 0.6, 0.9]), np.array([1.0, 0.0, 0.0]))
+    assert spiegelhalter(top) == pytest.approx(0.72 / np.sqrt(0.0576 + 0.0096 + 0.0576))
+
+
+def test_nothing_can_be_tested_where_all_is_sure():
+    found = calibration_test(TopLabel(np.ones(5), np.ones(5)), rng=np.random.default_rng(0), draws=10)
+    assert (found.ece, found.expected, found.p_value) == (0, 0, 1)
+    assert np.isnan(found.z)
+    assert np.isnan(found.z_p_value)
+
+
+def test_a_diagrams_bins_hold_what_they_should():
+    p, y = calibrated(500)
+    top = top_label(p, y)
+    found = reliability(top, rng=np.random.default_rng(0))
+    index = place(top.confidence, edges(top.confidence))
+    assert [b.n for b in found.bins] == np.bincount(index, minlength=15).tolist()
+    for b, one in enumerate(found.bins):
+        if one.n == 0:  # empty, not 0
+            assert np.isnan([one.confidence, one.accuracy, one.accuracy_low, one.consistent_high]).all()
+            continue
+        assert one.accuracy == pytest.approx(top.correct[index == b].mean())
+        assert one.low < one.confidence <= one.high
+        assert one.accuracy_low <= one.accuracy <= one.accuracy_high
+        # The Poisson-binomial law's own quantiles, from its Fourier sum over the bin's confidences.
+        law = np.ones(1)
+        for c in top.confidence[index == b]:
+            law = np.convolve(law, [1 - c, c])
+        low, high = np.searchsorted(law.cumsum(), [0.025, 0.975]) / one.n
+        assert (one.consistent_low, one.consistent_high) == pytest.approx((low, high), abs=1.5 / one.n + 0.01)
+
+
+def test_no_draws_and_no_resamples_are_refused():
+    top = TopLabel(np.array([0.5]), np.array([1.0]))
+    with pytest.raises(InputError, match="at least one draw"):
+        calibration_test(top, rng=np.random.default_rng(0), draws=0)
+    with pytest.raises(InputError, match="at least one resample"):
+        top_estimates(top, np.array([0.5]), resamples=0)

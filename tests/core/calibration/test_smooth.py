@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from core.calibration.bins import TopLabel
+from core.calibration.smooth import CELLS, GRID, error_at, on_grid, smooth_curve, smooth_error, smoothed
+
+
+def slow(at, confidence, values, width):
+    """The reflected kernel as a sum over mirror images."""
+    images = sum(norm.pdf(at[:, None], 2 * r + s * confidence, width) for r in range(-8, 9) for s in (1, -1))
+    return images @ values
+
+
+@pytest.fixture
+def top():
+    rng = np.random.default_rng(5)
+    c = rng.integers(0, CELLS + 1, 80) / CELLS  # on the grid, both ends among them
+    c[:2] = 0, 1
+    return TopLabel(c, (rng.random(80) < c**2).astype(float))
+
+
+@pytest.mark.parametrize("width", [0.01, 0.07, 0.4, 1.0])
+def test_the_kernel_against_a_sum_of_mirror_images(top, width):
+    found = smoothed(on_grid(top.confidence, top.gap), width)
+    assert found == pytest.approx(slow(GRID, top.confidence, top.gap, width), abs=1e-9)
+
+
+def test_mass_is_kept(top):
+    density = smoothed(on_grid(top.confidence, np.ones(len(top))), 0.05)
+    assert (density.sum() - (density[0] + density[-1]) / 2) / CELLS == pytest.approx(len(top))
+
+
+def test_the_error_equals_its_width(top):
+    error, width = smooth_error(top)
+    assert error == pytest.approx(width, abs=1e-6)
+    assert float(error_at(on_grid(top.confidence, top.gap), len(top), width)) == error
+
+
+def test_a_constant_gap_is_the_error():
+    # Everybody is wrong and .3 sure: the gap is −.3 everywhere that anything is.
+    assert smooth_error(TopLabel(np.full(50, 0.3), np.zeros(50)))[0] == pytest.approx(0.3, abs=1e-9)
+
+
+def test_the_curve_says_nothing_where_nothing_is():
+    c = np.concatenate([np.full(500, 0.25), np.full(500, 0.3)])
+    confidence, accuracy, density = smooth_curve(TopLabel(c, np.tile([0.0, 1.0], 500)), 0.02)
+    assert confidence[[0, -1]].tolist() == [0, 1]
+    assert np.isnan(accuracy[confidence > 0.5]).all()
+    assert accuracy[np.argmin(abs(confidence - 0.27))] == pytest.approx(0.5)
+    assert density.sum() / 100 == pytest.approx(1, abs=1e-3)

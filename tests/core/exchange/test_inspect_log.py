@@ -1,0 +1,223 @@
+"""Logs that Inspect writes here itself, of a model whose log-probabilities are known, and what can be wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.exchange import inspect_log
+from core.exchange.archive import Archive
+from core.exchange.imported import save
+from core.reports.evaluation import load
+from core.settings import settings
+
+QUESTIONS = 60
+FAILED = "q7"
+
+
+@pytest.fixture(scope="session")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``plain`` and ``shuffled`` with logs, and what the model really said in ``truth.json``."""
+    out = tmp_path_factory.mktemp("inspect")
+    script = Path(__file__).with_name("write_inspect.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(out), str(QUESTIONS)],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return out
+
+
+@pytest.fixture
+def changed(logs: Path, tmp_path: Path) -> Callable[[Callable[[dict[str, Any]], None]], Path]:
+    """Writes the plain JSON log again after ``change`` saw it."""
+
+    def write(change: Callable[[dict[str, Any]], None]) -> Path:
+        (source,) = (logs / "plain").glob("*.json")
+        log = json.loads(source.read_text())
+        change(log)
+        path = tmp_path / "log.json"
+        path.write_text(json.dumps(log))
+        return path
+
+    return write
+
+
+def truth(logs: Path) -> dict[str, Any]:
+    return json.loads((logs / "truth.json").read_text())
+
+
+@pytest.mark.parametrize("ending", [".eval", ".json"])
+def test_every_option_has_what_the_model_gave_it(home, logs, ending):
+    (path,) = (logs / "plain").glob(f"*{ending}")
+    (run,) = inspect_log.read([path])
+    said = truth(logs)
+    assert [q.id for q in run.questions] == [f"q{i}" for i in range(QUESTIONS)]
+    assert [q.label for q in run.questions] == said["labels"]
+    assert run.scored.logits == pytest.approx(np.array(said["plain"]), abs=1e-6)
+    assert run.scored.letter_mass == pytest.approx(0.9, abs=1e-6)
+    assert (run.spec.task, run.spec.model_name) == ("colours", "known")
+    assert {q.group for q in run.questions} == {"sky", "earth"}
+    assert run.provenance["bounded_questions"] == 0
+    (name,) = save([run])
+    expected = np.exp(said["plain"]) / 0.9
+    assert load(name).probabilities == pytest.approx(expected, abs=1e-6)
+
+
+def test_both_kinds_of_log_are_the_same_results(logs):
+    runs = inspect_log.read([logs / "plain"])
+    assert len(runs) == 2
+    assert np.array_equal(runs[0].scored.logits, runs[1].scored.logits)
+    assert runs[0].questions == runs[1].questions
+    assert runs[0].roles == runs[1].roles
+
+
+def test_shuffled_choices_go_back_epochs_count_once_and_what_is_not_listed_is_bounded(logs):
+    (run,) = inspect_log.read([logs / "shuffled"])
+    said = truth(logs)
+    assert [q.id for q in run.questions] == [f"q{i}" for i in range(QUESTIONS) if f"q{i}" != FAILED]
+    assert run.provenance["counts"] == {"samples": 120, "errors": 2, "further epochs": QUESTIONS - 1}
+    assert run.provenance["bounded_questions"] == run.provenance["bounded_letters"] == QUESTIONS - 1
+    for question, logits in zip(run.questions, run.scored.logits, strict=True):
+        row = int(question.id[1:])
+        known = said["shuffled"][row]
+        listed = [value for value in known if value is not None]
+        bound = min(min(listed), np.log(1 - np.exp(listed).sum()))
+        assert logits == pytest.approx([bound if value is None else value for value in known], abs=1e-5)
+        assert logits[known.index(None)] >= said["plain"][row][known.index(None)] - 1e-6  # a bound from above
+
+
+def _sample(log: dict[str, Any], place: int = 3) -> dict[str, Any]:
+    return log["samples"][place]
+
+
+def _token(log: dict[str, Any]) -> dict[str, Any]:
+    return _sample(log)["output"]["choices"][0]["logprobs"]["content"][-1]
+
+
+def _wrong_score(log: dict[str, Any]) -> None:
+    score = _sample(log)["scores"]["choice"]
+    score["value"] = "C" if score["value"] == "I" else "I"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (_wrong_score, r"sample 4: expected the score [01] of the answer [A-D] where [A-D] is right, found [01] in"),
+        (lambda log: log.update(status="error"), r"expected a log that ended well .* found 'error'"),
+        (lambda log: log.pop("eval"), "expected a log of Inspect with 'eval'"),
+        (lambda log: log.update(samples=None), "expected a list of samples, found 'None'"),
+        (lambda log: _sample(log).update(choices=None), "sample 4: expected a multiple-choice sample with 'choices'"),
+        (
+            lambda log: _sample(log).update(target=["A", "B"]),
+            "sample 4: expected one right answer in 'target', found 2",
+        ),
+        (lambda log: _sample(log).update(target="E"), "sample 4: expected 'target' as a letter from A to D, found 'E'"),
+        (
+            lambda log: _sample(log).update(choices=["one"], target="A"),
+            "sample 4: expected from 2 to 26 options, found 1",
+        ),
+        (
+            lambda log: _token(log)["top_logprobs"][1].update(logprob="nan"),
+            "sample 4: expected a log-probability as a number, found nan",
+        ),
+        (
+            lambda log: _token(log)["top_logprobs"][1].update(logprob=0.5),
+            r"sample 4: expected log-probabilities of at most 0, found 0\.5",
+        ),
+        (
+            lambda log: [s["output"]["choices"][0].pop("logprobs") for s in log["samples"]],
+            "expected the answers' log-probabilities, found none in 60 samples",
+        ),
+        (lambda log: log["results"]["scores"][0]["metrics"]["accuracy"].update(value=0.123), "expected an accuracy of"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_written(home, changed, change, says):
+    with pytest.raises(InputError, match=says):
+        save(inspect_log.read([changed(change)]))
+    assert not settings().runs.exists()
+
+
+def test_a_sample_without_an_answer_is_left_out_and_counted(changed):
+    def silent(log: dict[str, Any]) -> None:
+        wrong = next(sample for sample in log["samples"] if sample["scores"]["choice"]["value"] == "I")
+        wrong["output"]["choices"][0]["logprobs"]["content"] = [{"token": "Well", "logprob": -1.0}]
+
+    (run,) = inspect_log.read([changed(silent)])
+    assert run.provenance["counts"]["without an answer"] == 1
+    assert len(run.questions) == QUESTIONS - 1
+
+
+@pytest.mark.parametrize("keep", [0, 100, 0.5, 0.99])
+def test_a_truncated_archive(logs, tmp_path, keep):
+    (source,) = (logs / "plain").glob("*.eval")
+    content = source.read_bytes()
+    path = tmp_path / "cut.eval"
+    path.write_bytes(content[: int(len(content) * keep) if keep < 1 else keep])
+    with pytest.raises(InputError, match=r"whole zip archive|empty file"):
+        inspect_log.read([path])
+
+
+def test_a_member_with_another_checksum_is_refused(logs, tmp_path):
+    (source,) = (logs / "plain").glob("*.eval")
+    content = bytearray(source.read_bytes())
+    with zipfile.ZipFile(source) as archive:
+        info = archive.getinfo("samples/q5_epoch_1.json")
+    content[info.header_offset + 30 + len(info.filename) + info.compress_size // 2] ^= 0xFF
+    path = tmp_path / "damaged.eval"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"member samples/q5_epoch_1.json: expected a whole member, found a damaged"):
+        inspect_log.read([path])
+
+
+def bomb(path: Path, *, members: int, size: int) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"status": "success", "eval": {"task": "t", "model": "m"}}))
+        for i in range(members):
+            archive.writestr(f"samples/{i}_epoch_1.json", b"0" * size)
+    return path
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    path = bomb(tmp_path / "bomb.eval", members=1, size=100_000_000)
+    assert path.stat().st_size < 200_000
+    with pytest.raises(InputError, match=r"expected at most 64,000,000 bytes in a member .* found more"):
+        inspect_log.read([path])
+    monkeypatch.setattr("core.exchange.archive.MOST_UNPACKED", 3_000_000)
+    with (
+        Archive(bomb(tmp_path / "many.eval", members=5, size=1_000_000)) as archive,
+        pytest.raises(InputError, match="3,000,000 in all, found more"),
+    ):
+        [archive.read(name) for name in archive.names]
+
+
+def test_a_zstd_bomb_is_refused_too(tmp_path):
+    import pyarrow as pa
+
+    packed = pa.compress(b"0" * 100_000_000, codec="zstd", asbytes=True)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("header.json", packed)
+    content = bytearray(buffer.getvalue())
+    # The stored member becomes one of method 93 in both of its headers.
+    content[8:10] = (93).to_bytes(2, "little")
+    central = content.index(b"PK\x01\x02")
+    content[central + 10 : central + 12] = (93).to_bytes(2, "little")
+    path = tmp_path / "bomb.eval"
+    path.write_bytes(content)
+    assert path.stat().st_size < 100_000
+    with Archive(path) as opened, pytest.raises(InputError, match="found more"):
+        opened.read("header.json")

@@ -1,0 +1,272 @@
+"""Files of judgements: each format read, nothing evaluated, everything wrong named with its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.cli import main
+from core.errors import InputError
+from core.exchange import writing
+from core.exchange.juries import juror_and_part, probabilities, read
+from core.runs import juries
+from tests.core.jury.verdicts import seeded_jury
+
+HEADER = "question,answer,normalized_aliases,accurate_judgement,logits\n"
+
+
+def published(folder: Path, name: str, rows: list[tuple[str, str, str, str]]) -> Path:
+    path = folder / name
+    frame = pd.DataFrame(
+        [(question, answer, "['x']", label, logits) for question, answer, label, logits in rows],
+        columns=HEADER.strip().split(","),
+    )
+    frame.to_csv(path, index=False)
+    return path
+
+
+ROWS = [
+    ("Who?", " Ann\n", "Correct", "[[0.75, 0.25]]"),
+    ('What, "exactly"?', "That", "Incorrect", "[[0.5, 0.5]]"),
+]
+
+
+def test_published_files_of_two_jurors_and_parts(tmp_path) -> None:
+    paths = [
+        published(tmp_path, f"jury_logits_qlora_{juror}_{part}.csv", ROWS)
+        for juror in ("b13", "a13")
+        for part in ("calib", "test")
+    ]
+    judged = read(paths).judgements
+    assert judged.jurors == ("b13", "a13")
+    assert judged.parts == ("calibration", "calibration", "test", "test")
+    assert judged.answers[0] == " Ann\n"
+    assert judged.p_true[:, 0].tolist() == [0.75, 0.5, 0.75, 0.5]
+    assert judged.labels.tolist() == [True, False, True, False]
+    assert not judged.verdicts[1].any()
+
+
+@pytest.mark.parametrize(
+    ("name", "juror", "part"),
+    [
+        ("jury_logits_qlora_llama13b_test.csv", "llama13b", "test"),
+        ("jury_logits_open_llama_calib.csv", "open_llama", "calibration"),
+        ("mine.txt", "mine", ""),
+    ],
+)
+def test_what_a_file_is_of_stands_in_its_name(name, juror, part) -> None:
+    assert juror_and_part(Path(name)) == (juror, part)
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("__import__('os').system('id')", 'expected \\[\\[p_true, p_false\\]\\], found "__import__'),
+        ("[[1.2, -0.2]]", "expected probabilities in \\[0, 1\\]"),
+        ("[[NaN, 0.5]]", "expected probabilities"),
+        ("[[true, false]]", "expected probabilities"),
+        ("[0.1, 0.2, 0.7]", "expected \\[\\[p_true, p_false\\]\\]"),
+        ("[" * 100_000, "expected \\[\\[p_true"),
+        ("", "found ''"),
+    ],
+)
+def test_a_cell_is_read_and_never_run(cell, says) -> None:
+    with pytest.raises(InputError, match=says):
+        probabilities(cell)
+
+
+def test_the_line_of_a_wrong_cell_is_named(tmp_path) -> None:
+    wrong = [*ROWS, ("Why?", "So", "Correct", "[[2, 0]]")]
+    paths = [published(tmp_path, "a_test.csv", wrong), published(tmp_path, "b_test.csv", ROWS)]
+    with pytest.raises(
+        InputError, match=r"a_test\.csv, line 5: expected probabilities in \[0, 1\], found '\[\[2, 0\]\]'"
+    ):
+        read(paths)
+
+
+@pytest.mark.parametrize(
+    ("others", "says"),
+    [
+        ([], "at least two jurors, got 1"),
+        ([("b_test.csv", ROWS[:1])], "'b' .1 answers. lacks one of 'a' .2.: 'What, \"exactly\"\\?'"),
+        ([("b_test.csv", [(*ROWS[0][:2], "Incorrect", ROWS[0][3]), ROWS[1]])], "differ in whether 'Ann' is right"),
+        ([("b_test.csv", [(*ROWS[0][:2], "", ROWS[0][3]), ROWS[1]])], "line 2: expected whether the answer is right"),
+        (
+            [("b_test.csv", [(*ROWS[0][:2], "perhaps", ROWS[0][3])])],
+            "True or False .or Correct, Incorrect., found 'perhaps'",
+        ),
+        ([("b_test.csv", [(*ROWS[0][:3], "[[0.9, 0.9]]"), ROWS[1]])], "must sum to 1, got 0.9 and 0.9"),
+        ([("qlora_a_test.csv", ROWS)], "one file of juror 'a' for each part"),
+    ],
+)
+def test_files_that_make_no_jury(tmp_path, others, says) -> None:
+    paths = [published(tmp_path, "a_test.csv", ROWS), *(published(tmp_path, name, rows) for name, rows in others)]
+    with pytest.raises(InputError, match=says):
+        read(paths)
+
+
+def test_text_files_are_joined_with_their_labels_and_it_is_said_how_many(tmp_path) -> None:
+    labels = tmp_path / "truth.csv"
+    labels.write_text("question,answer,correctness\nWho?,Ann,Correct\nWhat?,That,Incorrect\nWhat?,This,Correct\n")
+    for juror in ("a", "b"):
+        (tmp_path / f"{juror}.txt").write_text("who?\t[[0.75, 0.25]]\nWhat?\tThis\t0.25\nWhat?\t0.5\nWhere?\t1.0\n")
+    found = read([tmp_path / "a.txt", tmp_path / "b.txt"], labels=labels)
+    assert found.judgements.labels.tolist() == [True, True]
+    assert found.notes[0] == (
+        "a.txt: 2 of 4 lines were joined with truth.csv by their question; left out: 'What?', 'Where?'."
+    )
+    assert read([tmp_path / "a.txt", tmp_path / "b.txt", labels]).notes == found.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Who?\n", "line 1: expected a question"),
+        ("Who?\t7\n", "line 1: expected probabilities in"),
+        ("", "empty file"),
+        ("\n\n", "found none"),
+        ("Nobody?\t0.5\n", "expected questions that truth.csv has too"),
+    ],
+)
+def test_text_that_says_nothing(tmp_path, text, says) -> None:
+    labels = tmp_path / "truth.csv"
+    labels.write_text("question,label\nWho?,1\n")
+    (tmp_path / "a.txt").write_text(text)
+    with pytest.raises(InputError, match=says):
+        read([tmp_path / "a.txt", tmp_path / "a.txt"], labels=labels)
+
+
+def test_text_without_labels(tmp_path) -> None:
+    (tmp_path / "a.txt").write_text("Who?\t0.5\n")
+    with pytest.raises(InputError, match="say nothing of what is right"):
+        read([tmp_path / "a.txt"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_a_tidy_table_goes_out_and_comes_in_again(tmp_path, kind) -> None:
+    judged = seeded_jury(30, 5)
+    table = pa.Table.from_pandas(judged.table(), preserve_index=False)
+    path = writing.write(tmp_path, f"judgements.{kind}", writing.ONE_TABLE[kind](table))
+    again = read([path]).judgements
+    assert (again.jurors, again.ids, again.parts) == (judged.jurors, judged.ids, judged.parts)
+    np.testing.assert_array_equal(again.p_true, judged.p_true)
+    np.testing.assert_array_equal(again.p_false, judged.p_false)
+    np.testing.assert_array_equal(again.labels, judged.labels)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.text(max_size=8), min_size=1, max_size=5))
+def test_any_text_survives_a_table(answers: list[str]) -> None:
+    n = len(answers)
+    table = pd.DataFrame(
+        {"question": ["q"] * 2 * n, "answer": answers * 2, "juror": ["a"] * n + ["b"] * n, "p_true": 0.3, "label": 1}
+    )
+    from core.jury.judgements import from_table
+
+    assert sorted(from_table(table).answers) == sorted(answers)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"juror": None}, "found no juror"),
+        ({"label": ""}, "row 1: expected whether the answer is right, found nothing"),
+        ({"p_true": "high"}, "row 1: expected p_true as a number from 0 to 1, found 'high'"),
+        ({"p_true": 1.5}, r"p_true must lie in \[0, 1\], got 1.5 of juror"),
+        ({"part": "train"}, "row 1: expected part calibration or test, found 'train'"),
+    ],
+)
+def test_tables_that_say_no_judgements(tmp_path, change, says) -> None:
+    table = seeded_jury(4, 2).table()
+    for name, value in change.items():
+        if value is None:
+            table = table.drop(columns=name)
+        else:
+            table[name] = table[name].astype(object)
+            table.loc[0, name] = value
+    path = tmp_path / "tidy.csv"
+    table.to_csv(path, index=False)
+    with pytest.raises(InputError, match=says):
+        read([path])
+
+
+# ---------------------------------------------------------------- the store and the command line
+
+
+def test_a_jury_is_kept_once_and_read_back(home) -> None:
+    judged = seeded_jury(20)
+    name = juries.save(judged, name="Three of mine", origin="a test", notes=["one note"])
+    assert juries.save(judged, name="Three of mine", origin="a test") == name
+    assert name in juries.jury_ids()
+    record = juries.read_record(name[:10])
+    assert (record.jurors, record.answers, record.notes) == (judged.jurors, 20, ("one note",))
+    np.testing.assert_array_equal(juries.read(name).p_true, judged.p_true)
+    juries.delete(name)
+    assert name not in juries.jury_ids()
+
+
+def test_what_is_no_jury(home) -> None:
+    with pytest.raises(InputError, match="is no jury"):
+        juries.read("nobody")
+    with pytest.raises(InputError, match="is no jury"):
+        juries.folder_of("../runs")
+    name = juries.save(seeded_jury(20), name="x", origin="a test")
+    (juries.folder_of(name) / "jury.json").write_text("{}")
+    with pytest.raises(InputError, match="can't be read"):
+        juries.read_record(name)
+    (juries.folder_of(name) / "judgements.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match="can't be read"):
+        juries.read(name)
+
+
+def test_the_command_line_from_files_to_figures(home, tmp_path, capsys) -> None:
+    path = tmp_path / "tidy.csv"
+    seeded_jury(80).table().to_csv(path, index=False)
+    assert main(["jury", "import", "--judgements", str(path), "--name", "mine", "--json"]) == 0
+    name = json.loads(capsys.readouterr().out)["jury"]
+    assert main(["jury", "evaluate", "--judgements", name, "--protocol", "published", "--seeds", "0-3", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer["rules"]) == {
+        "majority", "confidence_sum", "confidence_product", "max_confidence", "max_probability", "veto",
+    }  # fmt: skip
+    assert set(answer["rules"]["veto"]) == {"accuracy", "precision", "recall", "f1"}
+    flags = ["--all-answers", "--confidence", "platt", "--rule", "majority", "always_false"]
+    assert main(["jury", "evaluate", "--judgements", str(path), *flags]) == 0
+    assert "Always False" in capsys.readouterr().out
+    assert main(["jury", "agreement", "--judgements", name]) == 0
+    assert "effective number of votes" in capsys.readouterr().out
+    assert main(["jury", "export", "--judgements", name, "--format", "parquet", "--out", str(tmp_path / "out")]) == 0
+    assert len(read([tmp_path / "out" / "judgements.parquet"]).judgements) == 80
+    capsys.readouterr()
+    assert main(["jury", "list", "--json"]) == 0
+    assert name in [row["jury_id"] for row in json.loads(capsys.readouterr().out)]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--seeds", "nine"], "seeds must be whole numbers"),
+        (["--seeds", "0-99999"], "at most 1000 seeds"),
+        (["--calibration-share", "1.5"], "must lie in (0, 1), got 1.5"),
+        (["--rule", "dice"], "dice"),
+    ],
+)
+def test_arguments_that_make_no_experiment(home, tmp_path, capsys, words, says) -> None:
+    path = tmp_path / "tidy.csv"
+    seeded_jury(40).table().to_csv(path, index=False)
+    assert main(["jury", "evaluate", "--judgements", str(path), *words]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_files_that_are_not_there(home, capsys) -> None:
+    assert main(["jury", "evaluate", "--judgements", "gone.csv"]) == 2
+    assert "gone.csv" in capsys.readouterr().err
+    assert main(["jury", "agreement", "--judgements", "nobody"]) == 2
+    assert "is no jury" in capsys.readouterr().err

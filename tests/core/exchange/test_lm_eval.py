@@ -1,0 +1,268 @@
+"""Logs that lm-evaluation-harness 0.4.13 writes here itself, and the ways in which they can be older or wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.exchange import lm_eval
+from core.exchange.imported import save
+from core.exchange.lm_eval import _gold
+from core.reports.evaluation import load
+from core.reports.report import report
+from core.settings import ASSETS, settings
+
+QUESTIONS = 300
+Row = dict
+
+
+@pytest.fixture(scope="session")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the samples and results of both tasks, as the harness left them."""
+    out = tmp_path_factory.mktemp("lm-eval") / "out"
+    script = Path(__file__).with_name("write_lm_eval.py")
+    bank, model = ASSETS / "bank" / "qa.jsonl", ASSETS / "models" / "pocket-1m"
+    done = subprocess.run(
+        [sys.executable, str(script), str(out), str(model), str(bank), str(QUESTIONS)],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    (folder,) = (path for path in (out / "logs").iterdir() if path.is_dir())
+    return folder
+
+
+def samples(folder: Path, task: str) -> Path:
+    (path,) = folder.glob(f"samples_{task}_*.jsonl")
+    return path
+
+
+def rows(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def changed(logs: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Writes the log of a task again after ``change`` saw its rows; without the results file unless asked for."""
+
+    def write(task: str, change: Callable[[list[Row]], list[Row] | None], *, results: bool = False) -> Path:
+        folder = tmp_path / "org__tiny-model"
+        folder.mkdir(exist_ok=True)
+        source = samples(logs, task)
+        found = rows(source)
+        found = change(found) or found
+        path = folder / source.name
+        path.write_text("".join(json.dumps(row) + "\n" for row in found))
+        if results:
+            for one in logs.glob("results_*.json"):
+                shutil.copy(one, folder)
+        return path
+
+    return write
+
+
+def test_every_row_has_the_accuracies_that_the_harness_gave_it(home, logs):
+    runs = {run.spec.task: run for run in lm_eval.read([logs])}
+    assert {task: run.spec.form for task, run in runs.items()} == {"bank_letters": "letters", "bank_cloze": "cloze"}
+    for task, run in runs.items():
+        written = rows(samples(logs, task))
+        assert len(run.questions) == len(written) == QUESTIONS
+        for question, logits, row in zip(run.questions, run.scored.logits, written, strict=True):
+            assert question.id == row["doc_hash"][:16]
+            lengths = [len(row["arguments"][f"gen_args_{i}"]["arg_1"]) - 1 for i in range(6)]
+            assert float(np.argmax(logits) == question.label) == row["acc"]
+            assert float(np.argmax(logits / np.array(lengths)) == question.label) == row["acc_norm"]
+        aggregated = json.loads(next(logs.glob("results_*.json")).read_text())["results"][task]
+        assert run.provenance["claims"]["acc"] == pytest.approx(aggregated["acc,none"], abs=1e-12)
+        assert run.spec.model.endswith("pocket-1m")
+        assert run.spec.dtype == "float32"
+    assert "acc_mutual_info" in runs["bank_cloze"].provenance["recomputed"]
+    names = save(runs.values())
+    for name, run in zip(names, runs.values(), strict=True):
+        made = load(name)
+        both = np.concatenate([made.calibration, made.test])
+        right = (made.probabilities.argmax(axis=1) == made.labels)[both].mean()
+        assert right == pytest.approx(run.provenance["claims"]["acc"], abs=1e-12)
+        report(made, 100)
+
+
+def test_letters_and_texts_of_the_same_documents_meet(logs):
+    letters, cloze = sorted(lm_eval.read([logs]), key=lambda run: run.spec.task, reverse=True)
+    assert [q.id for q in letters.questions] == [q.id for q in cloze.questions]
+    assert [q.options for q in letters.questions] == [q.options for q in cloze.questions]
+    assert letters.roles == cloze.roles
+    assert np.nanmax(letters.scored.letter_mass) <= 1
+    assert np.isnan(cloze.scored.letter_mass).all()
+
+
+def test_lines_that_were_appended_again_count_once(changed):
+    path = changed("bank_letters", lambda found: found + found[:100])
+    (run,) = lm_eval.read([path])
+    assert len(run.questions) == QUESTIONS
+    assert run.provenance["repeated_lines"] == 100
+    assert run.spec.model == "org/tiny-model"
+
+
+def test_two_runs_in_one_file_are_refused(changed):
+    def other(found: list[Row]) -> list[Row]:
+        again = json.loads(json.dumps(found[4]))
+        again["filtered_resps"][0][0] = again["resps"][0][0][0] = str(float(again["filtered_resps"][0][0]) - 40)
+        again.pop("acc"), again.pop("acc_norm"), again.pop("acc_bytes")
+        return [*found, again]
+
+    with pytest.raises(InputError, match=r"line 301: expected document 4 once.*line 5; two runs"):
+        lm_eval.read([changed("bank_letters", other)])
+
+
+def test_older_files_list_their_arguments_and_have_no_hash(changed, logs):
+    def older(found: list[Row]) -> None:
+        for row in found:
+            row["arguments"] = [list(one.values()) for one in row["arguments"].values()]
+            for key in ("doc_hash", "prompt_hash", "target_hash", "filter", "metrics"):
+                del row[key]
+            row["target"] = "ABCDEF".index(row["target"])
+
+    (run,) = lm_eval.read([changed("bank_letters", older)])
+    (now,) = lm_eval.read([samples(logs, "bank_letters")])
+    assert np.array_equal(run.scored.logits, now.scored.logits)
+    assert [q.label for q in run.questions] == [q.label for q in now.questions]
+    assert [q.id for q in run.questions][:3] == ["0", "1", "2"]
+
+
+def test_several_filters_are_not_several_questions(changed):
+    path = changed("bank_letters", lambda found: [*({**row, "filter": "first"} for row in found), *found])
+    (run,) = lm_eval.read([path])
+    assert len(run.questions) == QUESTIONS
+    assert run.provenance["filters"] == ["first", "none"]
+
+
+@pytest.mark.parametrize("metric", ["acc", "acc_norm", "acc_bytes", "acc_mutual_info"])
+def test_a_claim_that_the_likelihoods_contradict_is_refused_with_its_line(home, changed, metric):
+    def lie(found: list[Row]) -> None:
+        found[41][metric] = 1 - found[41][metric]
+
+    with pytest.raises(InputError, match=rf"line 42: expected {metric} [01] from the log-likelihoods .* found [01] in"):
+        save(lm_eval.read([changed("bank_cloze", lie)]))
+    assert not settings().runs.exists()
+
+
+def test_a_mean_that_the_samples_contradict_is_refused(changed):
+    with pytest.raises(InputError, match=r"expected acc .* as its results file says, found .* over 299 samples"):
+        lm_eval.read([changed("bank_letters", lambda found: found[1:], results=True)])
+
+
+def _put(row: int, **values: object) -> Callable[[list[Row]], None]:
+    return lambda found: found[row].update(values)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (_put(2, filtered_resps=[["nan", "False"]] * 6), "line 3: expected a log-likelihood as a number, found nan"),
+        (_put(2, filtered_resps=[["x", "False"]] * 6), "line 3: expected a log-likelihood as a number, found 'x'"),
+        (
+            _put(2, filtered_resps=[["-1", "False"]] * 5),
+            "line 3: expected a log-likelihood for each of 6 requests, found 5",
+        ),
+        (_put(2, filtered_resps=["some text"]), "line 3: expected .log-likelihood, greedy. for each option"),
+        (
+            _put(2, arguments={"gen_args_0": {"arg_0": "Q", "arg_1": {"until": ["\n"]}}}),
+            "line 3: expected the log-likelihoods of options, found a generation task",
+        ),
+        (_put(2, target="Z"), "line 3: expected 'target' as an option's number from 0 or one of"),
+        (_put(2, target="9"), "line 3: expected a label that is one of the 6 options, found number 9"),
+        (_put(2, target="[0, 1]"), "line 3: expected one right answer in 'target', found several"),
+        (_put(2, target="E", acc=0.0), "line 3: expected an answer as the truth, found E “I don't know”"),
+        (lambda found: found[2].pop("resps") and None, "line 3: expected a sample of lm-eval with 'resps'"),
+    ],
+)
+def test_what_is_wrong_is_named(changed, change, says):
+    with pytest.raises(InputError, match=says):
+        lm_eval.read([changed("bank_letters", change)])
+
+
+def test_files_that_are_no_samples(logs, tmp_path):
+    with pytest.raises(InputError, match=r"expected samples_<task>_<date>\.jsonl, found none; lm-eval writes it with"):
+        lm_eval.read(list(logs.glob("results_*.json")))
+    cut = tmp_path / "samples_x.jsonl"
+    cut.write_text(samples(logs, "bank_letters").read_text()[:20_000])
+    with pytest.raises(InputError, match=r"line \d+: expected a whole JSON object"):
+        lm_eval.read([cut])
+    cut.write_text("")
+    with pytest.raises(InputError, match="expected results, found an empty file"):
+        lm_eval.read([cut])
+    cut.write_bytes(b"\x80\x04pickle")
+    with pytest.raises(InputError, match="line 1: expected text in UTF-8, found byte 0x80"):
+        lm_eval.read([cut])
+
+
+@pytest.mark.parametrize(
+    ("target", "choices", "digits", "label"),
+    [
+        ("2", ("x", "y", "z"), "number", 2),
+        (1, ("x", "y"), "number", 1),
+        ("B", ("A", "B"), "number", 1),
+        ("B", ("(A)", "(B)"), "number", 1),
+        ("1963", ("1969", "1963"), "number", 1),  # no option's number, but an option's text
+        ("2", ("1", "2", "3"), "number", 2),
+        ("2", ("1", "2", "3"), "text", 1),
+        ("[1]", ("x", "y"), "number", 1),
+    ],
+)
+def test_ways_to_write_the_truth(target, choices, digits, label):
+    assert _gold(target, choices, "here", digits) == label
+
+
+def test_targets_in_digits_that_are_texts_are_read_as_the_file_means_them(changed):
+    def numerals(found: list[Row]) -> None:
+        for row in found:
+            label = "ABCDEF".index(row["target"])
+            row["doc"]["choices"] = [str(i + 1) for i in range(6)]
+            for i in range(6):
+                row["arguments"][f"gen_args_{i}"]["arg_1"] = f" {i + 1}"
+            row["target"] = str(label + 1)
+
+    (run,) = lm_eval.read([changed("bank_letters", numerals)])
+    assert run.provenance["claims"]["acc"] > 0.3
+    assert {q.options[q.label] for q in run.questions} <= set("1234")
+
+
+def winogrande(found: list[Row]) -> None:
+    """The rows as a task writes them that puts each option into the prompt and asks for one ending."""
+    for row in found:
+        for i in range(6):
+            name, other = row["doc"]["choices"][:2]
+            if i < 2:
+                row["arguments"][f"gen_args_{i}"] = {"arg_0": f"Because {(name, other)[i]}", "arg_1": " was late."}
+            else:
+                del row["arguments"][f"gen_args_{i}"]
+        row["filtered_resps"] = row["filtered_resps"][:2]
+        own = [float(one[0]) for one in row["filtered_resps"]]
+        row["doc"]["answer"] = "2"
+        row["acc"] = float(own[1] > own[0])
+        row["target"] = "was late."
+        for metric in ("acc_norm", "acc_bytes"):
+            del row[metric]
+
+
+def test_one_ending_after_two_prompts_is_read_by_its_accuracy(changed):
+    (run,) = lm_eval.read([changed("bank_letters", winogrande)])
+    assert {q.label for q in run.questions} == {1}
+    assert all(len(q.options) == 2 for q in run.questions)
+
+    def lie(found: list[Row]) -> None:
+        winogrande(found)
+        found[9]["acc"] = 1 - found[9]["acc"]
+
+    with pytest.raises(InputError, match="line 10: expected the answer 2 of the document to be right"):
+        lm_eval.read([changed("bank_letters", lie)])

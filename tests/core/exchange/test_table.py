@@ -1,0 +1,245 @@
+"""Tables of anybody's: recognised, mapped, ragged, and refused with the line that is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.exchange import table
+from core.exchange.imported import save
+from core.exchange.sheet import meant, neutral, open_sheet
+from core.records import DONT_KNOW, NONE_OF_ABOVE
+from core.reports.evaluation import load
+from core.reports.report import report
+from core.settings import settings
+
+ROWS = [  # p_A, p_B, p_C, the truth
+    (0.7, 0.2, 0.1, "A"),
+    (0.1, 0.8, 0.1, "B"),
+    (0.3, 0.3, 0.4, "C"),
+    (0.5, 0.25, 0.25, "A"),
+]
+
+
+def frame(n: int = 4) -> pd.DataFrame:
+    made = pd.DataFrame(ROWS * (n // 4), columns=["p_A", "p_B", "p_C", "label"])
+    return made.assign(id=[f"q{i}" for i in range(n)], question=[f"what is {i * i} to {i}" for i in range(n)])
+
+
+def write(folder: Path, made: pd.DataFrame, ending: str) -> Path:
+    path = folder / f"mine{ending}"
+    if ending == ".parquet":
+        made.to_parquet(path, index=False)
+    elif ending == ".jsonl":
+        made.to_json(path, orient="records", lines=True)
+    else:
+        made.to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",")
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".jsonl"])
+def test_probabilities_come_back(home, tmp_path, ending):
+    (name,) = save(table.read([write(tmp_path, frame(), ending)]))
+    run = load(name)
+    assert run.probabilities == pytest.approx(np.array([row[:3] for row in ROWS]), abs=1e-6)
+    assert run.labels.tolist() == [0, 1, 2, 0]
+    assert run.ids.tolist() == ["q0", "q1", "q2", "q3"]
+    assert (len(run.calibration), len(run.test)) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([[0.25, 0.75], [0.5, 0.5]], "probabilities"),
+        ([[-1.3862943611, -0.2876820724], [-0.6931, -0.6932]], "log-probabilities"),
+        ([[-5.0, -9.0], [-7.0, -1.0]], "log-probabilities"),
+        ([[2.5, -1.0], [0.0, 1.0]], "logits"),
+        ([[12.0, 9.0], [-7.0, 1.0]], "logits"),
+    ],
+)
+def test_what_cells_are_is_recognised(values, kind):
+    assert table.recognised_values(np.array(values)) == kind
+
+
+def test_what_is_told_is_not_guessed(home, tmp_path):
+    # 0 and 1 are logits here: softmax gives 1/(1+e) = 0.2689.
+    path = tmp_path / "t.csv"
+    path.write_text("A,B,label\n0,1,B\n1,0,A\n")
+    told = table.Columns(("A", "B"), "label", values="logits")
+    (name,) = save(table.read([path], columns=told))
+    assert load(name).probabilities[0] == pytest.approx([0.26894142, 0.73105858])
+
+
+@pytest.mark.parametrize(
+    ("header", "labels", "expected"),
+    [
+        ("A,B,label", "AB", [0, 1]),
+        ("A,B,label", "ab", [0, 1]),
+        ("A,B,label", "01", [0, 1]),
+        ("A,B,label", "12", [0, 1]),  # never 0, and 2 is no option counted from 0
+        ("p0,p1,answer", "10", [1, 0]),
+        ("p1,p2,gold", ("p2", "p1"), [1, 0]),
+    ],
+)
+def test_ways_to_name_the_truth(tmp_path, header, labels, expected):
+    path = tmp_path / "t.csv"
+    path.write_text(f"{header}\n0.3,0.7,{labels[0]}\n0.6,0.4,{labels[1]}\n")
+    (run,) = table.read([path])
+    assert [q.label for q in run.questions] == expected
+
+
+def test_shorter_questions_keep_their_options_and_no_set_holds_more(home, tmp_path):
+    # The three-option rows' truth is always last, so that APS has threshold 1 and every set is full.
+    lines = ["A,B,C,label,split"]
+    lines += ["0.5,0.3,0.2,C,calibration"] * 20 + ["0.6,0.4,,B,test", "0.5,0.3,0.2,A,test"] * 5
+    path = tmp_path / "ragged.csv"
+    path.write_text("\n".join(lines) + "\n")
+    (name,) = save(table.read([path]))
+    run = load(name)
+    assert run.k == 3
+    assert run.option_counts[run.test].tolist() == [2, 3] * 5
+    made = report(run, 100)
+    for figures in made.scores.values():
+        assert figures.mean_set_size == 2.5
+        assert figures.coverage == 1
+        assert any("from 2 to 3 options" in note for note in figures.notes)
+    with np.errstate(invalid="raise"):
+        from core.reports.frames import overview_at, summarise
+
+        assert overview_at([summarise(run)], 100)["aps_set_size"].tolist() == [2.5]
+
+
+@pytest.mark.parametrize("k", [2, 26])
+def test_from_two_to_twenty_six_options(home, tmp_path, k):
+    p = np.random.default_rng(0).dirichlet(np.ones(k), 50)
+    made = pd.DataFrame(p, columns=[f"p_{letter}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:k]])
+    made["label"] = p.argmax(axis=1)
+    (name,) = save(table.read([write(tmp_path, made, ".csv")]))
+    assert load(name).probabilities == pytest.approx(p, abs=1e-6)
+    assert report(load(name), 100).accuracy == 1
+
+
+def test_a_mapping_names_the_columns(home, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("yes;no;unsure;none;says;who;part\n0.5;0.2;0.2;0.1;yes;x;cal\n0.1;0.7;0.1;0.1;no;y;test\n")
+    mapping = tmp_path / "mapping.json"
+    mapping.write_text(
+        json.dumps(
+            {"options": ["yes", "no", "unsure", "none"], "label": "says", "id": "who", "split": "part", "extra": True}
+        )
+    )
+    (run,) = table.read([path], columns=table.read_mapping(mapping), model="m", task="t")
+    assert run.questions[0].options == ("yes", "no", DONT_KNOW, NONE_OF_ABOVE)
+    assert run.roles == ("calibration", "test")
+    assert (run.spec.model, run.spec.task) == ("m", "t")
+    assert table.Columns.from_json(table.read_mapping(mapping).to_json()) == table.read_mapping(mapping)
+
+
+def test_rows_of_several_models_are_several_runs(home, tmp_path):
+    made = pd.concat([frame().assign(model=name) for name in ("small", "large")])
+    runs = table.read([write(tmp_path, made, ".csv")])
+    assert [run.spec.model for run in runs] == ["small", "large"]
+    assert len(set(save(runs))) == 2
+
+
+GOOD = "id,A,B,C,label\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "expected results, found an empty file"),
+        ("id,A,B,C,label\n", "expected rows below the header, found none"),
+        ("hello\nworld\n", r"line 1: expected a header with several columns, found 'hello'"),
+        (GOOD + "3,0.5,0.3", "expected 5 columns"),
+        (GOOD + "3,0.5,x,0.2,A\n", "line 4: expected a number in 'B', found 'x'"),
+        (GOOD + "3,0.5,nan,0.2,A\n", "line 4: expected a number in 'B', found NaN"),
+        (GOOD + "3,0.5,inf,0.2,A\n", "line 4: expected numbers, found infinity"),
+        (GOOD + "3,0.5,0.3,0.1,A\n", "line 4: expected probabilities .* with sum 0.9"),
+        (GOOD + "3,1.5,-0.3,-0.2,A\n", "line 4: expected probabilities from 0 to 1"),
+        (GOOD + "3,0.5,,0.5,A\n", "line 4: expected options without gaps, found 'B' empty"),
+        (GOOD + "3,1,,,A\n", "line 4: expected at least 2 options, found 1"),
+        (GOOD + "3,0.5,0.5,,C\n", r"line 4: expected one of 2 options that can be right .* found 'C'"),
+        (GOOD + "3,0.5,0.3,0.2,E\n", r"line 4: expected one of 3 options that can be right .* found 'E'"),
+        (GOOD + "3,0.5,0.3,0.2,\n", "line 4: expected the right option in 'label'"),
+        (GOOD + "2,0.5,0.3,0.2,A\n", r"line 4: expected every id once, found '2' again .*line 3"),
+        (GOOD + ",0.5,0.3,0.2,A\n", "line 4: expected an id in 'id', found an empty cell"),
+        ("id,A,B,label\n1,0.5,0.5,A\n2,0.5,0.5,B\n", "found all equal in each of 2"),
+        ("id,x,y1,z\n1,2,3,4\n", "line 1: expected a column an option"),
+        ("id,A,B\n1,0.5,0.5\n", "line 1: expected a column 'label'"),
+        ("id,A,A,label\n1,0.5,0.5,A\n", "line 1: expected every column once, found 'A' again"),
+        ("A,B,label,split\n0.5,0.5,A,cal\n0.6,0.4,A,cal\n", "found only calibration"),
+        (
+            "A,B,label,split\n0.5,0.5,A,cal\n0.6,0.4,A,tset\n",
+            "line 3: expected calibration or test in 'split', found 'tset'",
+        ),
+        ('A,B,label,question\n0.5,0.5,A,"two\nlines"\n0.6,x,A,b\n', "line 4: expected a number in 'B', found 'x'"),
+        ("A,B,label,dtype\n0.6,0.4,A,float99\n0.5,0.5,B,float99\n", "line 2: .*unknown dtype 'float99'"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_written(home, tmp_path, text, says):
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text(GOOD + "3,0.2,0.2,0.6,C\n")
+    bad.write_text(text)
+    with pytest.raises(InputError, match=says) as raised:
+        save(table.read([good, bad]))
+    assert str(bad) in str(raised.value)
+    assert not settings().runs.exists()
+
+
+def test_a_truncated_parquet_and_a_wrong_ending(tmp_path):
+    path = write(tmp_path, frame(), ".parquet")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="expected a whole Parquet file"):
+        open_sheet(path)
+    (tmp_path / "t.xls").write_bytes(b"x")
+    with pytest.raises(InputError, match=r"expected a table that ends in \.csv"):
+        open_sheet(tmp_path / "t.xls")
+    (tmp_path / "latin.csv").write_bytes("A,B,läbel\n".encode("latin1"))
+    with pytest.raises(InputError, match="line 1: expected text in UTF-8, found byte 0xe4"):
+        open_sheet(tmp_path / "latin.csv")
+    (tmp_path / "cut.jsonl").write_text('{"A": 0.5, "B": 0.5, "label": 0}\n{"A": 0.5, "B"')
+    with pytest.raises(InputError, match="line 2: expected a whole JSON object"):
+        open_sheet(tmp_path / "cut.jsonl")
+
+
+def test_a_file_of_two_gigabytes_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "large.csv"
+    with path.open("wb") as file:
+        file.truncate(2_100_000_000)  # takes no room on the disk
+    with pytest.raises(InputError, match=r"expected at most 2 GB, found 2\.1 GB; split it"):
+        open_sheet(path)
+
+
+def test_a_parquet_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("core.exchange.sheet.MOST_UNPACKED", 1_000_000)
+    path = tmp_path / "bomb.parquet"
+    pd.DataFrame({"A": np.zeros(1_000_000), "label": "A" * 100}).to_parquet(path)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(InputError, match="unpacks to at most"):
+        open_sheet(path)
+
+
+@hypothesis_settings(max_examples=200)
+@given(st.text(alphabet="'=+-@\t\rab1", max_size=8))
+def test_a_neutral_text_starts_no_formula_and_comes_back(text):
+    assert neutral(text)[:1] not in tuple("=+-@\t\r")
+    assert meant(neutral(text)) == text
+
+
+def test_questions_alike_stay_on_one_side_and_two_imports_split_alike(tmp_path):
+    made = frame(40)
+    made.loc[20:, "question"] = made["question"][:20].tolist()
+    (run,) = table.read([write(tmp_path, made, ".csv")])
+    role = dict(zip((q.id for q in run.questions), run.roles, strict=True))
+    assert all(role[f"q{i}"] == role[f"q{i + 20}"] for i in range(20))
+    (again,) = table.read([write(tmp_path, made.iloc[::-1], ".jsonl")])
+    assert dict(zip((q.id for q in again.questions), again.roles, strict=True)) == role

@@ -1,0 +1,149 @@
+"""Rules: by hand, and what holds of every one of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.jury.adjudication import PUBLISHED_RULES, RULES, Case, adjudicate, best_juror, sureness
+from core.jury.confidence import confidence
+from core.jury.dawid_skene import DawidSkene
+from core.jury.judgements import Judgements
+from tests.core.jury.verdicts import jury, seeded_jury
+
+CALIBRATION = seeded_jury(80, seed=9)
+
+
+def case(p_true: list[list[float]], sure: list[list[float]] | None = None) -> Case:
+    asked = jury(np.array(p_true), np.ones(len(p_true)))
+    found = np.array(sure) if sure else confidence("published", CALIBRATION, asked)
+    return Case(asked, found, CALIBRATION)
+
+
+def said(rule: str, of: Case) -> list[bool]:
+    return adjudicate(rule, of).tolist()
+
+
+def renamed(judged: Judgements) -> Judgements:
+    return replace(judged, jurors=tuple(f"the {name}" for name in judged.jurors))
+
+
+def test_each_published_rule_by_hand() -> None:
+    # One True of .99 against two False of .6; confidences .9 against .7 and .8.
+    of = case([[0.99, 0.4, 0.4]], [[0.9, 0.7, 0.8]])
+    assert said("majority", of) == [False]
+    assert said("confidence_sum", of) == [False]  # .4 against .2 + .3
+    assert said("confidence_product", of) == [False]  # .1 against .3 * .2 = .06
+    assert said("max_confidence", of) == [True]
+    assert said("max_probability", of) == [True]
+    assert said("veto", of) == [False]
+    assert said("mean_probability", of) == [True]  # .5967
+
+
+def test_ties_are_false_or_go_to_the_first_juror() -> None:
+    even = case([[0.7, 0.3], [0.3, 0.7]], [[0.8, 0.8], [0.8, 0.8]])
+    for rule in ("majority", "confidence_sum", "confidence_product", "mean_probability", "veto"):
+        assert said(rule, even) == [False, False], rule
+    for rule in ("max_confidence", "max_probability"):
+        assert said(rule, even) == [True, False], rule
+
+
+def test_the_largest_confidence_is_rounded_to_hundredths() -> None:
+    of = case([[0.7, 0.3], [0.7, 0.3]], [[0.801, 0.804], [0.80, 0.81]])
+    assert said("max_confidence", of) == [True, False]
+
+
+def test_the_largest_probability_is_rounded_to_ten_thousandths() -> None:
+    of = case([[0.70001, 0.29998], [0.7, 0.2998]], [[0.5, 0.5], [0.5, 0.5]])
+    assert said("max_probability", of) == [True, False]
+
+
+@given(st.data())
+def test_a_unanimous_jury_gives_its_verdict_under_every_rule(data: st.DataObject) -> None:
+    side = data.draw(st.booleans())
+    p = data.draw(st.lists(st.floats(0.501, 1.0), min_size=3, max_size=3))
+    sure = data.draw(st.lists(st.floats(0.0, 1.0), min_size=3, max_size=3))
+    of = case([p if side else [1 - x for x in p]], [sure])
+    for rule in RULES:
+        assert said(rule, of) == [side if rule != "always_false" else False], rule
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=8))
+def test_veto_is_never_true_where_anyone_says_false(p: list[list[float]]) -> None:
+    of = case(p)
+    assert not (adjudicate("veto", of) & ~of.verdicts.all(axis=1)).any()
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 300), rule=st.sampled_from(list(RULES)))
+def test_neither_names_nor_the_order_of_rows_change_a_verdict(seed: int, rule: str) -> None:
+    judged = seeded_jury(60, 4, seed=seed)
+    calibration, asked = judged.rows(np.arange(30)), judged.rows(np.arange(30, 60))
+    first = adjudicate(rule, Case(asked, confidence("published", calibration, asked), calibration))
+    order = np.random.default_rng(seed).permutation(30)
+    again = renamed(asked.rows(order)), renamed(calibration.rows(order))
+    second = adjudicate(rule, Case(again[0], confidence("published", again[1], again[0]), again[1]))
+    np.testing.assert_array_equal(first[order], second)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 300))
+def test_the_order_of_jurors_matters_only_where_the_first_breaks_a_tie(seed: int) -> None:
+    judged = seeded_jury(60, 5, seed=seed)
+    asked, calibration = judged.rows(np.arange(30, 60)), judged.rows(np.arange(30))
+    order = np.random.default_rng(seed).permutation(5)
+    turned = [
+        Judgements(
+            one.jurors,
+            one.ids,
+            one.questions,
+            one.answers,
+            one.labels,
+            one.p_true[:, order],
+            one.p_false[:, order],
+            one.parts,
+        )
+        for one in (asked, calibration)
+    ]
+    for rule in ("majority", "confidence_sum", "confidence_product", "veto", "mean_probability", "dawid_skene"):
+        first = adjudicate(rule, Case(asked, confidence("published", calibration, asked), calibration))
+        second = adjudicate(rule, Case(turned[0], confidence("published", turned[1], turned[0]), turned[1]))
+        np.testing.assert_array_equal(first, second, err_msg=rule)
+
+
+def test_dawid_and_skene_find_the_reliable_juror_without_the_truth() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.random(20_000) < 0.5
+    rates = np.array([0.95, 0.8, 0.8, 0.55])
+    verdicts = np.where(rng.random((20_000, 4)) < rates, truth[:, None], ~truth[:, None])
+    found = DawidSkene.fit(verdicts)
+    np.testing.assert_allclose(found.says_true[1], rates, atol=0.03)
+    np.testing.assert_allclose(found.says_true[0], 1 - rates, atol=0.03)
+    assert ((found.posterior(verdicts) > 0.5) == truth).mean() > 0.94
+
+
+def test_the_best_juror_is_the_first_of_equal_ones() -> None:
+    assert best_juror(jury(np.array([[0.9, 0.9], [0.1, 0.1]]), np.array([True, False]))) == 0
+    assert best_juror(jury(np.array([[0.9, 0.9], [0.9, 0.1]]), np.array([True, False]))) == 1
+
+
+def test_how_sure_a_jury_is_by_hand() -> None:
+    of = case([[0.99, 0.4, 0.4]], [[0.9, 0.7, 0.8]])
+    assert sureness(of, np.array([True])).tolist() == pytest.approx([(0.9 + 0.3 + 0.2) / 3])
+
+
+def test_an_unknown_rule_and_nothing_to_learn_from() -> None:
+    with pytest.raises(InputError, match="choose from majority"):
+        adjudicate("dice", case([[0.5, 0.5]]))
+    of = case([[0.9, 0.1]])
+    with pytest.raises(InputError, match="nothing can be learnt"):
+        adjudicate("weighted_log_odds", Case(of.asked, of.confidence, CALIBRATION.rows(CALIBRATION.labels)))
+
+
+def test_the_published_rules_are_six() -> None:
+    assert len(PUBLISHED_RULES) == 6

@@ -1,0 +1,90 @@
+"""Confidences: the published map by hand, the fits against scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.calibration import _SigmoidCalibration as SigmoidCalibration
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from core.errors import InputError
+from core.jury.confidence import CONFIDENCES, confidence
+from core.jury.fitting import Isotonic, Platt, log_odds, logistic
+from tests.core.jury.verdicts import jury, seeded_jury
+
+
+def test_the_published_map_by_hand() -> None:
+    # S = .5, .6, .7, .8. numpy's "higher" at level ceil((1 - e) 5) / 4: nothing for e < .2; .8 from .2 on,
+    # .7 from .6, .6 from .8, and never .5. The quantile must lie below the verdict's probability, strictly.
+    calibration = jury(np.array([[0.5] * 2, [0.4] * 2, [0.7] * 2, [0.8] * 2]), np.array([True, True, False, False]))
+    asked = jury(np.array([[0.85, 0.25], [0.35, 0.4], [0.8, 0.2], [0.7, 0.5]]), np.ones(4))
+    found = confidence("published", calibration, asked)
+    np.testing.assert_allclose(found, [[0.8, 0.4], [0.2, 0.0], [0.4, 0.4], [0.2, 0.0]])
+
+
+def test_a_probability_below_every_quantile_has_no_confidence() -> None:
+    # Every calibration row gave what was true p = 0.1, so S = 0.9 throughout, and no quantile is below a top of 0.6;
+    # with 60 rows nothing is below e = .02, where the level is 61 / 60.
+    calibration = jury(np.array([[0.1, 0.1]] * 30 + [[0.9, 0.9]] * 30), np.array([True] * 30 + [False] * 30))
+    asked = jury(np.array([[0.6, 0.95]]), np.array([True]))
+    assert confidence("published", calibration, asked)[0].tolist() == [0.0, 0.98]
+
+
+def test_the_p_value_by_hand() -> None:
+    # S of juror 0: 0.2, 0.4, 0.6. The verdict True with p = 0.7 has an opposite of score 1 - 0.3 = 0.7, which no S
+    # reaches, so its p-value is 1/4; with p = 0.5001 the opposite's 0.5001 is reached by one: 2/4.
+    calibration = jury(np.array([[0.8, 0.8], [0.6, 0.6], [0.6, 0.6]]), np.array([True, True, False]))
+    asked = jury(np.array([[0.7, 0.5001]]), np.array([True]))
+    assert confidence("p-value", calibration, asked)[0].tolist() == pytest.approx([0.75, 0.5])
+
+
+def test_platt_is_that_of_scikit_learn() -> None:
+    judged = seeded_jury(300)
+    odds = log_odds(judged.p_true[:, 0], judged.p_false[:, 0])
+    rival = SigmoidCalibration().fit(odds, judged.labels)
+    np.testing.assert_allclose(Platt.fit(odds, judged.labels)(odds), rival.predict(odds), atol=1e-5)
+
+
+def test_isotonic_is_that_of_scikit_learn() -> None:
+    rng = np.random.default_rng(3)
+    p, labels = rng.integers(0, 40, 300) / 40, rng.random(300) < 0.5
+    asked = np.linspace(-0.2, 1.2, 99)
+    rival = IsotonicRegression(out_of_bounds="clip").fit(p, labels)
+    np.testing.assert_allclose(Isotonic.fit(p, labels)(asked), rival.predict(asked), atol=1e-9)
+
+
+def test_logistic_is_that_of_scikit_learn() -> None:
+    judged = seeded_jury(200)
+    odds = log_odds(judged.p_true, judged.p_false)
+    rival = LogisticRegression(C=1.0, tol=1e-12, max_iter=10_000).fit(odds, judged.labels)
+    found = logistic(odds, judged.labels.astype(float), penalty=1.0)
+    np.testing.assert_allclose(found, [*rival.coef_[0], rival.intercept_[0]], atol=1e-5)
+
+
+def test_what_can_be_told_apart_by_a_line_still_has_a_fit() -> None:
+    odds, labels = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True])
+    found = Platt.fit(odds, labels)(np.array([-3.0, 0.0, 3.0]))
+    assert 0 < found[0] < 0.5 < found[2] < 1
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 1000), name=st.sampled_from(list(CONFIDENCES)))
+def test_confidences_lie_between_0_and_1_whatever_the_rows_order(seed: int, name: str) -> None:
+    judged = seeded_jury(60, seed=seed)
+    calibration, asked = judged.rows(np.arange(40)), judged.rows(np.arange(40, 60))
+    found = confidence(name, calibration, asked)
+    assert ((found >= 0) & (found <= 1)).all()
+    shuffled = calibration.rows(np.random.default_rng(seed).permutation(40))
+    np.testing.assert_allclose(confidence(name, shuffled, asked), found, atol=1e-7)
+
+
+def test_an_unknown_one_and_calibration_rows_of_one_kind() -> None:
+    judged = seeded_jury(20)
+    with pytest.raises(InputError, match="choose from published"):
+        confidence("trust", judged, judged)
+    right = judged.rows(judged.labels)
+    with pytest.raises(InputError, match="are right, so nothing can be learnt"):
+        confidence("platt", right, judged)

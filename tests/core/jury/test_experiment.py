@@ -1,0 +1,150 @@
+"""The experiment: measures against scikit-learn, splits as published, everything that can't be tried said plainly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, precision_score, recall_score
+
+from core.errors import InputError
+from core.exchange.juries import read
+from core.jury.adjudication import RULES
+from core.jury.agreement import agreement
+from core.jury.experiment import PROTOCOLS, Protocol, calibration_size, ece, kept, measures, run, split
+from core.reports.jury import left_out, pooled_sets, reliability, to_json
+from tests.core.jury.verdicts import jury, seeded_jury
+
+
+def test_measures_are_those_of_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    said, labels = rng.random(50) < 0.4, rng.random(50) < 0.5
+    found = measures(said, labels)
+    assert found["accuracy"] == (said == labels).mean()
+    assert found["precision"] == pytest.approx(precision_score(labels, said))
+    assert found["recall"] == pytest.approx(recall_score(labels, said))
+    assert found["f1"] == pytest.approx(f1_score(labels, said))
+
+
+def test_nothing_divides_by_zero() -> None:
+    assert measures(np.zeros(2, bool), np.array([True, False])) == {
+        "accuracy": 0.5, "precision": 0.0, "recall": 0.0, "f1": 0.0,
+    }  # fmt: skip
+
+
+def test_the_source_calibration_rows_come_first_and_their_number_stays() -> None:
+    judged = seeded_jury(100)
+    turned = judged.rows(np.arange(100)[::-1])
+    places = kept(turned, PROTOCOLS["published"])
+    size = calibration_size(turned, places, PROTOCOLS["published"])
+    parts = [turned.parts[i] for i in places]
+    assert parts == ["calibration"] * size + ["test"] * (len(places) - size)
+    assert turned.disagreed[places].all()
+    of = split(turned, places, size, 4, PROTOCOLS["published"])
+    assert sorted([*of.calibration, *of.test]) == sorted(places)
+    assert len(of.calibration) == size
+
+
+def test_an_interval_holds_the_figure_and_no_rule_differs_from_itself() -> None:
+    found = run(seeded_jury(200), Protocol())
+    for of in found.outcomes:
+        assert of.accuracy.low <= of.accuracy.value <= of.accuracy.high
+    by = {of.rule: of for of in found.outcomes}
+    assert (by["majority"].to_majority.low, by["majority"].to_majority.high) == (0, 0)
+    assert list(by) == list(RULES)
+    assert run(seeded_jury(200), Protocol()) == found
+
+
+def test_the_bootstrap_covers_a_known_difference() -> None:
+    """Of 60 juries drawn from one law, nearly all intervals hold the difference that a very large one has."""
+    protocol = Protocol(seeds=(0, 1), rules=("majority", "mean_probability"), disagreement=False)
+    many = seeded_jury(40_000, seed=999)
+    majority = (many.verdicts.sum(axis=1) >= 2) == many.labels
+    truth = float((((many.p_true.mean(axis=1) > 0.5) == many.labels) * 1.0 - majority).mean())
+    held = 0
+    for seed in range(60):
+        of = next(of for of in run(seeded_jury(200, seed=seed), protocol).outcomes if of.rule == "mean_probability")
+        held += of.to_majority.low <= truth <= of.to_majority.high
+    assert held >= 51
+
+
+def test_ece_by_hand() -> None:
+    assert ece(np.array([0.75, 0.75]), np.array([True, False])) == pytest.approx(0.25)
+
+
+def test_leaving_a_juror_out_and_reliability() -> None:
+    judged = seeded_jury(120)
+    table = left_out(judged, Protocol())
+    assert set(table["juror"]) == set(judged.jurors)
+    assert (table["gain"] == table["accuracy"] - table["without"]).all()
+    assert left_out(judged.without(0), Protocol()).empty
+    bins = reliability(judged, Protocol())
+    shares = bins.groupby(["juror", "scale"])["share"].sum()
+    np.testing.assert_allclose(shares, 1)
+
+
+def test_pooled_sets_keep_their_promise_within_its_band() -> None:
+    judged = seeded_jury(2000)
+    protocol = Protocol(disagreement=False)
+    places = kept(judged, protocol)
+    sets = [pooled_sets(split(judged, places, 1000, seed, protocol), 100) for seed in range(20)]
+    assert sum(found.band[0] <= found.coverage <= found.band[1] for _, found in sets) >= 16
+    assert np.mean([found.coverage for _, found in sets]) == pytest.approx(0.9, abs=0.01)
+    members, found = sets[0]
+    assert found.only_true + found.only_false + found.both + found.empty == len(members) == 1000
+
+
+def test_what_can_not_be_tried_is_said() -> None:
+    judged = seeded_jury(40)
+    alike = judged.rows(~judged.disagreed)
+    with pytest.raises(InputError, match="agree on all"):
+        run(alike, Protocol())
+    with pytest.raises(InputError, match="answers are right"):
+        run(judged.rows(judged.labels), Protocol(disagreement=False))
+    with pytest.raises(InputError, match="calibration share"):
+        run(replace(judged, parts=("",) * 40), PROTOCOLS["published"])
+    with pytest.raises(InputError, match=r"\(0, 1\), got 1"):
+        Protocol(share=1.0)
+    with pytest.raises(InputError, match="at least one seed"):
+        Protocol(seeds=())
+    few = jury(np.array([[0.9, 0.1], [0.9, 0.2], [0.1, 0.9]]), np.array([True, False, False]))
+    with pytest.raises(InputError, match="nothing can be learnt"):
+        run(few, Protocol(share=0.4))
+
+
+# ---------------------------------------------------------------- the published files
+
+
+@pytest.fixture(scope="module")
+def published(request):
+    import os
+    from pathlib import Path
+
+    folder = os.environ.get("HEDGE_REAL_DATA")
+    if not folder:
+        pytest.skip("HEDGE_REAL_DATA is not set; this test reads what can't be shipped")
+    return read(sorted((Path(folder) / "juries").glob("jury_logits*.csv"))).judgements
+
+
+def test_the_published_experiment_gives_the_published_figures(published) -> None:
+    rules = to_json(run(published, PROTOCOLS["published"]))["rules"]
+    assert len(rules) == 6
+    assert round(rules["majority"]["accuracy"], 4) == 0.5959
+    assert round(rules["majority"]["f1"], 4) == 0.5934
+    assert round(rules["veto"]["accuracy"], 4) == 0.5990
+    assert rules["veto"]["f1"] == 0
+
+
+def test_what_the_published_files_also_say(published) -> None:
+    assert published.jurors == ("llama13b", "olmo13b", "stable13b")
+    found = run(published, PROTOCOLS["all-rules"])
+    assert (found.n, found.n_calibration, found.n_test) == (357, 164, 193)
+    assert round(1 - found.right, 3) == 0.583
+    assert round(found.ece, 2) == 0.25
+    assert round(found.ece_raw, 2) == 0.12
+    disputed = published.rows(published.disagreed)
+    mean = (disputed.p_true.mean(axis=1) > disputed.p_false.mean(axis=1)) == disputed.labels
+    assert mean.mean() == pytest.approx(0.656, abs=0.001)
+    assert ((published.verdicts.sum(axis=1) >= 2) == published.labels).mean() == 0.815
+    assert round(agreement(published).unanimous_wrong.value, 2) == 0.14

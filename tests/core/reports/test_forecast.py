@@ -1,0 +1,124 @@
+"""What is said of runs before they are launched, against figures by hand."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.inference import counting
+from core.reports import forecast as forecasts
+from core.reports.forecast import Forecast, Rate, Work
+from core.runs import store
+from core.runs.asked import draw_questions, prompts
+from core.runs.slots import Slot
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+
+SPEC = RunSpec(model="pocket-1m", task="qa", samples=100)
+SMALL = Slot("gpu0", "0", memory_gib=16.0, label="small card")
+
+
+def measured(spec: RunSpec, *, begins: float, scoring: float, host: str = "") -> RunRecord:
+    """A run that took so many seconds before its first question, and so many for all of them."""
+    said = {"scoring_seconds": scoring, "host": host or platform.node()}
+    record = RunRecord(spec, "done", created=0.0, started=100.0, ended=100.0 + begins + scoring, provenance=said)
+    store.create(record)
+    return record
+
+
+def worked(spec: RunSpec) -> Work:
+    """A hundred characters a question, twice as many with demonstrations."""
+    questions = spec.samples or 1000
+    return Work(questions, questions * (200 if spec.shots else 100), ("a prompt",))
+
+
+def test_work_is_counted_on_the_prompts_themselves():
+    found = forecasts.work_of(SPEC)
+    assert found is not None
+    asked = prompts(SPEC, draw_questions(SPEC))
+    assert (found.questions, found.characters) == (100, sum(len(prompt.text) for prompt in asked))
+    assert set(found.sample) <= {prompt.text for prompt in asked}
+
+
+def test_what_is_still_on_the_hub_is_not_asked_for(home):
+    assert forecasts.work_of(RunSpec(model="pocket-1m", task="qa@hub")) is None
+
+
+def test_time_is_the_beginning_and_the_characters_at_the_measured_rate(home):
+    # 100 questions of 100 characters in 20 s: 500 characters a second, after 3 s of loading.
+    earlier = [measured(SPEC, begins=3.0, scoring=20.0)]
+    asked = replace(SPEC, samples=400, shots=2, seed=1)  # 400 × 200 characters: 160 s
+    found = forecasts.forecast(asked, earlier=earlier, devices=[SMALL], worked=worked)
+    assert found.seconds == pytest.approx(163.0)
+    assert found.rate == Rate(SPEC.run_id, 3.0, 500.0, 5.0, here=True)
+    assert not found.counted
+    assert found.tokens == 20_000  # four characters each
+
+
+@pytest.mark.parametrize("other", [{"model": "other"}, {"dtype": "bfloat16"}, {"form": "cloze"}])
+def test_another_kind_of_run_measures_nothing(home, other: dict[str, Any]):
+    earlier = [measured(SPEC, begins=3.0, scoring=20.0)]
+    assert forecasts.rate(replace(SPEC, **other), earlier, worked=worked) is None
+
+
+def test_a_rate_of_this_machine_comes_before_one_of_another(home):
+    there = measured(SPEC, begins=0.0, scoring=1.0, host="elsewhere")
+    here = measured(replace(SPEC, seed=1), begins=0.0, scoring=10.0)
+    found = forecasts.rate(replace(SPEC, seed=2), [there, here], worked=worked)
+    assert found is not None
+    assert (found.run_id, found.here) == (here.run_id, True)
+    found = forecasts.rate(SPEC, [there], worked=worked)
+    assert found is not None
+    assert not found.here
+
+
+def test_a_run_that_was_gone_on_with_measures_nothing(home):
+    record = measured(SPEC, begins=3.0, scoring=20.0)
+    store.log(store.folder_of(record.run_id), "goes on after 50 questions that an earlier try finished")
+    assert forecasts.rate(SPEC, [record], worked=worked) is None
+
+
+def test_runs_are_spread_over_the_devices_in_their_order(home):
+    def taking(seconds: float) -> Forecast:
+        found = forecasts.forecast(SPEC, earlier=[], devices=[], worked=worked)
+        return replace(found, rate=Rate("", seconds, 1e12, 1.0, here=True))
+
+    runs = [taking(5), taking(3), taking(4)]  # one device: 12; two: 5 beside 3 + 4
+    assert forecasts.whole_time(runs, lanes=1) == pytest.approx(12.0)
+    assert forecasts.whole_time(runs, lanes=2) == pytest.approx(7.0)
+    assert forecasts.whole_time([*runs, replace(runs[0], rate=None)], lanes=2) is None
+
+
+def test_a_model_that_no_device_holds_is_said(home):
+    large = RunSpec(model="mistralai/Mistral-7B-v0.1", task="qa", samples=100)
+    found = forecasts.forecast(large, earlier=[], devices=[SMALL], worked=worked)
+    assert found.too_large == "32.9 GiB are needed, and the largest device, small card, has 16.0"
+    half = forecasts.forecast(replace(large, dtype="int4"), earlier=[], devices=[SMALL], worked=worked)
+    assert half.too_large == ""
+    assert half.download == 2 * 7_242_000_000  # its files on the hub are of 16 bits
+
+
+def test_disk_goes_by_an_earlier_run_of_the_task(home):
+    record = measured(SPEC, begins=1.0, scoring=1.0)
+    folder = store.folder_of(record.run_id)
+    (folder / "logits.parquet").write_bytes(b"0" * (50_000 - (folder / "run.json").stat().st_size))
+    found = forecasts.forecast(replace(SPEC, samples=300), earlier=[record], devices=[SMALL], worked=worked)
+    assert found.disk == 150_000
+    found = forecasts.forecast(SPEC, earlier=[], devices=[SMALL], worked=worked)
+    assert found.disk == 100 * forecasts.USUAL_DISK
+
+
+def test_tokens_are_counted_by_the_models_own_tokenizer(tmp_path):
+    found = forecasts.work_of(SPEC)
+    assert found is not None
+    held = counting.characters_per_token("pocket-1m", found.sample)
+    assert held is not None
+    assert 2 < held < 6  # English words in pieces
+    assert counting.is_here("pocket-1m")
+    assert counting.characters_per_token(str(tmp_path), ("text",)) is None
+    (tmp_path / "tokenizer.json").write_text("{}")
+    assert counting.characters_per_token(str(tmp_path), ("text",)) is None
+    assert not counting.is_here("nobody/has-this")

@@ -1,0 +1,72 @@
+"""Two runs question by question: counts, tests and intervals against hand and scipy's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.errors import InputError
+from core.reports import paired
+from core.reports.evaluation import load
+from core.reports.formed import form
+from tests.conftest import synthetic_run
+
+
+def test_counts_are_those_of_the_questions(home):
+    a, b = load(synthetic_run(seed=3)), load(synthetic_run(seed=3, model="other", signal=0.5))
+    (pair,) = paired.compare([(a, b)], 100)
+    right = [run.probabilities[run.test].argmax(axis=1) == run.labels[run.test] for run in (a, b)]
+    sizes = [form(run, "lac", 100).members.sum(axis=1) for run in (a, b)]
+    assert pair.n == 100
+    assert pair.only_first == int((right[0] & ~right[1]).sum())
+    assert pair.both_right + pair.only_first + pair.only_second + pair.both_wrong == pair.n
+    assert (pair.grew, pair.shrank) == (int((sizes[1] > sizes[0]).sum()), int((sizes[1] < sizes[0]).sum()))
+    assert pair.accuracy.mean == pytest.approx(right[1].mean() - right[0].mean())
+    assert pair.set_size.mean == pytest.approx(sizes[1].mean() - sizes[0].mean())
+    change = sizes[1] - sizes[0]
+    assert pair.p_values["t"] == pytest.approx(stats.ttest_rel(sizes[1], sizes[0]).pvalue)
+    assert pair.p_values["wilcoxon"] == pytest.approx(stats.wilcoxon(change[change != 0], method="asymptotic").pvalue)
+    assert pair.set_size.cohens_d == pytest.approx(change.mean() / change.std(ddof=1))
+    table = paired.questions(a, b, 100)
+    assert table["change"].tolist() == sorted(change.tolist(), reverse=True)
+    assert table["first_right"].sum() == right[0].sum()
+
+
+def test_a_run_beside_itself_differs_in_nothing(home):
+    run = load(synthetic_run())
+    (pair,) = paired.compare([(run, run)], 100)
+    assert set(pair.p_values.values()) == set(pair.holm.values()) == {1.0}
+    assert (pair.set_size.mean, pair.set_size.low, pair.set_size.high, pair.set_size.cohens_d) == (0, 0, 0, 0)
+
+
+def test_runs_that_share_too_little_are_refused(home):
+    a, b = load(synthetic_run(seed=1)), load(synthetic_run(seed=2, n=16, model="other"))
+    with pytest.raises(InputError, match="comparing them needs at least 10: take two runs of one task"):
+        paired.compare([(a, b)], 100)
+
+
+def test_mcnemar_is_the_binomial_law():
+    # 2 of 10 that differ: 2 · (1 + 10 + 45) / 1024.
+    assert paired.mcnemar(2, 8) == pytest.approx(112 / 1024)
+    assert paired.mcnemar(0, 0) == 1
+
+
+def test_the_bootstrap_interval_is_that_of_the_mean():
+    # Half zeros, half ones, n = 400: the mean's standard error is 0.5/20 = 0.025.
+    found = paired.difference(np.tile([0.0, 1.0], 200))
+    assert found.mean == 0.5
+    assert found.low == pytest.approx(0.5 - 1.96 * 0.025, abs=0.006)
+    assert found.high == pytest.approx(0.5 + 1.96 * 0.025, abs=0.006)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_is_the_slow_definition(p_values):
+    corrected = paired.holm(p_values)
+    m = len(p_values)
+    order = sorted(range(m), key=lambda i: p_values[i])
+    for place, i in enumerate(order):
+        steps = [min(1.0, (m - j) * p_values[order[j]]) for j in range(place + 1)]
+        assert corrected[i] == max(steps)

@@ -1,0 +1,167 @@
+"""Groups, the order of the queue, duplicates, repeats, the bin: on the real database, mostly without an agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+import pytest
+
+from core import cli
+from core.errors import InputError
+from core.runs import actions, claims, engine, groups, house, ledger, store
+from core.runs.store import RunRecord
+from core.settings import settings
+from tests.conftest import synthetic_run
+from tests.core.runs.conftest import begun, is_in, spec, until
+
+
+@pytest.fixture
+def no_agent(engine_home, monkeypatch):
+    """A queue that nobody works off."""
+    monkeypatch.setattr(engine, "ensure_agent", lambda: None)
+
+
+def order() -> list[str]:
+    return [now.run_id for now in engine.statuses() if now.state == "queued"]
+
+
+def test_the_queue_has_an_order_that_can_be_changed(no_agent):
+    names = [engine.submit(spec(seed=seed)) for seed in range(4)]
+    assert order() == names
+    engine.put_first([names[2]])
+    assert order() == [names[2], names[0], names[1], names[3]]
+    engine.put_first([names[3], names[0]])
+    assert order() == [names[3], names[0], names[2], names[1]]
+    engine.reorder([names[1], names[0], names[3], names[2]])
+    assert order() == [names[1], names[0], names[3], names[2]]
+    taken = claims.take("a:cpu", memory_gib=1)
+    assert taken.run_id == names[1]
+    engine.cancel(names[0])
+    with pytest.raises(InputError, match="is cancelled; only a queued run can be put first"):
+        engine.put_first([names[0]])
+    engine.reorder(names)  # the order as a page had it before the cancel
+    assert claims.take("b:cpu", memory_gib=1).run_id == names[2]
+    assert cli.main(["first", names[3]]) == 0
+
+
+def test_a_run_put_first_is_the_next_to_run(engine_home):
+    names = [engine.submit(spec(seed=seed)) for seed in range(3)]
+    until(begun(names[0]), "the first run")
+    engine.put_first([names[2]])
+    until(is_in(names[2], "done"), "the run that was put first")
+    assert engine.status(names[1]).state in ("queued", "running")
+    until(is_in(names[1], "done"), "the run behind it")
+
+
+def test_a_group_is_launched_cancelled_resumed_and_repeated_as_one(engine_home):
+    specs = [spec(seed=seed) for seed in range(3)]
+    group, outcome = actions.launch([*specs, specs[0], spec(task="nothing")], name="three seeds")
+    assert group.run_ids == outcome.done == tuple(s.run_id for s in specs)
+    assert next(iter(outcome.refused.values())).startswith("unknown task 'nothing'")
+    assert groups.known() == [groups.read(group.id)] == [group]
+    until(begun(group.run_ids[0]), "the first run")
+    cancelled = actions.cancel(group.run_ids)
+    assert set(cancelled.done) == set(group.run_ids)
+    until(lambda: all(is_in(name, "cancelled")() for name in group.run_ids), "all to stop")
+    assert not any("begins" in line for name in group.run_ids[1:] for line in store.read_log(name))
+    assert actions.resume(group.run_ids).done == group.run_ids
+    until(lambda: all(is_in(name, "done")() for name in group.run_ids), "all to be done")
+    assert list(actions.resume(group.run_ids).refused) == list(group.run_ids)
+    first = {name: store.read_record(name).created for name in group.run_ids}
+    assert actions.repeat(group.run_ids).done == group.run_ids
+    until(lambda: all(is_in(name, "done")() for name in group.run_ids), "all to be done again")
+    assert all(store.read_record(name).created > first[name] for name in group.run_ids)
+    assert {each.run_id for each in house.binned()} == set(group.run_ids)
+
+
+def test_a_group_of_nothing_and_one_that_is_damaged(home):
+    with pytest.raises(InputError, match="at least one run"):
+        groups.create([])
+    for unknown in ("", "../x", "none"):
+        with pytest.raises(InputError, match="there is no group"):
+            groups.read(unknown)
+    group = groups.create(["a", "b"])
+    path = settings().home / "groups" / f"{group.id}.json"
+    path.write_text("{")
+    with pytest.raises(InputError, match="its runs are not affected"):
+        groups.read(group.id)
+    assert groups.known() == []
+
+
+def test_what_exists_is_found_before_it_is_launched(no_agent):
+    name = engine.submit(spec())
+    found = actions.existing([spec(), spec(seed=1)])
+    assert [(each, now.state) for each, now in found.items()] == [(name, "queued")]
+
+
+def test_delete_and_have_back(no_agent, capsys):
+    name = synthetic_run(seed=5)
+    content = {path.name: path.read_bytes() for path in store.folder_of(name).iterdir()}
+    size = sum(len(data) for data in content.values())
+    assert actions.disk_use(name) == size
+    assert cli.main(["delete", name, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"runs": [name]}
+    assert name not in store.run_ids()
+    with pytest.raises(InputError, match="there is no run"):
+        engine.status(name)
+    assert cli.main(["bin", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["run"], row["bytes"]) == (name, size)
+    assert cli.main(["restore", name[:-3]]) == 0
+    assert {path.name: path.read_bytes() for path in store.folder_of(name).iterdir()} == content
+    actions.delete(name)
+    synthetic_run(seed=5)
+    with pytest.raises(InputError, match="was made again since"):
+        actions.restore(name)
+    actions.delete(name)
+    assert len(house.binned()) == 2
+    actions.restore(name)
+    assert len(house.binned()) == 1
+    capsys.readouterr()
+    assert cli.main(["bin", "--empty"]) == 0
+    assert "1 deleted runs are gone for good" in capsys.readouterr().out
+    with pytest.raises(InputError, match="there is no deleted run"):
+        actions.restore(name)
+
+
+def test_what_can_not_be_deleted(no_agent, monkeypatch):
+    waiting = engine.submit(spec())
+    actions.delete(waiting)  # which is taken out of the queue first
+    assert ledger.entries([waiting])[waiting].status == ledger.CANCELLED
+    assert claims.places() == {}
+    name = engine.submit(spec(seed=1))
+    claims.take("elsewhere:cpu", memory_gib=1)
+    store.create(RunRecord(spec=spec(seed=1), state="running", created=0.0))
+    monkeypatch.setattr(engine.states, "is_executed", lambda record, entry: True)
+    monkeypatch.setattr(engine.states, "judge", lambda record, entry, *, held: ("running", ""))
+    with pytest.raises(InputError, match="is running; cancel it first"):
+        actions.delete(name)
+
+
+def test_a_bundled_run_stays(home):
+    bundled = [name for name in store.run_ids() if store.is_bundled(name)]
+    if not bundled:
+        pytest.skip("no run ships with Hedge yet")
+    with pytest.raises(InputError, match="ships with Hedge"):
+        actions.delete(bundled[0])
+
+
+def test_the_bin_is_emptied_of_what_is_a_week_old(home):
+    old, new = synthetic_run(seed=1), synthetic_run(seed=2)
+    for name in (old, new):
+        house.put_in_bin(store.folder_of(name))
+    folder = next(each.folder for each in house.binned() if each.run_id == old)
+    week_ago = time.time() - house.KEEP_S - 60
+    os.rename(folder, folder.with_name(f"{old}@{int(week_ago * 1000)}"))
+    house.keep()
+    assert [each.run_id for each in house.binned()] == [new]
+
+
+def test_a_deleted_run_that_is_asked_for_again_starts_anew(no_agent):
+    name = engine.submit(spec())
+    actions.delete(name)
+    assert engine.submit(spec()) == name
+    assert engine.status(name).state == "queued"
+    assert order() == [name]

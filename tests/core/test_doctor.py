@@ -1,0 +1,117 @@
+"""The doctor: every finding says what it means, and none hides another."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from core import doctor
+from core.doctor import Finding
+from core.errors import RunError
+from core.inference.speed import measure
+from core.runs import database, gpus
+from core.settings import ROOT
+
+NAMES = [
+    *("versions", "torch", "driver", "gpu", "memory", "disk", "bundled", "database", "agent", "hub", "hub token"),
+    "speed of cpu",
+]
+
+
+@pytest.fixture
+def quick(home, monkeypatch):
+    """No network and little measuring."""
+    monkeypatch.setattr("core.inference.speed.MULTIPLY_S", 0.0)
+    monkeypatch.setattr("core.inference.speed.COPY_S", 0.0)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(gpus, "readings", lambda: [])
+    monkeypatch.setattr(gpus, "driver", lambda: "")
+    return home
+
+
+def found() -> dict[str, Finding]:
+    return {finding.name: finding for finding in doctor.findings()}
+
+
+def test_every_finding_has_a_value_and_a_meaning(quick, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_a_secret_of_the_tests")
+    seen = found()
+    if "speed of cpu" in seen:  # a machine without a GPU
+        assert list(seen) == NAMES
+    assert all(finding.value and finding.meaning.endswith(".") for finding in seen.values())
+    assert seen["hub token"].value == "present"
+    assert "secret" not in json.dumps([finding.value + finding.meaning for finding in seen.values()])
+    assert not seen["hub"].good
+    assert seen["hub"].value.startswith("127.0.0.1 can't be reached")
+    assert seen["database"].value.endswith("engine.sqlite, not made yet")
+    assert not quick.exists()  # looking writes nothing
+
+
+def test_a_database_that_is_there_and_one_that_is_gone(quick, monkeypatch):
+    database.prepare()
+    assert "answers in" in found()["database"].value
+    monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://hedge:secret@127.0.0.1:1/hedge")
+    seen = found()
+    assert not seen["database"].good
+    assert "secret" not in seen["database"].value
+    assert seen["agent"].value == "none on this host"
+
+
+def test_gpus_and_a_torch_that_cannot_use_them(quick, monkeypatch):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("this torch can use the GPU")
+    card = gpus.Reading(0, "GPU-0", "Card", 80.0, 8.0, 0.0, 41)
+    monkeypatch.setattr(gpus, "readings", lambda: [card])
+    monkeypatch.setattr(gpus, "driver", lambda: "580.1")
+    seen = found()
+    assert seen["gpu 0"].value == "Card, 72 of 80 GiB free, 41 °C"
+    # (80 - 0.5) GiB / 1.2 / 2 bytes = 35.6 B
+    assert seen["gpu 0"].meaning == "Room for about 36 B parameters in float16."
+    assert not seen["driver"].good
+    assert seen["driver"].value == "NVIDIA 580.1"
+
+
+def test_what_cannot_be_looked_at_hides_nothing(quick, monkeypatch):
+    def broken():
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr(doctor, "available", broken)
+    seen = found()
+    assert seen["models"] == Finding("models", "ZeroDivisionError: of all things", False, "It could not be looked at.")
+    assert seen["hub token"]
+
+
+def test_the_measured_product_is_right_and_fast_machines_are_faster_than_none(quick):
+    for speed in measure():
+        assert speed.error < doctor.WRONG_BY
+        assert speed.gflops > 0
+        assert speed.copy > 0
+
+
+def test_a_page_asks_without_loading_torch(home):
+    code = (
+        "import sys\nfrom core import doctor\nfound = doctor.ask()\n"
+        "assert not {'torch', 'transformers'} & set(sys.modules)\nprint([f.name for f in found])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "'speed of c" in said.stdout
+
+
+def test_a_doctor_that_gives_no_answer(home, monkeypatch):
+    with pytest.raises(RunError, match=r"did not answer within 0.01 s"):
+        doctor.ask(within_s=0.01)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(RunError, match=r"ended without an answer \(no reason\)"):
+        doctor.ask()
+
+
+def test_a_home_that_is_no_folder_is_one_sentence(quick, monkeypatch):
+    monkeypatch.setenv("HEDGE_HOME", "s3://bucket")
+    assert found()["disk"].value.startswith(
+        "HEDGE_HOME must be a folder that this machine has mounted, got s3://bucket"
+    )

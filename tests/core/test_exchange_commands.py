@@ -1,0 +1,114 @@
+"""Import, export and compare on the command line: one JSON document, the right exit status, nothing half-done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.cli import main
+from core.reports.evaluation import load
+from core.reports.report import report
+from core.runs import store
+from core.settings import settings
+from tests.conftest import synthetic_run
+
+CSV = "id,A,B,label\n1,0.7,0.3,A\n2,0.2,0.8,B\n3,0.6,0.4,A\n4,0.5,0.5,B\n"
+
+
+def test_a_table_comes_in_by_name(home, tmp_path, capsys):
+    path = tmp_path / "mine.csv"
+    path.write_text(CSV)
+    assert main(["import", "table", str(path), "--model", "m", "--task", "t", "--json"]) == 0
+    (name,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (load(name).spec.model, load(name).spec.task) == ("m", "t")
+
+
+def test_columns_are_named_on_the_command_line(home, tmp_path, capsys):
+    path = tmp_path / "mine.csv"
+    path.write_text(CSV.replace("A,B,label", "yes,no,says").replace(",A\n", ",yes\n").replace(",B\n", ",no\n"))
+    assert main(["import", "table", str(path), "--options", "yes", "no"]) == 2
+    assert "--options needs --label" in capsys.readouterr().err
+    arguments = ["--options", "yes", "no", "--label", "says", "--values", "probabilities"]
+    assert main(["import", "table", str(path), *arguments]) == 0
+    assert len(store.run_ids()) >= 1
+
+
+@pytest.mark.parametrize("kind", ["table", "lm-eval", "inspect", "bluq"])
+def test_a_file_that_is_not_there_is_one_sentence(home, tmp_path, capsys, kind):
+    assert main(["import", kind, str(tmp_path / "gone.jsonl")]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "gone.jsonl" in said.err
+    assert "Traceback" not in said.err
+    assert not settings().runs.exists()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_out_and_in_again_is_the_same_report(home, tmp_path, capsys, kind):
+    name = synthetic_run()
+    assert main(["export", name, "--format", kind, "--out", str(tmp_path / "out"), "--json"]) == 0
+    (path,) = json.loads(capsys.readouterr().out)["files"]
+    assert main(["import", "table", path, "--json"]) == 0
+    (again,) = json.loads(capsys.readouterr().out)["runs"]
+    made = [report(load(one), 100).to_json() for one in (name, again)]
+    for values in made:
+        del values["run"]
+    assert made[0] == made[1]
+
+
+def test_a_benchmark_goes_out_as_three_files(home, tmp_path, capsys):
+    names = [synthetic_run(seed=i, model=f"model-{i}") for i in range(2)]
+    assert main(["export", *names, "--format", "json", "--out", str(tmp_path), "--json"]) == 0
+    paths = json.loads(capsys.readouterr().out)["files"]
+    kinds = {path.split("/")[-1].split("_")[0]: json.loads(Path(path).read_text()) for path in paths}
+    assert set(kinds) == {"results", "summary", "config"}
+    assert len(kinds["results"]) == 4
+    made = report(load(names[0]), 100)
+    first = kinds["results"][0]
+    assert (first["model"], first["conformal_method"], first["num_samples"]) == ("model-0", "lac", 100)
+    assert first["coverage_rate"] == made.scores["lac"].coverage
+    mean = sum(row["avg_set_size"] for row in kinds["results"]) / 4
+    assert kinds["summary"]["overall"]["avg_set_size"] == pytest.approx(mean)
+    assert kinds["config"]["alpha"] == 0.1
+    assert [run["run"] for run in kinds["config"]["runs"]] == names
+
+
+@pytest.mark.parametrize(("kind", "name"), [("xlsx", "runs.xlsx"), ("md", "results_summary.md")])
+def test_documents_are_written(home, tmp_path, capsys, kind, name):
+    run = synthetic_run()
+    assert main(["export", run, "--format", kind, "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / name)
+    assert (tmp_path / name).stat().st_size > 500
+
+
+def test_the_report_is_drawn_in_a_process_of_its_own(home, tmp_path, capsys):
+    run = synthetic_run(n=60)
+    assert main(["export", run, "--format", "html", "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "report.html").stat().st_size > 50_000
+    (tmp_path / "file").write_text("x")
+    assert main(["export", run, "--format", "html", "--out", str(tmp_path / "file")]) == 2
+    assert "can't be written" in capsys.readouterr().err
+
+
+def test_a_run_that_has_not_ended_goes_nowhere(home, tmp_path, capsys):
+    run = synthetic_run()
+    store.update_record(run, state="failed")
+    assert main(["export", run, "--format", "csv", "--out", str(tmp_path / "out")]) == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_compare_says_figures_pairs_and_verdicts(home, capsys):
+    names = [synthetic_run(seed=5, model=f"m-{i}B", signal=1.0 + i) for i in range(1, 4)]
+    assert main(["compare", *names, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert [row["score"] for row in made["runs"]] == ["lac", "aps"] * 3
+    assert len(made["pairs"]) == 3
+    assert [claim["verdict"] for claim in made["claims"]] == [
+        "can't tell with 3 models",
+        "can't tell with 3 models",
+        "can't tell with 0 pairs",
+    ]
+    assert main(["compare", *names]) == 0
+    assert "p after Holm" in capsys.readouterr().out

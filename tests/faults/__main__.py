@@ -1,0 +1,32 @@
+"""The fault table: ``python -m tests.faults [--tries 20] [--only NAME ...]`` prints it for RESULTS.md."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.faults.played import FAULTS, NotHere, worker_killed
+from tests.faults.stage import HEADER
+from tests.postgres import server
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("--tries", type=int, default=20, help="random moments at which a worker is killed")
+    parser.add_argument("--only", nargs="+", choices=[fault.__name__ for fault in FAULTS])
+    options = parser.parse_args()
+    print(HEADER, flush=True)
+    with server() as postgres:
+        for fault in FAULTS:
+            if options.only and fault.__name__ not in options.only:
+                continue
+            for on in (None, postgres):
+                try:
+                    row = fault(on, tries=options.tries) if fault is worker_killed else fault(on)
+                    print(row.to_markdown(), flush=True)
+                except (NotHere, AssertionError) as error:
+                    print(f"{fault.__name__} on {'Postgres' if on else 'SQLite'}: {error}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

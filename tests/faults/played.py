@@ -1,0 +1,317 @@
+"""The faults: each plays one on a stage and says what was seen.
+
+A fault that needs what this machine or this user lacks (a mount, a control group, a library) raises
+:class:`NotHere` with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from core.runs import engine, hosts, store
+from tests.faults.stage import Row, Seen, Stage, stage, wait_for
+from tests.postgres import Server
+
+DATABASE_GONE_S = 3.0
+STOPPED_S = hosts.STALE_S + 3
+TMPFS_MB = 4
+MEMORY_MB = 500
+CLOCK = Path(__file__).parent / "clock"
+HANG_MINUTES = 0.05
+
+
+class NotHere(Exception):
+    """This machine can't show this fault."""
+
+
+def worker_killed(on: Server | None, *, tries: int = 1, seed: int = 6) -> Row:
+    """SIGKILL to the worker at a random moment between submit and end."""
+    moments = random.Random(seed)
+    with stage(on) as s:
+        row = Row("worker SIGKILL at a random moment", s.database)
+        s.agent()
+        warm(s)
+        for _ in range(tries):
+            s.forget_trace()
+            name = engine.submit(s.spec())
+            time.sleep(moments.uniform(0.1, 1.8))
+            if engine.status(name).ended:
+                name = engine.submit(s.spec())
+                wait_for(lambda name=name: s.done(name) > 0, "the first question")
+            begun = s.begins(name)
+            s.worker().kill()
+            row.tries.append(s.look(name, time.monotonic(), begun=begun))
+        return row
+
+
+def agent_killed(on: Server | None) -> Row:
+    """SIGKILL to the agent; a person opens the page, which starts another."""
+    with stage(on) as s:
+        row = Row("agent SIGKILL, then the page is opened", s.database)
+        agent = s.agent()
+        name = underway(s)
+        row.tries.append(_killed(s, name, [agent]))
+        return row
+
+
+def page_killed(on: Server | None) -> Row:
+    """SIGKILL to the page server that launched the run."""
+    with stage(on) as s:
+        row = Row("page server SIGKILL", s.database)
+        s.agent()
+        page, name = s.page(s.spec())
+        wait_for(lambda: s.done(name) >= 60, "the second chunk")
+        begun = s.begins(name)
+        os.killpg(page.pid, signal.SIGKILL)
+        row.tries.append(s.look(name, time.monotonic(), begun=begun))
+        return row
+
+
+def both_killed(on: Server | None) -> Row:
+    """SIGKILL to the page server and the agent; a person opens the page again."""
+    with stage(on) as s:
+        row = Row("page server and agent SIGKILL at once, then the page is opened", s.database)
+        agent = s.agent()
+        page, name = s.page(s.spec())
+        wait_for(lambda: s.done(name) >= 60, "the second chunk")
+        os.killpg(page.pid, signal.SIGKILL)
+        row.tries.append(_killed(s, name, [agent]))
+        return row
+
+
+def _killed(s: Stage, name: str, processes: list[psutil.Process]) -> Seen:
+    begun = s.begins(name)
+    for process in processes:
+        process.kill()
+    since = time.monotonic()
+    # What a person does on the page: they see that nobody is at the run and ask for it to go on.
+    shown = wait_for(
+        lambda: (now := engine.status(name)).message and not now.worker_alive and now, "the page to say it"
+    )
+    noticed = time.monotonic() - since
+    engine.resume(name)
+    seen = s.look(name, since, begun=begun)
+    seen.noticed, seen.said = noticed, shown.message
+    return seen
+
+
+def database_gone(on: Server | None) -> Row:
+    """Postgres is killed and comes back; SQLite is locked by somebody for as long."""
+    with stage(on) as s:
+        what = "database killed, back" if on else "database locked"
+        row = Row(f"{what} after {DATABASE_GONE_S:g} s", s.database)
+        s.agent()
+        name = underway(s)
+        begun, since = s.begins(name), time.monotonic()
+        if on:
+            on.kill()
+        else:
+            other = sqlite3.connect(s.home / "engine.sqlite", isolation_level=None)
+            other.execute("BEGIN EXCLUSIVE")
+        first = s.look(name, since, begun=begun, until=lambda state: time.monotonic() - since > DATABASE_GONE_S)
+        if on:
+            on.start()
+        else:
+            other.close()
+        seen = s.look(name, since, begun=begun)
+        seen.noticed, seen.said = first.noticed, first.said
+        row.tries.append(seen)
+        return row
+
+
+def unplugged(on: Server | None) -> Row:
+    """All of a host's processes stand still for longer than its heartbeat may, then go on."""
+    with stage(on) as s:
+        row = Row(f"host unplugged for {STOPPED_S:g} s, then back" + (", beside another" if on else ""), s.database)
+        s.model(ms=40)
+        agent = s.agent("a" if on else "")
+        name = engine.submit(s.spec())
+        wait_for(lambda: s.done(name) > 0, "the first question")
+        if on:
+            s.agent("b")
+        wait_for(lambda: s.done(name) >= 60, "the second chunk")
+        stopped = [agent, *agent.children(recursive=True)]
+        begun = s.begins(name)
+        for process in stopped:
+            process.suspend()
+        since = time.monotonic()
+        first = s.look(name, since, begun=begun, until=lambda state: time.monotonic() - since > STOPPED_S)
+        for process in stopped:
+            process.resume()
+        seen = s.look(name, since, begun=begun)
+        seen.noticed, seen.said = first.noticed, first.said
+        seen.resumed = first.resumed or seen.resumed
+        row.tries.append(seen)
+        return row
+
+
+def disk_full(on: Server | None) -> Row:
+    """The disk fills up during a run; a person makes room and resumes it."""
+    with tmpfs() as home, stage(on, home=home) as s:
+        row = Row("disk full, then freed and resumed", s.database)
+        s.agent()
+        name = underway(s)
+        begun, since = s.begins(name), time.monotonic()
+        ballast = home / "ballast"
+        with suppress(OSError), ballast.open("wb", buffering=0) as file:
+            while True:
+                file.write(b"\0" * 4096)
+        first = s.look(name, since, begun=begun, until=lambda state: state in ("failed", "done"))
+        ballast.unlink()
+        if first.state == "failed":
+            engine.resume(name)
+        seen = s.look(name, since, begun=begun)
+        seen.noticed, seen.said = first.noticed, first.said
+        row.tries.append(seen)
+        return row
+
+
+def clock_jumped(on: Server | None) -> Row:
+    """The host's clock is set an hour ahead, then an hour back."""
+    with stage(on) as s:
+        row = Row("clock set an hour ahead, then an hour back", s.database)
+        s.model(ms=40)
+        setting = s.home / "clock"
+        setting.write_text("0")
+        s.agent(HEDGE_TEST_CLOCK=str(setting), PYTHONPATH=str(CLOCK))
+        name = underway(s, done=20)
+        begun, since = s.begins(name), time.monotonic()
+        setting.write_text("3600")
+        wait_for(lambda: _off(name) > 3000, "the worker to see the clock ahead")
+        wait_for(lambda: s.done(name) >= 60, "the second chunk")
+        setting.write_text("-3600")
+        wait_for(lambda: _off(name) < -3000, "the worker to see the clock behind")
+        row.tries.append(s.look(name, since, begun=begun))
+        return row
+
+
+def _off(name: str) -> float:
+    """How far ahead of ours the worker's clock is, as its progress is stamped."""
+    progress = store.read_progress(name)
+    return progress.updated - time.time() if progress else 0.0
+
+
+def hangs(on: Server | None) -> Row:
+    """The worker stands still at its sixtieth question, again and again."""
+    os.environ["HEDGE_HANG_MINUTES"] = str(HANG_MINUTES)
+    with stage(on) as s:
+        os.environ["HEDGE_HANG_MINUTES"] = str(HANG_MINUTES)
+        row = Row(f"worker hangs (limit {HANG_MINUTES * 60:g} s here, 15 min by default)", s.database)
+        s.model(hang_at=60)
+        s.agent()
+        name = underway(s, done=55)
+        row.tries.append(s.look(name, time.monotonic(), begun=1))
+        return row
+
+
+def always_dies(on: Server | None) -> Row:
+    """A run that kills every worker."""
+    with stage(on) as s:
+        row = Row("run that always kills its worker", s.database)
+        s.model(die_at=10)
+        s.agent()
+        name = engine.submit(s.spec())
+        wait_for(lambda: s.begins(name), "its first try")
+        row.tries.append(s.look(name, time.monotonic(), begun=1))
+        return row
+
+
+def out_of_memory(on: Server | None) -> Row:
+    """The worker takes more memory than its control group may have, and the kernel kills it."""
+    with stage(on) as s, limited_memory() as join:
+        row = Row(f"out of memory (a control group of {MEMORY_MB} MB)", s.database)
+        s.model(eat_at=10)
+        agent = s.agent()
+        for process in [agent, *agent.children(recursive=True)]:
+            join(process.pid)
+        name = engine.submit(s.spec())
+        wait_for(lambda: s.begins(name), "its first try")
+        row.tries.append(s.look(name, time.monotonic(), begun=1))
+        s.end_all()
+        return row
+
+
+FAULTS: tuple[Callable[[Server | None], Row], ...] = (
+    *(worker_killed, agent_killed, page_killed, both_killed, database_gone, unplugged),
+    *(disk_full, clock_jumped, hangs, always_dies, out_of_memory),
+)
+
+
+def warm(s: Stage) -> None:
+    """Have a worker that has done a run."""
+    name = engine.submit(s.spec(samples=4))
+    wait_for(lambda: engine.status(name).ended, "the first run")
+
+
+def underway(s: Stage, *, done: int = 60) -> str:
+    """A run that is in its second chunk."""
+    name = engine.submit(s.spec())
+    wait_for(lambda: s.done(name) >= done, f"question {done}")
+    return name
+
+
+@contextmanager
+def tmpfs() -> Iterator[Path]:
+    """A small disk of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="hedge-small-disk-"))
+    command = ["mount", "-t", "tmpfs", "-o", f"size={TMPFS_MB}m", "tmpfs", str(folder)]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    if said.returncode:
+        folder.rmdir()
+        raise NotHere(f"no small disk can be mounted ({said.stderr.strip()})")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=False)
+        folder.rmdir()
+
+
+@contextmanager
+def limited_memory() -> Iterator[Callable[[int], None]]:
+    """A control group with little memory; gives a function that puts a process into it."""
+    group = _own_group() / f"hedge-test-{os.getpid()}"
+    limit = "memory.max" if "/memory/" not in str(group) else "memory.limit_in_bytes"
+    try:
+        group.mkdir()
+        (group / limit).write_text(str(MEMORY_MB * 2**20))
+    except OSError as error:
+        with suppress(OSError):
+            group.rmdir()
+        raise NotHere(f"no control group can be made ({error.strerror})") from None
+    try:
+        yield lambda pid: (group / "cgroup.procs").write_text(str(pid)) and None
+    finally:
+        for pid in (group / "cgroup.procs").read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        wait_for(lambda: not (group / "cgroup.procs").read_text().split(), "the control group to be empty")
+        group.rmdir()
+
+
+def _own_group() -> Path:
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "memory" in controllers.split(","):
+            return Path("/sys/fs/cgroup/memory") / path.lstrip("/")
+    return Path("/sys/fs/cgroup")
+
+
+def failed_as_it_should(row: Row) -> bool:
+    """Whether a run that can't be finished was given up with its reason."""
+    return all(seen.state == "failed" and seen.said for seen in row.tries)
+
+
+def nothing_lost(row: Row) -> bool:
+    """Whether every run was finished with every question once."""
+    return all(seen.state == "done" and not seen.lost and not seen.twice for seen in row.tries)

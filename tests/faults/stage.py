@@ -1,0 +1,281 @@
+"""Where a fault is played: a home and a database of its own, real agents, and a page that looks on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from core.errors import HedgeError
+from core.runs import database, engine, liveness, lock, store
+from core.runs.process import environment
+from core.runs.spec import RunSpec
+from core.settings import ROOT
+from tests.postgres import Server
+
+LOOK_EVERY_S = 0.02
+WITHIN_S = 60.0
+QUESTIONS = 130
+
+PAGE = """
+import sys, time
+from core.runs import engine
+from core.runs.spec import RunSpec
+import json
+name = engine.submit(RunSpec(**json.loads(sys.argv[1])))
+print(name, flush=True)
+while True:
+    engine.statuses()
+    time.sleep(0.5)
+"""
+"""What a page server does with the engine: it launches a run, then looks at it."""
+
+
+@dataclass
+class Seen:
+    """What one try showed. Times are seconds from the fault; ``said`` is what the page showed when it noticed."""
+
+    noticed: float | None = None
+    resumed: float | None = None
+    lost: int = 0
+    twice: int = 0
+    again: int = 0
+    said: str = ""
+    state: str = ""
+
+
+@dataclass
+class Row:
+    """A line of the table: what all tries of one fault on one database showed."""
+
+    fault: str
+    database: str
+    tries: list[Seen] = field(default_factory=list)
+
+    def to_markdown(self) -> str:
+        noticed = _seconds([seen.noticed for seen in self.tries])
+        resumed = _seconds([seen.resumed for seen in self.tries])
+        lost, twice = sum(s.lost for s in self.tries), sum(s.twice for s in self.tries)
+        again = _counts([seen.again for seen in self.tries])
+        odd = [seen.said for seen in self.tries if seen.state != "done"]
+        said = Counter(odd or [seen.said for seen in self.tries if seen.said]).most_common(1)
+        ended = ", ".join(f"{n} {state}" for state, n in Counter(seen.state for seen in self.tries).items())
+        words = said[0][0] if said else "nothing: there is nothing to say"
+        return (
+            f"| {self.fault} | {self.database} | {len(self.tries)}: {ended} | {noticed} | {resumed} | {lost} | {twice} "
+            f"| {again} | {words} |"
+        )
+
+
+HEADER = (
+    "| fault | database | tries: ended | noticed after | resumed after | lost | twice | scored twice "
+    "| the page said |\n"
+    "|---|---|---|---|---|---|---|---|---|"
+)
+
+
+def _seconds(values: list[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "–"
+    median, worst = statistics.median(known), max(known)
+    return f"{median:.1f} s" if len(known) == 1 else f"{median:.1f} s, worst {worst:.1f} s"
+
+
+def _counts(values: list[int]) -> str:
+    return str(values[0]) if len(values) == 1 else f"{statistics.median(values):g}, worst {max(values)}"
+
+
+class Stage:
+    """A home, a database and what lives there."""
+
+    def __init__(self, home: Path, server: Server | None) -> None:
+        self.home = home
+        self.server = server
+        self.seeds = 0
+        self.pages: list[subprocess.Popen[str]] = []
+
+    @property
+    def database(self) -> str:
+        return "Postgres" if self.server else "SQLite"
+
+    def spec(self, **changes: Any) -> RunSpec:
+        """A run that has not been yet."""
+        self.seeds += 1
+        return RunSpec(**({"model": "fake", "task": "qa", "samples": QUESTIONS, "seed": self.seeds} | changes))
+
+    def model(self, **options: Any) -> None:
+        """How the fake model of agents that start from now on behaves; ten milliseconds a question by default."""
+        os.environ["HEDGE_FAKE_ENGINE"] = json.dumps({"ms": 10, "trace": str(self.home / "trace")} | options)
+
+    def agent(self, host: str = "", **variables: str) -> psutil.Process:
+        """Start an agent, this host's or one of another name, and wait until it lives."""
+        with (self.home / "agent.err").open("ab") as log:
+            subprocess.run(
+                [sys.executable, "-m", "core.runs.detached", "core.runs.agent"],
+                cwd=ROOT,
+                env=environment() | ({"HEDGE_HOST": host} if host else {}) | variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+                check=True,
+            )
+        path = liveness.agent_lock(host)
+        wait_for(lambda: lock.is_held(path), "the agent")
+        return psutil.Process(lock.holder(path))
+
+    def worker(self, host: str = "") -> psutil.Process:
+        path = liveness.worker_lock(f"{host or liveness.host()}:cpu")
+        wait_for(lambda: lock.is_held(path), "the worker")
+        return psutil.Process(lock.holder(path))
+
+    def page(self, spec: RunSpec) -> tuple[subprocess.Popen[str], str]:
+        """A page server of its own that launches a run; returns it and the run's id."""
+        started = subprocess.Popen(
+            [sys.executable, "-c", PAGE, json.dumps(spec.to_json())],
+            cwd=ROOT,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.pages.append(started)
+        assert started.stdout
+        return started, started.stdout.readline().strip()
+
+    def begins(self, run_id: str) -> int:
+        return sum(" begins: " in line for line in store.read_log(run_id))
+
+    def done(self, run_id: str) -> int:
+        """Questions that the run's progress speaks of."""
+        with suppress(HedgeError, ValueError):
+            progress = store.read_progress(run_id)
+            return progress.done if progress else 0
+        return 0
+
+    def look(self, run_id: str, since: float, *, begun: int, until: Callable[[str], bool] | None = None) -> Seen:
+        """Watch a run as a page does, from a fault at ``since`` (monotonic) until the run has ended."""
+        seen = Seen()
+        end = time.monotonic() + WITHIN_S
+        while time.monotonic() < end:
+            try:
+                now = engine.status(run_id)
+                state, words = now.state, now.message
+                unusual = bool(words) or (state == "running" and not now.worker_alive)
+            except HedgeError as error:
+                state, words, unusual = "", str(error), True
+            noticed = [
+                line for line in _log(run_id) if "was killed" in line or "was ended" in line or " is gone" in line
+            ]
+            if seen.noticed is None and (unusual or noticed):
+                seen.noticed = time.monotonic() - since
+                seen.said = words or noticed[-1].split(" ", 2)[2]
+            elif unusual and words and not seen.said:
+                seen.said = words
+            if seen.resumed is None and self.begins(run_id) > begun:
+                seen.resumed = time.monotonic() - since
+            seen.state = state
+            if until(state) if until else state in store.ENDED:
+                break
+            time.sleep(LOOK_EVERY_S)
+        else:
+            raise AssertionError(f"run {run_id} has not ended within {WITHIN_S:g} s: {_log(run_id)[-5:]}")
+        if seen.state == "failed":
+            seen.said = engine.status(run_id).message
+        return self.count(run_id, seen)
+
+    def count(self, run_id: str, seen: Seen) -> Seen:
+        """Which questions a run that is done has lost, or has twice; how many were scored more than once."""
+        traced = Counter((self.home / "trace").read_text().split()) if (self.home / "trace").exists() else Counter()
+        seen.again = sum(times - 1 for times in traced.values())
+        if seen.state == "done":
+            questions = store.read_questions(run_id).to_pydict()
+            asked = {n for n, r in zip(questions["id"], questions["role"], strict=True) if r != "demonstration"}
+            found = Counter(store.read_logits(run_id).ids)
+            seen.lost = len(asked - set(found)) + len(set(found) - asked)
+            seen.twice = sum(times - 1 for times in found.values())
+        return seen
+
+    def forget_trace(self) -> None:
+        (self.home / "trace").unlink(missing_ok=True)
+
+    def end_all(self) -> None:
+        """End everything that lives in this home."""
+        for page in self.pages:
+            with suppress(ProcessLookupError):
+                os.killpg(page.pid, signal.SIGKILL)
+            page.wait()
+            if page.stdout:
+                page.stdout.close()
+        self.pages.clear()
+        for process in sorted(living(self.home), key=lambda p: "core.runs.agent" not in p.cmdline()):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+                process.wait(10)
+        wait_for(lambda: not living(self.home), "all processes to end")
+
+
+def _log(run_id: str) -> list[str]:
+    with suppress(HedgeError, OSError):
+        return store.read_log(run_id)
+    return []
+
+
+def living(home: Path) -> list[psutil.Process]:
+    """The agents and workers of a home."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            ours = process.environ().get("HEDGE_HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE
+            if ours and any(part.startswith("core.runs.") for part in process.cmdline()):
+                found.append(process)
+    return found
+
+
+def wait_for(condition: Callable[[], Any], what: str, *, within_s: float = WITHIN_S) -> Any:
+    end = time.monotonic() + within_s
+    while not (value := condition()):
+        assert time.monotonic() < end, f"waited {within_s:g} s in vain for {what}"
+        time.sleep(LOOK_EVERY_S)
+    return value
+
+
+@contextmanager
+def stage(server: Server | None = None, *, home: Path | None = None) -> Iterator[Stage]:
+    """A stage on SQLite, or on a server's new database; nothing of it is left."""
+    names = ("HEDGE_HOME", "HEDGE_DATABASE_URL", "HEDGE_FAKE_ENGINE", "HEDGE_HANG_MINUTES", "CUDA_VISIBLE_DEVICES")
+    before = {name: os.environ.get(name) for name in names}
+    folder = home or Path(tempfile.mkdtemp(prefix="hedge-fault-"))
+    os.environ |= {"HEDGE_HOME": str(folder), "CUDA_VISIBLE_DEVICES": ""}
+    os.environ.pop("HEDGE_DATABASE_URL", None)
+    if server:
+        os.environ["HEDGE_DATABASE_URL"] = server.new_database()
+        database.prepare(within_s=WITHIN_S)
+    made = Stage(folder, server)
+    made.model()
+    try:
+        yield made
+    finally:
+        made.end_all()
+        database.forget()
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        if home is None:
+            shutil.rmtree(folder, ignore_errors=True)

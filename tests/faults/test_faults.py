@@ -1,0 +1,57 @@
+"""A short version of the fault table; ``python -m tests.faults`` plays all of it, on both databases, 20 moments."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults import played
+from tests.faults.played import NotHere, failed_as_it_should, nothing_lost
+from tests.faults.stage import Row
+from tests.postgres import server
+
+ON_SQLITE = ("worker_killed", "both_killed", "clock_jumped", "hangs", "out_of_memory")
+ON_POSTGRES = ("agent_killed", "disk_full")
+GIVEN_UP = ("always_dies", "out_of_memory")
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    with server() as made:
+        yield made
+
+
+def play(name, on, capsys) -> Row:
+    try:
+        row: Row = getattr(played, name)(on)
+    except NotHere as reason:
+        pytest.skip(str(reason))
+    with capsys.disabled():
+        print(f"\n{row.to_markdown()}", end="")
+    return row
+
+
+def check(name, row):
+    assert failed_as_it_should(row) if name in GIVEN_UP else nothing_lost(row)
+    (seen,) = row.tries
+    return seen
+
+
+@pytest.mark.parametrize("name", ON_SQLITE)
+def test_on_sqlite(name, capsys):
+    seen = check(name, play(name, None, capsys))
+    if name == "out_of_memory":
+        assert "killed by signal 9 (SIGKILL) for want of memory" in seen.said
+    if name == "hangs":
+        assert "worker" in seen.said
+    # What is scored twice is at most the chunk that was lost, of each worker that was.
+    assert seen.again <= 50 * 2
+
+
+@pytest.mark.parametrize("name", ON_POSTGRES)
+def test_on_postgres(name, postgres, capsys):
+    seen = check(name, play(name, postgres, capsys))
+    assert seen.noticed is not None
+    assert seen.resumed is not None
+    if name == "disk_full":
+        assert seen.said == "the disk is full; free some space, then resume the run"
+    assert seen.again <= 50

@@ -1,0 +1,77 @@
+"""Calibration: diagrams of runs, a bin's questions, the temperature, recalibration, every alpha."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.reports import calibrated, evaluation
+from tests.conftest import synthetic_run
+from tests.pages.conftest import Open, said
+
+
+def test_an_empty_home_says_what_would_be_here(open_page: Open):
+    app = open_page("calibration")
+    assert not app.exception
+    assert "Reliability diagrams would be here" in said(app)
+
+
+def test_a_diagram_a_run_with_its_figures(open_page: Open):
+    ids = [synthetic_run(400, model=f"model-{i}", seed=7, signal=1.0 + i) for i in range(2)]
+    app = open_page("calibration", runs=",".join(ids), bins="10", edges="mass")
+    assert not app.exception
+    assert len(app.get("vega_lite_chart")) == 3  # one a run, and coverage at every alpha
+    table = app.dataframe[0].value.set_index("figure")
+    for column, run_id in zip(table.columns, ids, strict=True):
+        (one,) = calibrated.calibrated(evaluation.load(run_id), bins=10, by="mass")
+        ece = one.estimates["ece"]
+        assert table.loc["ECE", column].startswith(f"{ece.value:.3f} ({ece.low:.3f}–{ece.high:.3f}, luck ")
+    assert dict(app.query_params)["edges"] == "mass"
+
+
+def test_a_diagram_for_each_subject_and_letter(open_page: Open):
+    run_id = synthetic_run(400)
+    app = open_page("calibration", runs=run_id, within="group")
+    assert not app.exception
+    assert len(app.get("vega_lite_chart")) == 3
+    app.segmented_control(key="calibration_within").set_value("letter").run()
+    assert app.query_params["within"] == "letter"
+    assert len(app.get("vega_lite_chart")) == 1 + len(calibrated.strata(evaluation.load(run_id), "letter"))
+
+
+def test_a_bins_questions_are_listed(open_page: Open):
+    run_id = synthetic_run(400)
+    app = open_page("calibration", runs=run_id)
+    run = evaluation.load(run_id)
+    for number in app.selectbox(key="bin_number").options[:2]:
+        assert "sure" in number
+    chosen = app.selectbox(key="bin_number").value
+    expected = calibrated.bin_questions(run, "all", "", chosen, bins=15, by="width")
+    assert app.dataframe[1].value["question"].tolist() == expected["question"].tolist()
+
+
+def test_recalibration_is_computed_when_it_is_opened(open_page: Open):
+    app = open_page("calibration", runs=synthetic_run(400))
+    shut = len(app.dataframe)
+    app.session_state["recalibrated_open"] = True
+    app.run()
+    assert not app.exception
+    maps = app.dataframe[shut].value
+    assert maps["Map"].tolist() == ["as it is", "temperature", "vector scaling", "Platt scaling", "isotonic regression"]
+    assert maps["Accuracy"].iloc[0] == maps["Accuracy"].iloc[1]
+
+
+def test_too_few_questions_are_a_sentence(open_page: Open):
+    app = open_page("calibration", runs=synthetic_run(30), within="letter")
+    assert not app.exception
+    assert "recalibration needs 40" in said(app)
+    assert "no letter with 20 test questions" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [("bins", "0", "1 to 100 bins"), ("t", "9", "between 0.20 and 5.00"), ("edges", "<b>", "width, mass")],
+)
+def test_nonsense_in_the_link_is_a_sentence(open_page: Open, name: str, value: str, says: str):
+    app = open_page("calibration", runs=synthetic_run(200), **{name: value})
+    assert not app.exception
+    assert says in said(app)

@@ -1,0 +1,81 @@
+"""Compare: the chosen runs' figures, two of them question by question, the claims, and what abstaining costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.reports import evaluation, paired
+from core.reports.report import report
+from tests.conftest import synthetic_run
+from tests.pages.conftest import Open, said
+
+
+def test_an_empty_home_says_what_would_be_here(open_page: Open):
+    app = open_page("compare")
+    assert not app.exception
+    assert "Runs side by side would be here" in said(app)
+
+
+def test_figures_are_those_of_the_reports_and_the_choice_is_in_the_address(open_page: Open):
+    ids = [synthetic_run(model=f"model-{i}", seed=7, signal=1.0 + i) for i in range(3)]
+    app = open_page("compare", runs=",".join(ids[:2]), alpha="200")
+    assert not app.exception
+    assert app.multiselect(key="compared_runs").value == ids[:2]
+    assert dict(app.query_params)["runs"] == ",".join(ids[:2])
+    app.multiselect(key="compared_runs").set_value(ids).run()
+    assert app.query_params["runs"] == ",".join(ids)
+    runs = [evaluation.load(name) for name in ids]
+    (pair,) = paired.compare([(runs[0], runs[1])], 200)
+    assert [metric.value for metric in app.metric] == [
+        f"{n:,}" for n in (pair.both_right, pair.only_first, pair.only_second, pair.both_wrong)
+    ]
+    table = app.dataframe[0].value
+    assert table["Difference"].tolist() == pytest.approx([pair.accuracy.mean, pair.set_size.mean, pair.set_size.mean])
+    assert table["p, Holm"].tolist() == pytest.approx(list(pair.holm.values()))
+
+
+def test_claims_have_a_verdict_here_and_on_the_published_table(open_page: Open):
+    synthetic_run()
+    app = open_page("compare")
+    assert said(app).count("Can't tell with 1 model") == 1
+    app.segmented_control(key="claims_on").set_value("ye-2024").run()
+    # Ten base models share five tasks; the more accurate ones have the smaller sets there.
+    assert "Contradicted" in said(app)
+
+
+def test_what_is_folded_opens(open_page: Open):
+    ids = [synthetic_run(model="one", seed=1), synthetic_run(model="two", seed=1)]
+    app = open_page("compare", runs=",".join(ids))
+    for key in ("shapes_open", "contrasts_open", "abstaining_open"):
+        app.session_state[key] = True
+    app.run()
+    assert not app.exception
+    text = said(app)
+    assert "No two of these runs are alike but for their precision" in text
+    assert "it answers" in text
+    before = text
+    app.slider(key="abstaining_cost").set_value(0.9).run()
+    assert said(app) != before
+
+
+def test_runs_of_different_questions_are_told_apart_in_a_sentence(open_page: Open):
+    ids = [synthetic_run(seed=1, n=30), synthetic_run(seed=2, n=14, model="other")]
+    app = open_page("compare", runs=",".join(ids))
+    assert not app.exception
+    assert "comparing them needs at least 10" in said(app)
+
+
+def test_a_run_that_is_gone_is_one_sentence(open_page: Open):
+    name = synthetic_run()
+    app = open_page("compare", runs=f"{name},no-such-run")
+    assert "There is no finished run no-such-run here" in said(app)
+    assert app.multiselect(key="compared_runs").value == [name]
+
+
+def test_the_score_changes_which_sets_are_compared(open_page: Open):
+    ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
+    app = open_page("compare", runs=",".join(ids), score="aps")
+    spec = app.get("vega_lite_chart")[0].proto.spec
+    assert "mean_set_size" in spec
+    expected = report(evaluation.load(ids[0]), 100).scores["aps"].mean_set_size
+    assert expected > 0

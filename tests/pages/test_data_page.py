@@ -1,0 +1,120 @@
+"""Data: files come in, checked and shown first; runs go out."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.components import bring_in, take_out
+from core.exchange import remembered, table
+from core.exchange.table import Columns
+from core.reports import evaluation
+from core.reports.benchmark import Asked
+from core.reports.report import report
+from core.runs import store
+from core.settings import settings
+from tests.conftest import synthetic_run
+from tests.pages.conftest import Open, said
+
+CSV = b"qid,A,B,C,answer\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n3,0.3,0.3,0.4,C\n4,0.6,0.2,0.2,A\n"
+ODD = b"one,two,three,says\n0.5,0.3,0.2,one\n0.1,0.8,0.1,two\n0.3,0.3,0.4,three\n0.6,0.2,0.2,one\n"
+
+
+def upload(app, *files: tuple[str, bytes]):
+    return app.file_uploader[0].set_value([(name, content, "text/plain") for name, content in files]).run()
+
+
+def press_import(app):
+    (button,) = (button for button in app.button if button.label.startswith("Import"))
+    return button.click().run()
+
+
+def test_an_uploaded_table_is_shown_and_written_when_a_person_says_so(open_page: Open):
+    app = upload(open_page("data"), ("mine.csv", CSV))
+    assert not app.exception
+    assert app.multiselect[0].value == ["A", "B", "C"]
+    assert app.dataframe[1].value["Questions"].tolist() == [4]
+    assert store.run_ids() == []
+    press_import(app)
+    assert "1 run imported" in said(app)
+    (name,) = store.run_ids()
+    assert evaluation.load(name).probabilities == pytest.approx(
+        np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.6, 0.2, 0.2]]), abs=1e-6
+    )
+
+
+def test_columns_that_are_not_recognised_are_mapped_and_remembered(open_page: Open):
+    app = upload(open_page("data"), ("odd.csv", ODD))
+    assert "Say which columns are the options" in said(app)
+    app.multiselect[0].set_value(["one", "two", "three"])
+    next(box for box in app.selectbox if box.label == "Answer").set_value("says")
+    app.run()
+    assert app.dataframe[1].value["Options"].tolist() == [3]
+    press_import(app)
+    assert len(store.run_ids()) == 1
+    again = upload(open_page("data"), ("later.csv", ODD + b"0.2,0.2,0.6,three\n"))
+    assert again.multiselect[0].value == ["one", "two", "three"]
+    assert again.dataframe[1].value["Questions"].tolist() == [5]
+
+
+def test_what_is_wrong_is_said_with_the_file_and_line_and_nothing_is_written(open_page: Open):
+    app = upload(open_page("data"), ("mine.csv", CSV + b"5,0.5,x,0.2,A\n"))
+    assert not app.exception
+    assert [error.value for error in app.error]
+    assert "mine.csv, line 6: expected a number in 'B', found 'x'" in said(app)
+    assert "hedge-upload" not in said(app)
+    assert not settings().runs.exists()
+
+
+@pytest.mark.parametrize("kind", list(bring_in.FORMATS))
+def test_every_format_refuses_nonsense_in_a_sentence(open_page: Open, kind: str):
+    app = open_page("data")
+    app.segmented_control(key="bring_format").set_value(kind).run()
+    ending = bring_in.FORMATS[kind].endings[0]
+    upload(app, (f"nonsense{ending}", b"\x00\xff nonsense"))
+    assert not app.exception
+    assert len(app.error) == 1
+    assert f"nonsense{ending}" in said(app)
+    assert not settings().runs.exists()
+
+
+def test_a_remembered_mapping_that_is_damaged_is_forgotten(home):
+    remembered.remember(["a", "b"], Columns(("a", "b"), "c"))
+    assert remembered.recall(["a", "b"]) == Columns(("a", "b"), "c")
+    assert remembered.recall(["b", "a"]) is None
+    (settings().home / "table-mappings.json").write_text('{"[\\"a\\", \\"b\\"]": {"options": 3}}')
+    assert remembered.recall(["a", "b"]) is None
+
+
+def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
+    name = synthetic_run()
+    app = open_page("data")
+    assert not app.exception
+    assert app.multiselect(key="take_runs").value == [name]
+    labels = [button.proto.label for button in app.get("download_button")]
+    assert labels == [
+        "CSV",
+        "Parquet",
+        "JSON lines",
+        "XLSX",
+        "Markdown",
+        "Results, summary, configuration",
+        "Figures: SVG, PNG, HTML",
+        "Report, alive offline",
+    ]
+    asked = Asked()
+    with zipfile.ZipFile(io.BytesIO(take_out._benchmark([name], asked))) as archive:
+        results = json.loads(archive.read("results.json"))
+    made = report(evaluation.load(name), 100)
+    assert [row["conformal_method"] for row in results] == ["lac", "aps"]
+    assert results[0]["avg_set_size"] == made.scores["lac"].mean_set_size
+    book = pd.read_excel(io.BytesIO(take_out._xlsx([name], asked)), sheet_name=None)
+    assert book["figures"]["coverage"].tolist() == [f.coverage for f in made.scores.values()]
+    path = tmp_path / "t.csv"
+    path.write_bytes(take_out.writing.to_csv(take_out.runs_table([name])))
+    assert table.recognise(table.open_sheet(path)).values == "logits"

@@ -1,0 +1,112 @@
+"""The Jury page, and juries brought in on the Data page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.jury.experiment import Protocol, run
+from core.runs import juries
+from tests.core.jury.verdicts import jury, seeded_jury
+from tests.pages.conftest import Open, said
+
+
+@pytest.fixture(autouse=True)
+def without_bundled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No jury ships."""
+    monkeypatch.setattr("core.runs.juries.ASSETS", home.parent / "assets")
+
+
+def sent(app) -> dict:
+    (one,) = app.get("bidi_component")
+    return json.loads(one.proto.mixed.json or one.proto.json)
+
+
+def test_without_a_jury_it_offers_to_bring_one_in(open_page: Open) -> None:
+    app = open_page("jury")
+    assert not app.exception
+    assert "Juries would be here" in said(app)
+
+
+def test_a_jury_of_a_link(open_page: Open) -> None:
+    judged = seeded_jury(120)
+    name = juries.save(judged, name="Mine", origin="a test")
+    app = open_page("jury", jury=name, rule="veto", at="40", confidence="platt", judged="all", order="f1")
+    assert not app.exception
+    assert not app.warning
+    data = sent(app)
+    assert data["view"] == {"rule": "veto", "at": 40, "cases": "all", "order": "f1", "card": ""}
+    found = run(judged, Protocol(share=None, disagreement=False, confidence="platt"))
+    by = {of.rule: of for of in found.outcomes}
+    assert {rule["name"]: rule["measures"]["accuracy"] for rule in data["rules"]} == {
+        name: of.accuracy.value for name, of in by.items()
+    }
+    assert "60 calibrate and 60 test" in said(app)
+
+
+def test_a_source_without_parts_is_split_in_half(open_page: Open) -> None:
+    judged = seeded_jury(80)
+    name = juries.save(
+        jury(judged.p_true, judged.labels), name="No parts", origin="a test", notes=["a.txt: 80 of 81 lines joined."]
+    )
+    app = open_page("jury", jury=name, judged="all")
+    assert not app.exception
+    assert "40 calibrate and 40 test" in said(app)
+    assert "80 of 81 lines joined" in said(app)
+
+
+def test_two_jurors_and_folded_parts(open_page: Open) -> None:
+    name = juries.save(seeded_jury(80, 2), name="Two", origin="a test")
+    app = open_page("jury", jury=name)
+    app.session_state["jury_sets_open"] = app.session_state["jury_table_open"] = True
+    app.run()
+    assert not app.exception
+    assert "Leaving one out needs three jurors" in said(app)
+    assert {metric.label for metric in app.metric} == {"Hold the truth", "{True}", "{False}", "{True, False}", "{ }"}
+
+
+def test_nonsense_in_a_link_is_named(open_page: Open) -> None:
+    juries.save(seeded_jury(60), name="Mine", origin="a test")
+    app = open_page("jury", jury="gone", rule="dice", at="200")
+    assert not app.exception
+    assert "There is no jury gone" in said(app)
+    assert "The link's rule is “dice”" in said(app)
+    assert "The link's at is “200”" in said(app)
+
+
+def test_a_jury_that_never_disagrees_is_a_sentence(open_page: Open) -> None:
+    judged = seeded_jury(60)
+    name = juries.save(judged.rows(~judged.disagreed), name="Alike", origin="a test")
+    app = open_page("jury", jury=name)
+    assert not app.exception
+    assert "agree on all" in said(app)
+    assert "keep all answers" in said(app)
+
+
+def test_judgements_are_brought_in_on_the_data_page(open_page: Open) -> None:
+    app = open_page("data")
+    app.segmented_control(key="bring_format").set_value("jury").run()
+    content = seeded_jury(60).table().to_csv(index=False).encode()
+    app.file_uploader[0].set_value([("mine.csv", content, "text/csv")]).run()
+    assert not app.exception
+    assert app.dataframe[0].value["Juror"].tolist() == ["juror0", "juror1", "juror2"]
+    assert juries.jury_ids() == []
+    next(button for button in app.button if button.label.startswith("Keep")).click().run()
+    assert "is kept" in said(app)
+    (name,) = juries.jury_ids()
+    assert juries.read_record(name).answers == 60
+
+
+def test_text_files_say_how_many_lines_were_joined(open_page: Open) -> None:
+    app = open_page("data")
+    app.segmented_control(key="bring_format").set_value("jury").run()
+    lines = "".join(f"Question {i}?\t0.{i}\n" for i in range(1, 8)).encode()
+    labels = ("question,label\n" + "".join(f"Question {i}?,{i % 2}\n" for i in range(1, 7))).encode()
+    files = [("a.txt", lines, "text/plain"), ("b.txt", lines, "text/plain"), ("truth.csv", labels, "text/csv")]
+    app.file_uploader[0].set_value(files).run()
+    assert "a.txt: 6 of 7 lines were joined with truth.csv" in said(app)
+    app.file_uploader[0].set_value(files[:2]).run()
+    assert not app.exception
+    assert "say nothing of what is right" in said(app)

@@ -1,0 +1,177 @@
+"""The Perplexity page: what is measured, what is asked for, and what is said where nothing can be."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.perplexity import choices, conversations
+from core.perplexity.choices import Choice
+from core.perplexity.conversations import Conversation, Message
+from core.perplexity.figures import token_weighted
+from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
+from core.perplexity.request import Request
+from core.reports import perplexity as reports
+from core.runs import losses, store
+from core.runs.execute import execute
+from tests.pages.conftest import Open, said
+
+MODEL = "pocket-1m"
+TALK = Conversation(
+    "a short talk",
+    tuple(
+        Message(role, text)
+        for role, text in (
+            ("assistant", "Hi."),
+            ("user", "I am sad."),
+            ("assistant", "Why are you sad?"),
+            ("user", "I lost *my* ball."),
+            ("assistant", "That sounds <b>hard</b>."),
+        )
+    ),
+)
+CHOICES = tuple(Choice((Message("user", f"I am sad, {i}."),), ("Why?", "Ball.", "No.", "Go."), i % 4) for i in range(6))
+
+
+def measure(*prompts: SystemPrompt, **changes) -> str:
+    asked = Request(prompts or (FITTING, UNFITTING, EMPTY), **({"conversations": (TALK,)} | changes))
+    return execute(losses.spec_of(asked, MODEL))
+
+
+def metrics(app: AppTest) -> list[str]:
+    return [metric.value for metric in app.metric]
+
+
+def test_an_empty_home_says_what_would_be_here_and_asks_for_it(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    asked = []
+    monkeypatch.setattr("core.runs.engine.submit", lambda spec: asked.append(spec) or spec.run_id)
+    app = open_page("perplexity")
+    assert not app.exception
+    assert "would be here, once prompts A and B are measured" in said(app)
+    assert app.selectbox(key="words_a").value == FITTING.digest
+    assert app.selectbox(key="words_b").value == UNFITTING.digest
+    assert len(app.multiselect(key="words_talks").value) == 9
+    app.text_area(key="words_b_text").set_value("You are a pirate.").run()
+    pirate = SystemPrompt("x", "You are a pirate.").digest
+    assert f"Edited: version {pirate}." in said(app)
+    app.button(key="words_measure").click().run()
+    assert not app.exception
+    (spec,) = asked
+    request = losses.read_request(spec)
+    assert [prompt.text for prompt in request.prompts] == [FITTING.text, "You are a pirate.", ""]
+    assert request.conversations == conversations.bundled()
+    assert (request.mode, request.exchanges) == ("standard", 2)
+
+
+def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: Open):
+    name = measure()
+    found = losses.read(name).messages
+    app = open_page("perplexity", models=MODEL, talks=TALK.digest, message="2")
+    assert not app.exception
+    a, b = (found[prompt.digest, TALK.digest] for prompt in (FITTING, UNFITTING))
+    pair = reports.overall({"t": a}, {"t": b})
+    assert metrics(app) == [
+        f"{token_weighted(a):,.2f}",
+        f"{token_weighted(b):,.2f}",
+        f"{pair.mean:+.3f}".replace("-", "−"),
+    ]
+    assert f"p = {pair.p_value:.2g}" in said(app)
+    assert "no chat template" in said(app)
+    strip = json.loads(app.get("bidi_component")[0].proto.json)
+    assert strip["pieces"] == list(a[1].pieces)
+    assert "".join(strip["pieces"]) == "That sounds <b>hard</b>."
+    assert np.allclose(strip["a"], a[1].losses)
+    assert np.allclose(strip["b"], b[1].losses)
+    assert "words_measure" not in [button.key for button in app.button]
+    app.selectbox(key="words_message").set_value(1).run()
+    assert "message" not in dict(app.query_params)
+    app.selectbox(key="words_b").set_value(EMPTY.digest).run()
+    assert dict(app.query_params)["b"] == EMPTY.digest
+    assert metrics(app)[1] == f"{token_weighted(found[EMPTY.digest, TALK.digest]):,.2f}"
+
+
+def test_only_what_is_missing_is_asked_for(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    measure(FITTING, EMPTY)
+    asked = []
+    monkeypatch.setattr("core.runs.engine.submit", lambda spec: asked.append(spec) or spec.run_id)
+    app = open_page("perplexity", models=MODEL, talks=TALK.digest)
+    app.button(key="words_measure").click().run()
+    (spec,) = asked
+    request = losses.read_request(spec)
+    assert (request.prompts, request.conversations) == ((UNFITTING,), (TALK,))
+
+
+def test_a_link_to_an_edited_prompt_opens_it(open_page: Open):
+    pirate = SystemPrompt("Minister, edited", "You are a pirate.")
+    measure(FITTING, pirate, EMPTY)
+    app = open_page("perplexity", models=MODEL, talks=TALK.digest, b=pirate.digest)
+    assert not app.exception
+    assert app.text_area(key="words_b_text").value == "You are a pirate."
+    assert len(metrics(app)) == 3
+    app = open_page("perplexity", b="0123456789")
+    assert "The link's prompt B is not here (any more)" in said(app)
+
+
+def test_two_ways_do_not_mix(open_page: Open):
+    measure()
+    app = open_page("perplexity", models=MODEL, talks=TALK.digest, mode="published")
+    assert metrics(app) == []
+    measure(mode="published")
+    app = open_page("perplexity", models=MODEL, talks=TALK.digest, mode="published")
+    assert len(metrics(app)) == 3
+    app = open_page("perplexity", models=MODEL, talks=TALK.digest, window="all")
+    assert metrics(app) == []
+
+
+def test_conversations_of_one_name_stay_apart(open_page: Open):
+    other = Conversation(TALK.name, (*TALK.messages[:3], Message("user", "Go on."), Message("assistant", "I see.")))
+    measure(conversations=(TALK, other))
+    app = open_page("perplexity", models=MODEL, talks=f"{TALK.digest},{other.digest}")
+    assert not app.exception
+    table = app.dataframe[1].value
+    assert sorted(set(table["conversation"])) == sorted(
+        [reports.ALL, f"{TALK.name} {TALK.digest[:4]}", f"{TALK.name} {other.digest[:4]}"]
+    )
+    assert table["messages"].tolist() == [2] * 6 + [4] * 3
+
+
+def test_a_failed_run_is_said(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    def fail(spec):
+        store.create(store.RunRecord(spec=spec, state="failed", created=1.0, message="the prompt is too long"))
+        return spec.run_id
+
+    monkeypatch.setattr("core.runs.engine.submit", fail)
+    app = open_page("perplexity")
+    app.button(key="words_measure").click().run()
+    assert "The prompt is too long." in said(app)
+
+
+def test_choices_have_accuracy_and_sets(open_page: Open):
+    name = measure(FITTING, UNFITTING, EMPTY, choices=CHOICES)
+    found = losses.read(name).messages[FITTING.digest, choices.digest_of(CHOICES)]
+    app = open_page("perplexity", models=MODEL, talks=TALK.digest)
+    app.session_state["choices_open"] = True
+    app.run()
+    assert not app.exception
+    source = choices.digest_of(CHOICES)
+    app.selectbox(key="choices_of").set_value(source).run()
+    table = next(frame.value for frame in app.dataframe if "Right" in frame.value)
+    made = reports.chosen(found, [choice.label for choice in CHOICES])
+    assert table["Prompt"].tolist() == ["Counselor", "Minister", "No prompt"]
+    assert table["Right"][0] == pytest.approx(100 * made.accuracy)
+    assert table["LAC size"][0] == reports.choice_sets(made, 100).mean_size == 4  # 3 choices calibrate
+    assert "With 3 calibration choices alpha can be no smaller than 0.250" in said(app)
+    app.slider(key="choices_alpha").set_value(0.5).run()
+    assert dict(app.query_params)["alpha"] == "500"
+    assert "no smaller" not in said(app)
+
+
+def test_words_of_a_run_are_no_run_of_answers(open_page: Open):
+    measure()
+    for page in ("overview", "compare", "alpha_lab", "one_question", "new_run"):
+        app = open_page(page)
+        assert not app.exception
+        assert not app.error

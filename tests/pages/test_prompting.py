@@ -1,0 +1,111 @@
+"""Prompting: an experiment's ways of asking, two of them side by side, a question's card, and the launch form."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.cli import main
+from core.reports import prompting
+from core.reports.benchmark import Asked
+from core.runs import store
+from core.tasks import bank
+from tests.conftest import synthetic_questions
+from tests.pages.conftest import Open, said
+
+
+@pytest.fixture
+def asked(home, monkeypatch: pytest.MonkeyPatch):
+    """Letters, in all orders and with written answers, and texts, with 0 and 2 shots, by an engine that only hashes."""
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(80))
+    words = ["run", "--model", "fake", "--task", "qa", "--form", "letters", "cloze", "continuation"]
+    assert main([*words, "--shots", "0", "2", "--orders", "--repeats", "2"]) == 0
+
+
+def the_readings():
+    ((_, records),) = prompting.experiments(
+        store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)
+    ).items()
+    return prompting.readings(records)
+
+
+def test_an_empty_home_says_what_would_be_here_and_offers_the_launch(open_page: Open):
+    app = open_page("prompting")
+    assert not app.exception
+    assert "Accuracy and prediction sets of each way of asking would be here" in said(app)
+    assert app.multiselect(key="ways_shots").value == [0, 1, 2, 5]
+    assert "--form letters cloze --shots 0 1 2 5 --samples 200 --queue" in app.code[-1].value
+
+
+def test_figures_are_those_of_the_reports(asked, open_page: Open):
+    app = open_page("prompting", alpha="200", shots="2", method="letters", beside="unconditional")
+    assert not app.exception
+    chosen = [one for one in the_readings() if one.shots == 2 and one.method in ("letters", "unconditional")]
+    rows = prompting.figures(chosen, [prompting.evaluate(one) for one in chosen], Asked(200, ("lac",)))
+    shown = [metric.value for metric in app.metric][:6]
+    assert shown == [
+        text
+        for row in rows.to_dict("records")
+        for text in (f"{row['accuracy']:.1%}", f"{row['coverage']:.1%}", f"{row['mean_set_size']:.2f}")
+    ]
+    assert app.query_params["beside"] == "unconditional"
+    assert "In 24 orders" not in said(app)
+    app.session_state["prompting_letters_open"] = True
+    text = said(app.run())
+    assert "In 24 orders of the options" in text
+    assert "2 sampled answers a question" in text
+    assert "is no letter of an option" in text
+
+
+def test_other_ways_and_shots_are_chosen(asked, open_page: Open):
+    app = open_page("prompting")
+    app.selectbox(key="prompting_method").set_value("continued").run()
+    app.segmented_control(key="prompting_shots").set_value(2).run()
+    assert not app.exception
+    assert (app.query_params["method"], app.query_params["shots"]) == ("continued", "2")
+    assert "Every other way less Continued, raw" in said(app)
+    app.segmented_control(key="prompting_measure").set_value("accuracy").run()
+    assert "what guessing gets right" in said(app)
+
+
+def test_a_card_shows_both_readings(asked, open_page: Open):
+    letters, *_ = [one for one in the_readings() if one.method == "letters"]
+    run = prompting.evaluate(letters)
+    name = str(run.ids[run.test[3]])
+    app = open_page("prompting", question=name)
+    assert f"Question {name}" in said(app)
+    card = next(frame.value for frame in app.dataframe if "first_in" in frame.value)
+    sets = prompting.sets_of(letters, run, 100, score="lac").side(name)
+    assert card["first"].tolist() == pytest.approx(list(sets.probabilities))
+    assert card["first_in"].tolist() == ["in" if member else "out" for member in sets.members]
+    assert sum("(the truth)" in option for option in card["option"]) == 1
+    texts = next(frame.value for frame in app.dataframe if "log_p" in frame.value)
+    assert {"tokens", "unconditional", "mutual"} <= set(texts.columns)
+
+
+def test_a_link_to_what_is_gone_is_one_sentence(asked, open_page: Open):
+    app = open_page("prompting", experiment="nonsense", method="shouting", shots="many")
+    assert not app.exception
+    text = said(app)
+    assert "There are no finished runs of the linked experiment here" in text
+    assert "it is one of letters, raw" in text
+    assert "shots are counted in whole numbers" in text
+
+
+def test_the_launch_asks_for_everything_as_one_group(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(80))
+    asked = []
+    monkeypatch.setattr("core.runs.engine.submit", lambda spec: asked.append(spec))
+    app = open_page("prompting")
+    app.multiselect(key="ways_models").set_value(["fake"]).run()
+    app.multiselect(key="ways_tasks").set_value(["qa", "rc"]).run()
+    app.text_area(key="ways_system").set_value("Be brief.").run()
+    app.checkbox(key="ways_orders").set_value(True).run()
+    app.button(key="launch").click().run()
+    assert not app.exception
+    assert "Asked for 16 runs" in said(app)
+    assert len({spec.run_id for spec in asked}) == 16
+    assert {spec.system for spec in asked} == {"Be brief."}
+    assert {(spec.form, spec.orders) for spec in asked} == {("letters", True), ("cloze", False)}
+    assert {spec.shots for spec in asked} == {0, 1, 2, 5}

@@ -1,0 +1,62 @@
+"""Token uncertainty: the shipped texts and evaluations, a person's own, and what can't be read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.errors import InputError
+from core.reports import tokens
+from tests.pages.conftest import Open, said
+
+
+def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
+    app = open_page("tokens")
+    assert not app.exception
+    views = tokens.recorded_views()
+    assert len(views) == 3
+    assert app.text_area[0].value == next(iter(views.values()))["text"]
+    assert len(app.get("bidi_component")) == 1
+    table = app.dataframe[0].value
+    assert table["Adapter"].tolist() == ["base", "LoRA", "ARD-LoRA"]
+    found, _ = tokens.results()
+    for cell, one in zip(table["ECE"], found, strict=False):
+        assert cell.startswith(f"{one.values['ece']:.3f} (")
+    assert len(app.get("vega_lite_chart")) == 2  # reliability, and the ARD-LoRA's ranks
+
+
+def test_ones_own_text_is_asked_of_the_model(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    asked = []
+
+    def answered(model: str, text: str) -> dict:
+        asked.append((model, text))
+        return next(iter(tokens.recorded_views().values())) | {"text": text}
+
+    monkeypatch.setattr("app.token_process.token_view", answered)
+    app = open_page("tokens")
+    app.text_area[0].set_value("Rome is in Italy.").run()
+    assert not app.exception
+    assert asked == [("pocket-1m", "Rome is in Italy.")]
+
+
+def test_a_refusal_is_a_sentence(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    def refused(model: str, text: str) -> dict:
+        raise InputError("the text has 1 tokens; the model reads from 2 to 512")
+
+    monkeypatch.setattr("app.token_process.token_view", refused)
+    app = open_page("tokens")
+    app.text_area[0].set_value("a").run()
+    assert not app.exception
+    assert "The text has 1 tokens" in said(app)
+
+
+def test_a_file_that_is_no_evaluation_is_named(open_page: Open, home):
+    folder = home / "tokens"
+    folder.mkdir(parents=True)
+    (folder / "odd.json").write_text("{")
+    (folder / "half.json").write_text(json.dumps({"model": "x", "kind": "base"}))
+    app = open_page("tokens")
+    assert not app.exception
+    assert "odd.json is no token evaluation" in said(app)
+    assert "it lacks data, n_samples" in said(app)
