@@ -9,6 +9,7 @@ import sys
 import time
 
 import psutil
+import pytest
 
 from core.runs import claims, engine, ledger, liveness, process, reconcile, store
 from core.runs.lock import holder, is_held, take
@@ -93,8 +94,9 @@ def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monk
     assert processes_of(engine_home) == []
 
 
-def test_workers_go_some_time_after_the_last_run_and_come_back_for_the_next(engine_home, monkeypatch):
-    monkeypatch.setenv("HEDGE_WARM_MINUTES", "0.01")
+@pytest.mark.parametrize("minutes", ["0.01", "0"])
+def test_workers_go_some_time_after_the_last_run_and_come_back_for_the_next(engine_home, monkeypatch, minutes):
+    monkeypatch.setenv("HEDGE_WARM_MINUTES", minutes)
     executor = liveness.executor_id("cpu")
     for seed in (0, 1):
         run_id = engine.submit(spec(seed=seed, samples=20))
