@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @contextmanager
@@ -29,8 +32,9 @@ def language_models() -> None:
 
     Two things that it imports are left out by telling it that they are not there: scipy.optimize, for losses of finding
     objects in images, and accelerate where there is no GPU to spread a model over. They are a seventh of the whole.
+    Threads that come at once take turns: the second would take what the first says meanwhile for the truth.
     """
-    with uncollected():
+    with _ONE_AT_A_TIME, uncollected():
         import torch
         import transformers.utils
 

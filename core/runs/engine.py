@@ -7,6 +7,8 @@ agent takes it from there, and both outlive this process. Every function raises
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -17,7 +19,7 @@ from core.errors import HedgeError, InputError, RunBusyError, RunError
 from core.runs import claims, database, ledger, liveness, needs, store
 from core.runs import status as states
 from core.runs.claims import Place
-from core.runs.lock import take
+from core.runs.lock import holder, take
 from core.runs.process import start_detached
 from core.runs.slots import Slot, published, slots
 from core.runs.spec import RunSpec
@@ -29,6 +31,7 @@ IDLE_MINUTES = 30
 """How long an agent that was started by itself stays without a run."""
 RECENT_S = 24 * 3600.0
 AGENT_STARTS_WITHIN_S = 10.0
+AGENT_GOES_WITHIN_S = 2.0
 STOPS_WITHIN_S = 4.0
 
 
@@ -56,7 +59,11 @@ def submit(spec: RunSpec) -> str:
 
 @contextmanager
 def _agent_meanwhile() -> Iterator[None]:
-    """Start the agent and its worker beside the body: theirs is most of the time until the first question."""
+    """Start the agent and its worker beside the body: theirs is most of the time until the first question.
+
+    Where the body fails, an agent that was not there before goes again.
+    """
+    before = liveness.agent_alive()
 
     def start() -> None:
         with suppress(HedgeError):  # said when the run is queued, which asks for an agent again
@@ -66,8 +73,22 @@ def _agent_meanwhile() -> Iterator[None]:
     starting.start()
     try:
         yield
-    finally:
+    except BaseException:
         starting.join()
+        if not before:
+            _dismiss_agent()
+        raise
+    starting.join()
+
+
+def _dismiss_agent() -> None:
+    if not liveness.agent_alive() or (pid := holder(liveness.agent_lock())) is None:
+        return
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    end = time.monotonic() + AGENT_GOES_WITHIN_S
+    while liveness.agent_alive() and time.monotonic() < end:
+        time.sleep(0.02)
 
 
 def check_fits(spec: RunSpec) -> None:

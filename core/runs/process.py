@@ -162,16 +162,6 @@ def start_detached(arguments: Sequence[str], *, log: str, up: Callable[[], bool]
     It writes to ``log`` in ``HEDGE_HOME/logs``. Raises :class:`RunError` that says ``what`` where it is not up within
     ``within_s`` seconds.
     """
-    detach(arguments, log=log)
-    end = time.monotonic() + within_s
-    while not up():
-        if time.monotonic() > end:
-            raise RunError(f"{what}; {settings().home / 'logs' / log} says why")
-        time.sleep(0.01)
-
-
-def detach(arguments: Sequence[str], *, log: str) -> None:
-    """Start ``python -m …`` as a process that is nobody's child, and do not wait for it."""
     with open_log(log) as out:
         subprocess.run(
             [sys.executable, "-m", "core.runs.detached", *arguments],
@@ -183,6 +173,11 @@ def detach(arguments: Sequence[str], *, log: str) -> None:
             start_new_session=True,
             check=False,
         )
+    end = time.monotonic() + within_s
+    while not up():
+        if time.monotonic() > end:
+            raise RunError(f"{what}; {settings().home / 'logs' / log} says why")
+        time.sleep(0.01)
 
 
 def open_log(name: str) -> IO[bytes]:

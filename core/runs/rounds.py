@@ -132,7 +132,7 @@ class Agent:
             self.last_needed = time.monotonic()
         idle_s = time.monotonic() - self.last_needed
         for worker in self.workers:
-            if idle_s < settings().warm_minutes * 60:
+            if needed or idle_s < settings().warm_minutes * 60:
                 worker.wanted = True
             elif worker.wanted:
                 worker.end()

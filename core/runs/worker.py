@@ -17,11 +17,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError
 from core.inference.imports import language_models, uncollected
-from core.inference.models import FAKE_MODEL, resolve
+from core.inference.models import FAKE_MODEL
 from core.runs import claims, database, ledger, liveness, store
 from core.runs.claims import Claim
 from core.runs.ledger import Entry
@@ -248,8 +248,9 @@ def _look_forever(worker: Worker) -> None:
 
 def _prepare_for(run_id: str) -> None:
     """Import what the run will need, before DBOS has come round to starting it."""
-    if resolve(store.read_record(run_id).spec.model).location != FAKE_MODEL:
-        language_models()
+    if store.read_record(run_id).spec.model != FAKE_MODEL:
+        with suppress(ImportError, OSError):  # the run itself says what is wrong with torch
+            language_models()
 
 
 def _end_with_agent() -> None:

@@ -16,8 +16,9 @@ import psutil
 from core.runs import engine, store
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, ROOT
-from tests.faults.stage import Stage, living, stage, wait_for
+from tests.faults.stage import Stage, stage, wait_for
 from tests.postgres import server
+from tests.processes import living
 
 MANY = 10_000
 

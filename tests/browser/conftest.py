@@ -12,11 +12,10 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
@@ -25,6 +24,7 @@ from core.reports import view as views
 from core.reports.report import report
 from core.reports.view import View as Look
 from core.settings import ROOT
+from tests.processes import end_all
 
 FLAGS = [
     "--headless",
@@ -101,7 +101,7 @@ def engine_ended(home: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        _end_engine(home)
+        end_all(home)
 
 
 @contextmanager
@@ -137,28 +137,6 @@ def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         except OSError:
             time.sleep(0.05)
     pytest.fail(f"the server did not start: {log.read_text()}")
-
-
-def _end_engine(home: Path) -> None:
-    """End the agent and its workers, until none comes after: the server may just have been starting one."""
-    quiet = 0
-    while quiet < 3:
-        found = _engine_of(home)
-        quiet = 0 if found else quiet + 1
-        for process in sorted(found, key=lambda p: p.pid):
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-        time.sleep(0.1)
-
-
-def _engine_of(home: Path) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
-            ours = process.environ().get("HEDGE_HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE
-            if ours and "core.runs." in " ".join(process.cmdline()):
-                found.append(process)
-    return found
 
 
 Visitor = Callable[..., Visit]

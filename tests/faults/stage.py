@@ -26,6 +26,7 @@ from core.runs.process import environment
 from core.runs.spec import RunSpec
 from core.settings import ROOT
 from tests.postgres import Server
+from tests.processes import end_all
 
 LOOK_EVERY_S = 0.02
 WITHIN_S = 60.0
@@ -223,28 +224,13 @@ class Stage:
             if page.stdout:
                 page.stdout.close()
         self.pages.clear()
-        for process in sorted(living(self.home), key=lambda p: "core.runs.agent" not in p.cmdline()):
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-                process.wait(10)
-        wait_for(lambda: not living(self.home), "all processes to end")
+        end_all(self.home)
 
 
 def _log(run_id: str) -> list[str]:
     with suppress(HedgeError, OSError):
         return store.read_log(run_id)
     return []
-
-
-def living(home: Path) -> list[psutil.Process]:
-    """The agents and workers of a home."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-            ours = process.environ().get("HEDGE_HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE
-            if ours and any(part.startswith("core.runs.") for part in process.cmdline()):
-                found.append(process)
-    return found
 
 
 def wait_for(condition: Callable[[], Any], what: str, *, within_s: float = WITHIN_S) -> Any:

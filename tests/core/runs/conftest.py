@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from core.runs.process import environment
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
 from tests.postgres import Server, server
+from tests.processes import end_all
 
 OPTIONS = {"ms": 10}
 
@@ -33,19 +34,6 @@ def until(condition: Callable[[], Any], what: str, *, within_s: float = 40) -> A
     return value
 
 
-def processes_of(home: Path) -> list[psutil.Process]:
-    """The agent and the workers that live in a home."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            ours = process.environ().get("HEDGE_HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE
-            if ours and any(part.startswith("core.runs.") for part in process.cmdline()):
-                found.append(process)
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
-    return found
-
-
 @pytest.fixture
 def engine_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home for real agents and workers with the fake engine, ten milliseconds a question."""
@@ -53,14 +41,6 @@ def engine_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     yield home
     end_all(home)
-
-
-def end_all(home: Path) -> None:
-    """Kill what lives in a home: the agents first, or they would start the workers again."""
-    for process in sorted(processes_of(home), key=lambda p: "core.runs.agent" not in p.cmdline()):
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    until(lambda: not processes_of(home), "the test's processes to end")
 
 
 @pytest.fixture(scope="session")

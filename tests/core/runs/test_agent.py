@@ -9,6 +9,7 @@ import sys
 import time
 
 import psutil
+import pytest
 
 from core.runs import claims, engine, ledger, liveness, process, reconcile, store
 from core.runs.lock import holder, is_held, take
@@ -21,11 +22,11 @@ from tests.core.runs.conftest import (
     assert_each_question_once,
     begun,
     is_in,
-    processes_of,
     spec,
     until,
     worker_process,
 )
+from tests.processes import living
 
 
 def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -69,7 +70,7 @@ def test_an_agent_that_is_stopped_puts_its_run_back(engine_home):
     name = engine.submit(spec())
     until(begun(name, done=60), "the second chunk")
     agent_process().terminate()
-    until(lambda: not engine.agent_alive() and not processes_of(engine_home), "all to be gone")
+    until(lambda: not engine.agent_alive() and not living(engine_home), "all to be gone")
     now = engine.status(name)
     assert (now.state, now.tries, now.progress) == ("queued", 0, None)
     engine.resume(name)
@@ -82,7 +83,7 @@ def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine
     assert ended.returncode == 0, ended.stderr
     assert "no run for 0 minutes" in ended.stderr
     assert not engine.agent_alive()
-    assert processes_of(engine_home) == []
+    assert living(engine_home) == []
 
 
 def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monkeypatch):
@@ -90,11 +91,12 @@ def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monk
     ended = run_agent("--idle-minutes", "0")
     assert ended.returncode == 1
     assert "no run for 0 minutes" in ended.stderr
-    assert processes_of(engine_home) == []
+    assert living(engine_home) == []
 
 
-def test_workers_go_some_time_after_the_last_run_and_come_back_for_the_next(engine_home, monkeypatch):
-    monkeypatch.setenv("HEDGE_WARM_MINUTES", "0.01")
+@pytest.mark.parametrize("minutes", ["0.01", "0"])
+def test_workers_go_some_time_after_the_last_run_and_come_back_for_the_next(engine_home, monkeypatch, minutes):
+    monkeypatch.setenv("HEDGE_WARM_MINUTES", minutes)
     executor = liveness.executor_id("cpu")
     for seed in (0, 1):
         run_id = engine.submit(spec(seed=seed, samples=20))
@@ -131,7 +133,7 @@ def test_a_run_of_a_slot_that_is_no_more_goes_back_into_the_queue(engine_home, m
 def test_an_agent_whose_home_is_taken_away_ends(engine_home):
     engine.ensure_agent()
     liveness.agent_lock().unlink()
-    until(lambda: not processes_of(engine_home), "all to be gone")
+    until(lambda: not living(engine_home), "all to be gone")
 
 
 def test_slots_follow_the_visible_devices(monkeypatch):

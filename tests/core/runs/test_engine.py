@@ -21,11 +21,11 @@ from tests.core.runs.conftest import (
     assert_each_question_once,
     begun,
     is_in,
-    processes_of,
     spec,
     until,
     worker_process,
 )
+from tests.processes import living
 
 
 def test_a_run_goes_from_submit_to_done_in_processes_of_its_own(engine_home):
@@ -262,4 +262,4 @@ def test_a_page_that_uses_the_engine_loads_neither_torch_nor_a_running_dbos(engi
         "engine.statuses(); assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules), 'torch'"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
-    assert processes_of(engine_home) == []
+    assert living(engine_home) == []

@@ -20,7 +20,8 @@ from core.runs.execute import execute
 from core.runs.process import environment
 from core.runs.spec import RunSpec
 from core.settings import ROOT
-from tests.core.runs.conftest import processes_of, until
+from tests.core.runs.conftest import until
+from tests.processes import end_all, living
 
 OPTIONS = ("Paris", "London", "Rome", "Berlin")
 
@@ -48,13 +49,7 @@ def fake_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     yield home
-    for process in sorted(processes_of(home), key=lambda p: "core.runs.answering.desk" not in p.cmdline()):
-        try:
-            process.kill()
-            process.wait(10)
-        except psutil.NoSuchProcess:
-            continue
-    until(lambda: not processes_of(home), "the test's processes to end")
+    end_all(home)
 
 
 @pytest.fixture
@@ -89,10 +84,7 @@ def open_desk(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open
 
 def answerer_process(home: Path) -> psutil.Process:
     """The answerer of the home's desk."""
-    found = until(
-        lambda: [p for p in processes_of(home) if "core.runs.answering.answerer" in p.cmdline()], "the answerer"
-    )
-    return found[0]
+    return until(lambda: living(home, "core.runs.answering.answerer"), "the answerer")[0]
 
 
 def answerer_log(home: Path) -> str:

@@ -20,7 +20,8 @@ from core.runs.lock import holder
 from core.runs.process import environment
 from core.settings import ROOT
 from tests.core.runs.answering.conftest import OpenDesk, answerer_process, ended, own
-from tests.core.runs.conftest import processes_of, until
+from tests.core.runs.conftest import until
+from tests.processes import living
 
 
 def talk(text: bytes) -> dict[str, object]:
@@ -69,7 +70,7 @@ def test_the_desk_outlives_who_opened_it_and_there_is_one(run_id: str, fake_home
             [sys.executable, "-c", code, json.dumps(asked.to_json())], check=True, cwd=ROOT, env=environment()
         )
     assert ended(asked).stage == "answered"
-    desks = [p for p in processes_of(fake_home) if "core.runs.answering.desk" in p.cmdline()]
+    desks = living(fake_home, "core.runs.answering.desk")
     assert [p.pid for p in desks] == [holder(place.desk_lock())]
     assert desks[0].ppid() == 1 or "desk" not in " ".join(desks[0].parent().cmdline())
     second = subprocess.run(
@@ -122,7 +123,7 @@ def test_an_answerer_that_is_killed_in_loading_is_told_in_words_and_replaced(
     until(lambda: client.state(other.answer_id).stage == "loading", "another answerer")
     client.stop(other.answer_id)
     assert ended(other).message == "Stopped."
-    until(lambda: len(processes_of(fake_home)) == 1, "the answerer to be gone")
+    until(lambda: len(living(fake_home)) == 1, "the answerer to be gone")
 
 
 def test_one_that_dies_while_answering(run_id: str, fake_home: Path, open_desk: OpenDesk):
@@ -143,7 +144,7 @@ def test_one_that_hangs_is_given_up(run_id: str, fake_home: Path, open_desk: Ope
         now.message
         == "fake was answering for 0.5 s without news and was given up; choose a smaller model, or ask again"
     )
-    until(lambda: len(processes_of(fake_home)) == 1, "the hung answerer to be gone")
+    until(lambda: len(living(fake_home)) == 1, "the hung answerer to be gone")
 
 
 def test_what_can_not_be_answered_is_said_and_costs_nobody_else(run_id: str, fake_home: Path, open_desk: OpenDesk):
@@ -192,7 +193,7 @@ def test_a_desk_that_nobody_asks_closes_with_its_answerer(run_id: str, fake_home
     client.ask(asked)
     assert ended(asked).stage == "answered"
     assert desk.wait(30) == 0
-    until(lambda: not processes_of(fake_home), "the answerer to follow")
+    until(lambda: not living(fake_home), "the answerer to follow")
     assert place.address() is None
     assert client.state(asked.answer_id) == AnswerState(asked.answer_id, "failed", client.GONE)
     client.ask(asked)  # opens another
@@ -208,7 +209,7 @@ def test_a_desk_that_is_killed_takes_its_answerer_along_and_is_replaced(
     until(lambda: client.state(asked.answer_id).stage == "loading", "the model to load")
     os.kill(desk.pid, signal.SIGKILL)
     desk.wait()
-    until(lambda: not processes_of(fake_home), "the answerer to follow")
+    until(lambda: not living(fake_home), "the answerer to follow")
     assert client.state(asked.answer_id).message == client.GONE
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     client.ask(asked)

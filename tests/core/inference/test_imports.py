@@ -1,0 +1,35 @@
+import gc
+import subprocess
+import sys
+
+from core.inference.imports import uncollected
+from core.settings import ROOT
+
+TWO_THREADS = """
+import sys, threading
+from core.inference.imports import language_models
+threads = [threading.Thread(target=language_models) for _ in range(2)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+import transformers.utils
+left_out = "scipy.optimize" not in sys.modules
+print(left_out, transformers.utils.is_scipy_available(), transformers.utils.is_accelerate_available())
+"""
+
+
+def test_what_is_left_out_of_the_import_is_there_again_after_it():
+    """Two threads of a worker import at once: the one that looks for runs, and the run."""
+    done = subprocess.run([sys.executable, "-c", TWO_THREADS], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True", "True"]
+
+
+def test_the_garbage_collector_is_as_it_was():
+    with uncollected():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -1,0 +1,36 @@
+"""The processes that live in a home: agents, workers, desks and answerers, whoever started them."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+ENDS_WITHIN_S = 40.0
+
+
+def living(home: Path, of: str = "core.runs.") -> list[psutil.Process]:
+    """Those of a home with a word in their command line that begins with ``of``."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            ours = process.environ().get("HEDGE_HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE
+            if ours and any(word.startswith(of) for word in process.cmdline()):
+                found.append(process)
+    return found
+
+
+def end_all(home: Path) -> None:
+    """Kill what lives in a home, until nothing comes after: what is killed may just have been starting another."""
+    end = time.monotonic() + ENDS_WITHIN_S
+    quiet = 0
+    while quiet < 3:
+        assert time.monotonic() < end, f"processes of {home} still live after {ENDS_WITHIN_S:g} s"
+        found = living(home)
+        quiet = 0 if found else quiet + 1
+        for process in found:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        time.sleep(0.05)
