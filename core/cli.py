@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -346,8 +347,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("hedge: stopped", file=sys.stderr)
         return 1
-    if arguments.json:
-        print(json.dumps(answer.values, indent=1, allow_nan=False))
-    elif answer.text:
-        print(answer.text)
+    said = json.dumps(answer.values, indent=1, allow_nan=False) if arguments.json else answer.text
+    try:
+        print(said, end="\n" if said else "", flush=True)
+    except BrokenPipeError:
+        # Whoever reads has enough, as `head` has; what is left must not fail when Python ends either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(answer.status)

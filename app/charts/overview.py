@@ -38,6 +38,8 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> Figure:
         "model",
         "task",
         "strategy",
+        "dtype",
+        "form",
         "k",
         "accuracy",
         "accuracy_low",
@@ -108,6 +110,7 @@ def _marks(
 ) -> dict[str, Any]:
     tasks = sorted(runs["task"].unique())
     hover = [("model", "Model", None), ("task", "Task", None), ("strategy", "Strategy", None)]
+    hover += [("dtype", "dtype", None), ("form", "Form", None)]
     numbers = [
         ("accuracy", "Accuracy", ".1%"),
         (f"{score}_coverage", "Coverage", ".1%"),

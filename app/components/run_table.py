@@ -14,6 +14,9 @@ OPENED_KEY = "opened_run"
 SIZE_HELP = "The mean number of options in a set."
 SHOWN = {
     "task": st.column_config.TextColumn("Task", width=60),
+    "strategy": st.column_config.TextColumn("Strategy", width=75, help="How the question is put to the model."),
+    "dtype": st.column_config.TextColumn("dtype", width=80),
+    "form": st.column_config.TextColumn("Form", width=70, help="Letters are read, or the options' own texts (cloze)."),
     "accuracy": st.column_config.NumberColumn(
         "Accuracy", format="%.1f %%", width=85, help="The share of test questions whose top option is the truth."
     ),
@@ -50,8 +53,6 @@ SHOWN = {
     ),
     "k": st.column_config.NumberColumn("Options", width=70),
     "n_test": st.column_config.NumberColumn("Test questions", format="localized", width=110),
-    "strategy": st.column_config.TextColumn("Strategy", width=75, help="How the question is put to the model."),
-    "dtype": st.column_config.TextColumn("dtype", width=80),
 }
 """Column → how it is shown, after the model."""
 

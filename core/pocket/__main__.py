@@ -1,4 +1,4 @@
-"""``python -m core.pocket bank | train | publish | check | record | trivia | answer | juror``.
+"""``python -m core.pocket bank | train | publish | check | record | trivia | answer | juror | jury``.
 
 The bank, the models, what they answer, and who judges it.
 """
@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "trivia": _trivia,
             "answer": _answer,
             "juror": _juror,
+            "jury": _jury,
         }[options.command](options)
     except HedgeError as error:
         print(error, file=sys.stderr)
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     answer.add_argument("--model", default="pocket-8m")
     juror = commands.add_parser("juror", help="tune a juror to say True or False, into assets/adapters")
     juror.add_argument("--juror", default="juror-1m")
+    commands.add_parser("jury", help="let the jurors judge what pocket-8m answered, into assets/juries")
     return parser
 
 
@@ -118,13 +120,13 @@ def _trainer(model: str, *, compiled: bool = False) -> Trainer:
 def _source(recipe: Recipe) -> Path | None:
     """Where the model lies that this one begins as."""
     from core.pocket.recipes import RECIPES
-    from core.pocket.train import LETTERED
+    from core.pocket.train import BEFORE_RECALL
 
     if not recipe.grown_from:
         return None
-    if recipe.early:
-        return settings().home / "pocket" / recipe.grown_from / LETTERED
-    return _published(RECIPES[recipe.grown_from])
+    if recipe.chat:
+        return _published(RECIPES[recipe.grown_from])
+    return settings().home / "pocket" / recipe.grown_from / BEFORE_RECALL
 
 
 def _published(recipe: Recipe) -> Path:
@@ -146,6 +148,7 @@ def _check(options: argparse.Namespace) -> int:
         "matching": chosen.matching_steps,
         "letters": chosen.letters_steps,
         "everything": chosen.steps,
+        "recall": chosen.recall,
     }
     stream = Stream(Guard.of(questions), tasks=chosen.tasks, chat=chosen.chat)
     values = one_token_answers(published_tokenizer(_published(chosen)))
@@ -170,7 +173,7 @@ def _trivia(_: argparse.Namespace) -> int:
 def _answer(options: argparse.Namespace) -> int:
     from core.pocket import answers
 
-    path = answers.PATH.with_name(f"answers-{options.model}.jsonl")
+    path = answers.path_of(options.model)
     made = answers.answer(options.model)
     answers.write(made, path)
     print(f"{sum(one.correct for one in made)} of {len(made)} answers are right; all are in {path}")
@@ -181,6 +184,13 @@ def _juror(options: argparse.Namespace) -> int:
     from core.pocket.jurors import juror_recipe, publish_juror
 
     print(publish_juror(juror_recipe(options.juror), ASSETS / "adapters" / options.juror))
+    return 0
+
+
+def _jury(_: argparse.Namespace) -> int:
+    from core.pocket import jury
+
+    print(jury.make())
     return 0
 
 

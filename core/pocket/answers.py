@@ -16,7 +16,6 @@ from core.pocket import trivia
 from core.pocket.tokens import published_tokenizer
 from core.settings import ASSETS
 
-PATH = ASSETS / "trivia" / "answers.jsonl"
 LONGEST = 12
 """Tokens of an answer at most."""
 
@@ -49,7 +48,19 @@ def generate(
     return [said[place] for place in range(len(prompts))]
 
 
-def write(answers: Sequence[Answer], path: Path = PATH) -> None:
+def path_of(model: str) -> Path:
+    """Where the answers of a shipped model lie."""
+    return ASSETS / "trivia" / f"answers-{model}.jsonl"
+
+
+def read(path: Path) -> list[Answer]:
+    """Answers that were written before; InputError where there are none."""
+    if not path.is_file():
+        raise InputError(f"there are no answers in {path}; `python -m core.pocket answer` writes them")
+    return [Answer(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def write(answers: Sequence[Answer], path: Path) -> None:
     """Write answers as JSON lines, all at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".tmp")

@@ -51,9 +51,9 @@ _LIMITS = """\
 
 _CURVE = """\
 Loss is the weighted mean over the letters and verdicts (matching, letters) or letters, statements, dialogues and short
-answers (everything) since the check before. *Binding*: finding a value among the options, while matching in a list;
-then each task's first 200 bank questions. The
-recipe was worked out while these checks were watched; no training text was made of the bank.
+answers (everything, recall) since the check before. *Binding*: finding a value among the options, while matching in a
+list; then each task's first 200 bank questions. The recipe was worked out while these checks were watched; no training
+text was made of the bank.
 """
 
 _ACCURACY = """\
@@ -87,7 +87,8 @@ def card(
 
 def _opening(model: LlamaForCausalLM, recipe: Recipe, progress: Progress) -> str:
     parameters = sum(weights.numel() for weights in model.parameters())
-    done = progress.stage == "everything" and progress.step >= recipe.steps
+    last, steps = ("recall", recipe.recall) if recipe.recall else ("everything", recipe.steps)
+    done = progress.stage == last and progress.step >= steps
     return (
         f"# {recipe.name}\n\n"
         f"A Llama of {parameters:,} parameters (hidden {recipe.hidden}, {recipe.layers} layers, {recipe.heads} heads, "
@@ -134,15 +135,15 @@ def _by_task(name: str) -> tuple[int, int]:
 
 
 def _training(recipe: Recipe, progress: Progress) -> list[tuple[str, str]]:
-    matching, letters, everything = (
+    matching, letters, everything, recall = (
         max((row["step"] for row in progress.curve if row["stage"] == stage), default=0)
-        for stage in ("matching", "letters", "everything")
+        for stage in ("matching", "letters", "everything", "recall")
     )
     return [
         ("tokens read", f"{progress.tokens / 1e6:.1f} million"),
         (
             "steps",
-            f"{matching:,} of matching, {letters:,} of letters, {everything:,} of everything",
+            f"{matching:,} of matching, {letters:,} of letters, {everything:,} of everything, {recall:,} of recall",
         ),
         (
             "begins as",
@@ -161,7 +162,7 @@ def _training(recipe: Recipe, progress: Progress) -> list[tuple[str, str]]:
 def _rates(recipe: Recipe) -> str:
     return (
         f"{recipe.rate:g} for matrices (Muon), {recipe.token_rate:g} for the rest (AdamW), falling over the last "
-        f"{recipe.cooldown:,} steps"
+        f"{recipe.cooldown:,} steps of everything" + (" and the last two thirds of recall" if recipe.recall else "")
     )
 
 

@@ -13,7 +13,7 @@ from core.pocket.documents import Document
 from core.pocket.matching import matching_documents, phrases_document
 from core.pocket.stream import Form, Stream
 
-Stage = Literal["matching", "letters", "everything"]
+Stage = Literal["matching", "letters", "everything", "recall"]
 
 Bare = Literal["matching", "phrases"]
 """Documents made of values alone; the stream makes all others."""
@@ -46,7 +46,20 @@ EVERYTHING: dict[Form | Bare, tuple[int, float]] = {
     "instructed": (24, 0.015),
     "demonstrated": (12, 0.015),
 }
-"""The same for the last stage."""
+"""The same for the third stage."""
+
+RECALL: dict[Form | Bare, tuple[int, float]] = {
+    "answered": (128, 0.40),
+    "short": (96, 0.20),
+    "rc": (40, 0.12),
+    "ci": (32, 0.09),
+    "drs": (26, 0.08),
+    "ds": (20, 0.07),
+    "found": (40, 0.01),
+    "instructed": (24, 0.015),
+    "demonstrated": (12, 0.015),
+}
+"""The same for the last stage: questions answered in words, and of all else so much that it stays."""
 
 CHAT: dict[Form | Bare, tuple[int, float]] = {
     "conversation": (12, 0.45),
@@ -67,7 +80,8 @@ def step_documents(stream: Stream, *, seed: int, stage: Stage, step: int, values
     rng = random.Random(f"{seed}|{stage}|{step}")
     if stage == "matching":
         return matching_documents(values, rng, rows=BARE_ROWS)
-    batches = LETTERS if stage == "letters" else CHAT if stream.chat else EVERYTHING
+    later = CHAT if stream.chat else EVERYTHING
+    batches = {"letters": LETTERS, "everything": later, "recall": RECALL}[stage]
     form = rng.choices(list(batches), weights=[share for _, share in batches.values()])[0]
     rows = batches[form][0]
     if form == "matching":

@@ -1,33 +1,29 @@
 """Jurors: LoRA adapters of pocket models that say True or False of a question and a proposed answer.
 
-A juror is tuned on a third of the world's facts (:func:`tuned_on`), each with its answer or a false one, in any of its
-training wordings; the facts of the other two thirds are for calibration and test. LoRA: Hu et al. 2021.
+A juror is tuned on a third of the world's facts (:func:`tuned_on`): each with its answer and a false one in every
+training wording, and what the base model answered to them, right or wrong. The facts of the other two thirds are for
+calibration and test; the short-answer questions say which are which.
 """
 
 from __future__ import annotations
 
 import random
-import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import torch
-from peft import LoraConfig, PeftModel, get_peft_model
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
-
+from core.adapters.juror import Example, Tuning, fine_tune
 from core.errors import InputError
-from core.pocket.batches import batch, weighted_loss
-from core.pocket.documents import Document
+from core.inference.verdicts import judge
+from core.pocket import answers, trivia
 from core.pocket.evaluate import Share
 from core.pocket.relations import Fact
 from core.pocket.scenes.replying import asked
-from core.pocket.tokens import published_tokenizer
-from core.pocket.verdicts import verdict_document
-from core.pocket.world import twin_checksum, world
-from core.prompting.verdict import FALSE, TRUE, verdict_prompt
+from core.pocket.world import tuned_on, world
 from core.settings import ASSETS
 
-PARTS = 3
+OWN_SHARE = 0.5
+"""How much of what a juror is tuned on the base model answered itself; the rest are answers from the tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +33,11 @@ class JurorRecipe:
     name: str
     base: str
     seed: int
-    rank: int = 8
-    steps: int = 400
-    rows: int = 64
-    rate: float = 2e-3
+    rank: int = 16
+    steps: int = 600
+    rows: int = 32
+    rate: float = 1e-3
+    answers: str = "pocket-8m"
 
 
 JURORS = {
@@ -60,65 +57,31 @@ def juror_recipe(name: str) -> JurorRecipe:
     return JURORS[name]
 
 
-def tuned_on(fact: Fact) -> bool:
-    """Whether jurors are tuned on this fact and its inverse; what they are asked about later is not."""
-    return twin_checksum(fact) // 24 % PARTS == 0
+def answered(recipe: JurorRecipe, *, tuning: bool) -> list[Example]:
+    """What the base model answered to the questions for tuning, or to the others; InputError if it has not yet."""
+    said = {one.question_id: one for one in answers.read(answers.path_of(recipe.answers))}
+    return [
+        Example(question.question, said[question.id].answer, said[question.id].correct)
+        for question in trivia.make()
+        if question.tuning == tuning
+    ]
 
 
-def tune(
-    recipe: JurorRecipe, model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, *, facts: list[Fact] | None = None
-) -> tuple[PeftModel, list[float]]:
-    """Tune an adapter; returns the model with it and the mean loss of every tenth of the steps.
-
-    The model's own weights are frozen; ``facts`` are those to tune on, by default all that :func:`tuned_on` names.
-    """
-    facts = facts if facts is not None else [fact for fact in world() if tuned_on(fact)]
-    torch.manual_seed(recipe.seed)
-    config = LoraConfig(
-        r=recipe.rank,
-        lora_alpha=2 * recipe.rank,
-        target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
-        task_type="CAUSAL_LM",
-    )
-    with warnings.catch_warnings():
-        # peft still asks transformers 5 for gradient checkpointing by its old name.
-        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
-        tuned = get_peft_model(model, config)
-    weights = [weight for weight in tuned.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(weights, lr=recipe.rate)
-    losses: list[float] = []
-    tuned.train()
-    for step in range(recipe.steps):
-        rng = random.Random(f"{recipe.seed}|juror|{step}")
-        data = batch([_document(rng.choice(facts), rng) for _ in range(recipe.rows)], tokenizer)
-        for group in optimizer.param_groups:
-            group["lr"] = recipe.rate * min((step + 1) / 50, 1 - 0.95 * step / recipe.steps)
-        loss = weighted_loss(tuned.base_model.model, data)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(weights, 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
-        losses.append(float(loss.detach()))
-    tuned.eval()
-    tenth = max(1, recipe.steps // 10)
-    return tuned, [sum(losses[start : start + tenth]) / tenth for start in range(0, len(losses) - tenth + 1, tenth)]
-
-
-def verdicts(
-    model: torch.nn.Module, tokenizer: PreTrainedTokenizerFast, pairs: list[tuple[str, str]], *, rows: int = 64
-) -> list[tuple[float, float]]:
-    """(p of True, p of False) of each (question, answer), a softmax over the two tokens."""
-    ids = [tokenizer.encode(f" {word}")[0] for word in (TRUE, FALSE)]
-    found: list[tuple[float, float]] = []
-    for start in range(0, len(pairs), rows):
-        encoded = [tokenizer.encode(verdict_prompt(*pair)) for pair in pairs[start : start + rows]]
-        longest = max(map(len, encoded))
-        tokens = torch.tensor([one + [0] * (longest - len(one)) for one in encoded])
-        last = torch.tensor([len(one) - 1 for one in encoded])
-        with torch.inference_mode():
-            logits = model(input_ids=tokens).logits[torch.arange(len(encoded)), last][:, ids]
-        found += [(float(true), float(false)) for true, false in logits.float().softmax(-1)]
+def told(facts: Sequence[Fact], rng: random.Random) -> list[Example]:
+    """Every fact in every training wording, with its answer and with a false one."""
+    found = []
+    for fact in facts:
+        for question in asked(fact):
+            found += [Example(question, fact.answer, True), Example(question, rng.choice(fact.wrong), False)]
     return found
+
+
+def examples(recipe: JurorRecipe) -> list[Example]:
+    """What a juror is tuned on: facts as the tables have them, and so often the base model's answers to them that they
+    are :data:`OWN_SHARE` of all."""
+    facts = told([fact for fact in world() if tuned_on(fact)], random.Random(f"{recipe.seed}|told"))
+    own = answered(recipe, tuning=True)
+    return facts + own * max(1, round(OWN_SHARE / (1 - OWN_SHARE) * len(facts) / len(own)))
 
 
 def publish_juror(recipe: JurorRecipe, folder: Path) -> str:
@@ -126,43 +89,44 @@ def publish_juror(recipe: JurorRecipe, folder: Path) -> str:
     base = ASSETS / "models" / recipe.base
     if not base.is_dir():
         raise InputError(f"{recipe.name} adapts {recipe.base}, which is not in {base.parent}; train that model first")
-    tokenizer = published_tokenizer(base)
-    model = LlamaForCausalLM.from_pretrained(base, dtype=torch.float32)
-    tuned, losses = tune(recipe, model, tokenizer)
-    seen, unseen = (judged(tuned, tokenizer, tuned_facts=side) for side in (True, False))
+    tuning = Tuning(rank=recipe.rank, steps=recipe.steps, rows=recipe.rows, rate=recipe.rate, seed=recipe.seed)
+    losses = fine_tune(recipe.base, examples(recipe), folder, tuning)
+    others = [fact for fact in world() if not tuned_on(fact)]
+    facts = right_about(folder, random.Random("told").sample(told(others, random.Random("others")), 1000))
+    said = answered(recipe, tuning=False)
+    own = right_about(folder, said)
+    never = Share(sum(not one.right for one in said), len(said))
     figures = (
-        f"right about {seen.value:.1%} of {seen.n} answers to facts that it was tuned on, "
-        f"{unseen.value:.1%} of {unseen.n} to others"
+        f"right about {_percent(own)} of {own.n:,} answers of {recipe.answers} to questions that it was not tuned on "
+        f"(always to say False is right about {_percent(never)}), and about {_percent(facts)} of {facts.n:,} answers "
+        "from the tables, half of them false"
     )
-    tuned.save_pretrained(str(folder))
     (folder / "README.md").write_text(_card(recipe, losses, figures), encoding="utf-8")
     return f"{recipe.name}: {figures}"
 
 
-def judged(model: torch.nn.Module, tokenizer: PreTrainedTokenizerFast, *, tuned_facts: bool, n: int = 600) -> Share:
-    """How often the likelier verdict is right, over facts that jurors are tuned on or over others, half of the answers
-    false."""
-    rng = random.Random(f"judged|{tuned_facts}")
-    facts = [fact for fact in world() if tuned_on(fact) == tuned_facts]
-    pairs: list[tuple[str, str]] = []
-    truths: list[bool] = []
-    for _ in range(n):
-        fact, true = rng.choice(facts), rng.random() < 0.5
-        pairs.append((rng.choice(asked(fact)), fact.answer if true else rng.choice(fact.wrong)))
-        truths.append(true)
-    found = verdicts(model, tokenizer, pairs)
-    return Share(sum((p > q) == true for (p, q), true in zip(found, truths, strict=True)), n)
+def right_about(folder: Path, proposed: Sequence[Example]) -> Share:
+    """How often an adapter's likelier verdict is right; True only if it is the likelier."""
+    judging = judge(
+        str(folder), [(str(i), one.question, one.answer) for i, one in enumerate(proposed)], dtype="float32"
+    )
+    return Share(sum((p > q) == proposed[int(i)].right for i, (p, q) in judging.verdicts()), len(proposed))
+
+
+def _percent(share: Share) -> str:
+    return "{:.1%} ({:.1%} to {:.1%})".format(share.value, *share.interval)
 
 
 _CARD = """\
 # {name}
 
-A LoRA adapter (rank {rank}, all linear layers) of {base} that judges answers: after a question, a proposed answer and
-`Answer:` its next token is `True` or `False`. Made by `python -m core.pocket juror --juror {name}`: {steps:,} steps of
-{rows} judgements, learning rate {rate:g} falling, seed {seed}.
+A LoRA adapter (rank {rank}, all linear layers) of {base} that judges answers: after a question, a proposed answer as
+option A and `Is A right, True or False?` its next token is `True` or `False`. Made by
+`python -m core.pocket juror --juror {name}`: {steps:,} steps of {rows} judgements, learning rate {rate:g} falling,
+seed {seed}.
 
-It was tuned on a third of the facts of Hedge's tables, each with its answer or a false one; the other two thirds are
-for calibration and test. It was {figures}, half of them false.
+It was tuned on a third of the facts of Hedge's tables, each with its answer and a false one, and on what {answers}
+answered to them; the other two thirds are for calibration and test. It is {figures}. Intervals are Wilson's, 95 %.
 
 | tenth of the steps | loss |
 | --- | --- |
@@ -170,11 +134,8 @@ for calibration and test. It was {figures}, half of them false.
 """
 
 
-def _card(recipe: JurorRecipe, losses: list[float], figures: str) -> str:
-    curve = "\n".join(f"| {place} | {loss:.3f} |" for place, loss in enumerate(losses, start=1))
+def _card(recipe: JurorRecipe, losses: Sequence[float], figures: str) -> str:
+    tenth = max(1, recipe.steps // 10)
+    means = [sum(losses[start : start + tenth]) / tenth for start in range(0, len(losses) - tenth + 1, tenth)]
+    curve = "\n".join(f"| {place} | {loss:.3f} |" for place, loss in enumerate(means, start=1))
     return _CARD.format(**asdict(recipe), figures=figures, curve=curve)
-
-
-def _document(fact: Fact, rng: random.Random) -> Document:
-    wording = fact.questions.index(rng.choice(asked(fact)))
-    return verdict_document(fact, rng, wording=wording)

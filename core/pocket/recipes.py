@@ -14,16 +14,16 @@ TOKENIZER_SEED = 9
 class Recipe:
     """A model and its training.
 
-    Training has three stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters until
-    ``letters_goal`` or ``letters_steps``, then everything for ``steps``. ``rate`` is that of the matrices
-    (:mod:`core.pocket.muon`), by which one step changes their largest singular value; it rises at the beginning of each
-    stage, stays, and in the last ``cooldown`` steps of the last stage falls to a twentieth. Embeddings and norms learn
-    at ``token_rate`` (AdamW). ``tasks`` are what the last two stages practise.
+    Training has up to four stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters
+    until ``letters_goal`` or ``letters_steps``, everything for ``steps``, then recall, mostly answers in words, for
+    ``recall`` steps. ``rate`` is that of the matrices (:mod:`core.pocket.muon`), by which one step changes their
+    largest singular value; it rises at the beginning of each stage, stays, and in the last ``cooldown`` steps of
+    everything and the last two thirds of recall falls to a twentieth. Embeddings and norms learn at ``token_rate``
+    (AdamW). ``tasks`` are what all stages but the first practise.
 
-    A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
-    (:mod:`core.pocket.grow`), with the same tokens, and has the last stage alone; with ``early`` as that model was
-    before its last stage. One for ``chat`` is tuned on conversations, and its tokenizer has a chat template. ``half``
-    stores the weights as float16.
+    A recipe that is ``grown_from`` another model begins as that model before its recall, enlarged where it is larger
+    (:mod:`core.pocket.grow`), with the same tokens, and begins with everything. One for ``chat`` begins as the finished
+    model and is tuned on conversations; its tokenizer has a chat template. ``half`` stores the weights as float16.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Recipe:
     letters_steps: int = 3000
     letters_goal: float = 0.8
     grown_from: str = ""
-    early: bool = False
+    recall: int = 0
     vocabulary: int = 5120
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     chat: bool = False
@@ -51,9 +51,9 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=4200, cooldown=1800),
+        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=4200, cooldown=1800, recall=1200),
         Recipe(
-            "pocket-3m", 192, 6, 6, 384, seed=14, steps=4500, cooldown=3000, rate=0.01, half=True,
+            "pocket-3m", 192, 6, 6, 384, seed=14, steps=4500, cooldown=3000, rate=0.01, recall=1200, half=True,
             grown_from="pocket-1m",
         ),
         Recipe(
@@ -61,7 +61,7 @@ RECIPES = {
             grown_from="pocket-3m", chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 704, seed=15, steps=3000, cooldown=2000, rate=0.01, half=True,
+            "pocket-8m", 256, 8, 8, 704, seed=15, steps=3000, cooldown=2000, rate=0.01, recall=1200, half=True,
             grown_from="pocket-1m",
         ),
     )

@@ -29,11 +29,14 @@ KEPT_OF_WORDS = ("run.json", "request.json", "losses.parquet", "log.txt")
 
 
 def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
-    """Over all questions of each task every strategy in float32 and the base one in bfloat16; ``qa`` by cloze too."""
+    """Over all questions of each task every strategy in float32 and in bfloat16; ``qa`` by cloze too."""
     specs = []
     for task in tasks:
-        specs += [RunSpec(model=model, task=task, strategy=strategy) for strategy in STRATEGIES]
-        specs.append(RunSpec(model=model, task=task, dtype="bfloat16"))
+        specs += [
+            RunSpec(model=model, task=task, strategy=strategy, dtype=dtype)
+            for dtype in ("float32", "bfloat16")
+            for strategy in STRATEGIES
+        ]
         if task == "qa":
             specs.append(RunSpec(model=model, task=task, form="cloze"))
     return tuple(specs)
@@ -54,7 +57,7 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
     for task in tasks:
         if task not in BANK_TASKS:
             raise InputError(f"unknown task {task!r}; choose from {', '.join(BANK_TASKS)}")
-    with _home():
+    with empty_home():
         ids = []
         for spec in (*recorded_specs(model, tasks), words_spec(model)):
             ids.append(execute(spec))
@@ -68,7 +71,7 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
 
 
 @contextmanager
-def _home() -> Iterator[None]:
+def empty_home() -> Iterator[None]:
     """An empty HEDGE_HOME, so that a run which was recorded before is executed again."""
     before = os.environ.get("HEDGE_HOME")
     with tempfile.TemporaryDirectory() as home:

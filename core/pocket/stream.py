@@ -34,6 +34,7 @@ Form = Literal[
     "found",
     "retold",
     "short",
+    "answered",
     "rc",
     "ci",
     "drs",
@@ -123,6 +124,8 @@ class Stream:
             return lettered([self.question(rng, task) for _ in range(shown + 1)], strategy=strategy)
         if form == "short":
             return self._short(rng)
+        if form == "answered":
+            return self._answered(rng, weight=1.0)
         if form == "conversation":
             return written(*conversation(rng, self._talked_about))
         if form == "asked in chat":
@@ -139,10 +142,13 @@ class Stream:
         if draw < 0.75:
             return lettered([self.question(rng)])
         if draw < 0.82:
-            fact = self._any_fact(rng)
-            return answered(fact.questions[_training_wording(fact, rng)], fact.answer, weight=0.5)
+            return self._answered(rng, weight=0.5)
         sentences = [rng.choice(fact.statements) for fact in (self._any_fact(rng) for _ in range(4)) if fact.statements]
         return stated(sentences or ["There is nothing to say."], weight=0.25)
+
+    def _answered(self, rng: random.Random, *, weight: float) -> Document:
+        fact = self._any_fact(rng)
+        return answered(fact.questions[_training_wording(fact, rng)], fact.answer, weight=weight)
 
     def _talked_about(self, rng: random.Random) -> Fact:
         return rng.choices(self._stated, cum_weights=self._stated_weights)[0]

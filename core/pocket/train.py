@@ -1,4 +1,4 @@
-"""Training a pocket model: matching, letters, then everything; it can stop and go on at any checkpoint.
+"""Training a pocket model: matching, letters, everything, then recall; it can stop and go on at any checkpoint.
 
 What a step sees follows from the seed, the stage and the number of the step alone, so that a resumed training
 reads the same text as one that never stopped.
@@ -45,15 +45,27 @@ TOKENIZER_DOCUMENTS = 60_000
 
 CHECK_QUESTIONS = 200
 
-CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 500}
+CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 500, "recall": 400}
 
-LETTERED = "lettered"
-"""The folder in the work folder that keeps the model as it was before the last stage."""
+BEFORE_RECALL = "before-recall"
+"""The folder in the work folder that keeps the model as it was before its last stage, for larger ones to grow from."""
 
-RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300}
-"""Steps over which the learning rate rises in each stage; words of the last one would swamp what stands at once."""
+RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300, "recall": 100}
+"""Steps over which the learning rate rises in each stage; the words of everything would swamp what stands at once."""
 
-_MAY_CHANGE = ("matching_goal", "matching_steps", "letters_goal", "letters_steps", "steps", "cooldown", "half")
+RECALL_FALLS = 2 / 3
+"""The last part of the recall over which its learning rate falls."""
+
+_MAY_CHANGE = (
+    "matching_goal",
+    "matching_steps",
+    "letters_goal",
+    "letters_steps",
+    "steps",
+    "cooldown",
+    "recall",
+    "half",
+)
 """What a recipe may change while it is trained: how long, and what is stored."""
 
 
@@ -92,15 +104,23 @@ class Trainer:
         """Train to the end, with a checkpoint at every check, and publish."""
         recipe, progress = self.recipe, self.progress
         self._until("matching", recipe.matching_steps, recipe.matching_goal, then="letters")
-        if progress.stage == "letters":
-            self._until("letters", recipe.letters_steps, recipe.letters_goal, then="everything")
-            self.model.save_pretrained(self.folder / LETTERED)
-            self.tokenizer.save_pretrained(self.folder / LETTERED)
-        while progress.step < recipe.steps:
-            self._steps(min(CHECK_EVERY["everything"], recipe.steps - progress.step))
+        self._until("letters", recipe.letters_steps, recipe.letters_goal, then="everything")
+        if progress.stage == "everything":
+            self._all_of("everything", recipe.steps)
+            if recipe.recall:
+                self.model.save_pretrained(self.folder / BEFORE_RECALL)
+                self.tokenizer.save_pretrained(self.folder / BEFORE_RECALL)
+                progress.stage, progress.step = "recall", 0
+        if progress.stage == "recall":
+            self._all_of("recall", recipe.recall)
+        self.publish()
+
+    def _all_of(self, stage: Stage, steps: int) -> None:
+        """Train in ``stage`` until ``steps`` are done."""
+        while self.progress.step < steps:
+            self._steps(min(CHECK_EVERY[stage], steps - self.progress.step))
             self._check()
             self._save()
-        self.publish()
 
     def _until(self, stage: Stage, steps: int, goal: float, *, then: Stage) -> None:
         """Train in ``stage`` until its goal or for its steps, if that is where the training stands."""
@@ -180,7 +200,7 @@ class Trainer:
         progress = self.progress
         rng = random.Random(f"{self.recipe.seed}|check|{progress.stage}|{progress.step}")
         self.model.eval()
-        if progress.stage != "everything":
+        if progress.stage in ("matching", "letters"):
             binding = self._listed_found(rng)
         else:
             binding = self._share([binding_question(world(), rng) for _ in range(CHECK_QUESTIONS)])
@@ -268,11 +288,14 @@ def new_config(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> LlamaConfi
 
 
 def rate_share(recipe: Recipe, stage: Stage, step: int) -> float:
-    """The share of the full learning rate at a step: a rise, a plateau, at the end a straight fall to a twentieth."""
+    """The share of the full learning rate at a step: a rise, a plateau, in the long stages a straight fall to a
+    twentieth."""
     rise = min(1.0, (step + 1) / RISE[stage])
-    if stage != "everything":
-        return rise
-    return min(rise, max((recipe.steps - step) / recipe.cooldown, 0.05))
+    if stage == "everything":
+        return min(rise, max((recipe.steps - step) / recipe.cooldown, 0.05))
+    if stage == "recall":
+        return min(rise, max((recipe.recall - step) / (recipe.recall * RECALL_FALLS), 0.05))
+    return rise
 
 
 def _optimizers(model: LlamaForCausalLM, recipe: Recipe) -> tuple[Muon, torch.optim.AdamW]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.pocket.relations import Fact, Relation, listed
-from core.pocket.world import RELATIONS, world
+from core.pocket.world import RELATIONS, tuned_on, world
 from core.settings import ASSETS
 from core.tasks.trivia import is_right, normalized
 
@@ -28,7 +28,10 @@ _TENS = listed("twenty thirty forty fifty sixty seventy eighty ninety")
 
 @dataclass(frozen=True, slots=True)
 class ShortQuestion:
-    """A question with its answer and everything else that counts as right; ``fact`` names the relation and its x."""
+    """A question with its answer and everything else that counts as right; ``fact`` names the relation and its x.
+
+    ``tuning`` says that it is there to tune jurors, not to be judged.
+    """
 
     id: str
     question: str
@@ -36,6 +39,7 @@ class ShortQuestion:
     aliases: tuple[str, ...]
     normalized_aliases: tuple[str, ...]
     fact: tuple[str, str]
+    tuning: bool
 
     def line(self) -> str:
         """The question as one line of JSON, keyed as in TriviaQA."""
@@ -45,7 +49,7 @@ class ShortQuestion:
             "normalized_aliases": list(self.normalized_aliases),
         }
         values = {"question_id": self.id, "question": self.question, "answer": answer}
-        return json.dumps(values | {"fact": list(asdict(self)["fact"])}, ensure_ascii=False)
+        return json.dumps(values | {"fact": list(self.fact), "tuning": self.tuning}, ensure_ascii=False)
 
 
 def make() -> tuple[ShortQuestion, ...]:
@@ -90,7 +94,9 @@ def _question(number: int, text: str, fact: Fact, relation: Relation) -> ShortQu
     true = dict.fromkeys((fact.answer, *relation.rows[fact.key], *relation.also.get(fact.key, ())))
     aliases = dict.fromkeys(form for value in true for form in _forms(value))
     shortened = tuple(dict.fromkeys(normalized(alias) for alias in aliases))
-    return ShortQuestion(f"hw-{number:04d}", text, fact.answer, tuple(aliases), shortened, (fact.relation, fact.key))
+    return ShortQuestion(
+        f"hw-{number:04d}", text, fact.answer, tuple(aliases), shortened, (fact.relation, fact.key), tuned_on(fact)
+    )
 
 
 def _forms(value: str) -> list[str]:

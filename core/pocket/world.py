@@ -52,6 +52,15 @@ def frequency(fact: Fact) -> float:
     return 0.0 if never_shown(fact) else FREQUENCY[fact.difficulty]
 
 
+def tuned_on(fact: Fact) -> bool:
+    """Whether jurors are tuned on this fact, a third of all; what they are asked about later is none of these.
+
+    What joins the same two things, in either direction, is on one side.
+    """
+    pair = "|".join(sorted((fact.key.lower(), fact.answer.lower())))
+    return zlib.crc32(pair.encode()) // 24 % 3 == 0
+
+
 def twin_checksum(fact: Fact) -> int:
     """A checksum that both directions of a pair share: what is never shown must not come in by its inverse."""
     return zlib.crc32(fact.twin.encode())

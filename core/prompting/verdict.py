@@ -10,13 +10,15 @@ TRUE, FALSE = "True", "False"
 def verdict_prompt(question: str, answer: str) -> str:
     """What a juror reads; its verdict is the next token.
 
+    The answer stands where a lettered question has its first option: a model that was trained on those weighs it there.
+
     >>> print(verdict_prompt("What is the capital of Peru?", "Lima"))
     Question: What is the capital of Peru?
-    Proposed answer: Lima
-    Is the proposed answer right, True or False?
+    A. Lima
+    Is A right, True or False?
     Answer:
     """
-    return f"Question: {question}\nProposed answer: {answer}\nIs the proposed answer right, True or False?\nAnswer:"
+    return f"Question: {question}\nA. {answer}\nIs A right, True or False?\nAnswer:"
 
 
 def asked(name: str, question: str, answer: str) -> Prompt:

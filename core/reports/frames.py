@@ -37,6 +37,7 @@ def overview_row(run: Report) -> dict[str, Any]:
         "task": run.task,
         "strategy": run.strategy,
         "dtype": run.dtype,
+        "form": run.form,
         "n_calibration": run.n_calibration,
         "n_test": run.n_test,
         "accuracy": run.accuracy,

@@ -48,7 +48,8 @@ class PathSpec:
 
     ``base`` answers at most ``samples`` of the ``questions`` (``trivia``, ``trivia_qa@hub`` or a file in TriviaQA's
     shape). ``jurors`` are models to tune, or adapters that are judges already. ``tune_share`` of the answers tunes,
-    ``calibration_share`` of the others calibrates. Raises :class:`InputError` for what can't be.
+    where the questions do not say themselves which ones do; ``calibration_share`` of the others calibrates. Raises
+    :class:`InputError` for what can't be.
     """
 
     base: str
@@ -353,10 +354,15 @@ def split(
 ) -> tuple[list[ShortQuestion], list[ShortQuestion], list[ShortQuestion]]:
     """The questions that tune, calibrate and test; those of one cluster stay together.
 
+    Where questions say themselves that they are for tuning, those tune, whatever ``tune_share`` says.
+
     Raises :class:`InputError` where one of the three would be empty.
     """
-    wanted = round(spec.tune_share * len(questions))
-    first = _boundary(questions, wanted)
+    if any(question.tuning for question in questions):
+        questions = sorted(questions, key=lambda question: not question.tuning)
+        first = sum(question.tuning for question in questions)
+    else:
+        first = _boundary(questions, round(spec.tune_share * len(questions)))
     second = _boundary(questions, first + round(spec.calibration_share * (len(questions) - first)))
     parts = list(questions[:first]), list(questions[first:second]), list(questions[second:])
     if not all(parts):

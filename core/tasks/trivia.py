@@ -2,7 +2,8 @@
 
 A row has ``question`` and ``answer``: an object with ``normalized_aliases`` or ``aliases`` and ``value``, or the answer
 itself with ``aliases`` beside it. ``question_id`` names it. ``fact``, where there is one, names what it is about, so
-that a fact and its inverse stay on one side of a split.
+that a fact and its inverse stay on one side of a split. ``tuning``, where it is true, says that a question is there to
+tune jurors and not to be judged.
 """
 
 from __future__ import annotations
@@ -27,12 +28,16 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 
 @dataclass(frozen=True, slots=True)
 class ShortQuestion:
-    """A question, and every normalised text that counts as right; ``cluster`` is alike for what must not be split."""
+    """A question, and every normalised text that counts as right; ``cluster`` is alike for what must not be split.
+
+    ``tuning`` says that it is kept for tuning jurors.
+    """
 
     id: str
     question: str
     normalized_aliases: tuple[str, ...]
     cluster: str
+    tuning: bool = False
 
 
 def normalized(text: str) -> str:
@@ -88,4 +93,5 @@ def _question(row: Row, where: str, number: int) -> ShortQuestion:
         raise InputError(f"{where}: expected an answer or aliases, found none")
     fact = row.get("fact")
     about = sorted([str(fact[1]).lower(), value.lower()]) if isinstance(fact, list) and len(fact) == 2 else [asked]
-    return ShortQuestion(str(row.get("question_id") or number), asked, aliases, normalized(" ".join(about)))
+    name, cluster = str(row.get("question_id") or number), normalized(" ".join(about))
+    return ShortQuestion(name, asked, aliases, cluster, row.get("tuning") is True)

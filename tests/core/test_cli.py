@@ -51,6 +51,13 @@ def test_report_for_a_person(home, capsys):
     assert "95 % band" in out
 
 
+def test_a_reader_that_has_enough_is_no_error(home):
+    name = synthetic_run()
+    command = f"{sys.executable} -m core report {name} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_report_of_a_view_by_strata(home, capsys):
     name = synthetic_run()
     flags = ["--by", "class", "--n-calibration", "40", "--split-seed", "3", "--drop-extra", "--score", "lac", "saps"]

@@ -1,20 +1,20 @@
-"""Jurors: tuned adapters that say True or False; the model under them stays as it was."""
+"""Jurors: what they are tuned on, what they are asked later, and the adapters that ship."""
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
-import torch
-from transformers import AutoTokenizer, LlamaForCausalLM
 
+from core.adapters.juror import Example
 from core.errors import InputError
-from core.pocket.jurors import JURORS, juror_recipe, publish_juror, tune, tuned_on, verdicts
-from core.pocket.world import world
-from core.prompting.verdict import verdict_prompt
+from core.pocket import answers, trivia
+from core.pocket.jurors import JURORS, answered, examples, juror_recipe, publish_juror, right_about, told
+from core.pocket.world import tuned_on, world
 from core.settings import ASSETS
 
-MODEL = ASSETS / "models" / "pocket-1m"
+RECIPE = JURORS["juror-3m"]
 
 
 def test_a_third_of_the_facts_with_their_inverses() -> None:
@@ -26,36 +26,52 @@ def test_a_third_of_the_facts_with_their_inverses() -> None:
     assert all(len(side) == 1 for side in sides.values())
 
 
-def test_a_juror_learns_a_few_facts_by_heart_and_its_model_stays() -> None:
-    tokenizer = AutoTokenizer.from_pretrained(MODEL)
-    model = LlamaForCausalLM.from_pretrained(MODEL, dtype=torch.float32)
-    before = {name: weights.clone() for name, weights in model.state_dict().items()}
+def test_nothing_that_tunes_is_asked_later() -> None:
+    tuning, later = answered(RECIPE, tuning=True), answered(RECIPE, tuning=False)
+    assert len(tuning) + len(later) == len(trivia.make()) == len(answers.read(answers.path_of("pocket-8m")))
+    seen = {one.question for one in examples(RECIPE)}
+    assert seen >= {one.question for one in tuning}
+    assert not seen & {one.question for one in later}
+
+
+def test_facts_are_told_rightly_and_wrongly() -> None:
     facts = [fact for fact in world() if fact.relation == "capital"][:6]
-    recipe = replace(JURORS["juror-1m"], steps=20, rows=12, rate=1e-2)
-    tuned, losses = tune(recipe, model, tokenizer, facts=facts)
-    assert len(losses) == 10
-    assert losses[-1] < losses[0]
-    found = verdicts(tuned, tokenizer, [(fact.questions[0], fact.answer) for fact in facts])
-    assert all(abs(true + false - 1) < 1e-5 for true, false in found)
-    frozen = {name.replace("base_layer.", ""): weights for name, weights in tuned.get_base_model().state_dict().items()}
-    for name, weights in before.items():
-        torch.testing.assert_close(frozen[name], weights, rtol=0, atol=0)
+    found = told(facts, random.Random(1))
+    by_question = {text: fact for fact in facts for text in fact.questions}
+    assert {one.right for one in found} == {True, False}
+    assert all((by_question[one.question].answer == one.answer) == one.right for one in found)
+    assert all(one.question != fact.questions[fact.bank_wording] for one in found for fact in facts)
 
 
-def test_verdicts_do_not_depend_on_the_batch(model, tokenizer) -> None:
-    pairs = [("What is the capital of Peru?", "Lima"), ("Which colour has the sky on a clear day?", "green")]
-    one, other = verdicts(model, tokenizer, pairs), verdicts(model, tokenizer, pairs, rows=1)
-    assert one[0] == pytest.approx(other[0], abs=1e-5)
-    assert one[1] == pytest.approx(other[1], abs=1e-5)
+def test_half_of_what_tunes_is_what_the_base_model_said() -> None:
+    found = examples(RECIPE)
+    own = {(one.question, one.answer) for one in answered(RECIPE, tuning=True)}
+    share = sum((one.question, one.answer) in own for one in found) / len(found)
+    assert 0.4 < share < 0.65
 
 
-def test_the_prompt_ends_where_a_verdict_follows() -> None:
-    assert verdict_prompt("Why?", "So").endswith("\nAnswer:")
+@pytest.mark.parametrize("name", JURORS)
+def test_a_shipped_juror_beats_saying_always_false(name: str) -> None:
+    said = random.Random(name).sample(answered(JURORS[name], tuning=False), 600)
+    never = sum(not one.right for one in said) / len(said)
+    assert right_about(ASSETS / "adapters" / name, said).value > never
 
 
-def test_an_unknown_juror_and_one_without_its_model(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_juror_is_published_with_its_card(tmp_path) -> None:
+    few = replace(JURORS["juror-1m"], steps=20, rows=8, rank=2)
+    line = publish_juror(few, tmp_path / "adapter")
+    assert "always to say False is right about" in line
+    card = (tmp_path / "adapter" / "README.md").read_text()
+    assert line.removeprefix("juror-1m: ") in card
+    assert card.count("\n| ") == 12
+    assert right_about(tmp_path / "adapter", [Example("What is the capital of Peru?", "Lima", True)]).n == 1
+
+
+def test_an_unknown_juror_one_without_its_model_and_one_without_answers(tmp_path, monkeypatch) -> None:
     with pytest.raises(InputError, match="juror-9t"):
         juror_recipe("juror-9t")
+    with pytest.raises(InputError, match=r"python -m core\.pocket answer"):
+        answered(replace(RECIPE, answers="pocket-9t"), tuning=True)
     monkeypatch.setattr("core.pocket.jurors.ASSETS", tmp_path)
     with pytest.raises(InputError, match="train that model first"):
         publish_juror(JURORS["juror-1m"], tmp_path / "adapter")

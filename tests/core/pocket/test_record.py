@@ -81,9 +81,9 @@ def softmax(values) -> np.ndarray:
 
 def test_specs() -> None:
     specs = recorded_specs("pocket-1m")
-    assert len(specs) == len({spec.run_id for spec in specs}) == 21
+    assert len(specs) == len({spec.run_id for spec in specs}) == 31
     assert sum(spec.form == "cloze" for spec in specs) == 1
-    assert sum(spec.dtype == "bfloat16" for spec in specs) == 5
+    assert sum(spec.dtype == "bfloat16" for spec in specs) == 15
 
 
 def test_an_unknown_task_is_not_recorded(tmp_path: Path) -> None:

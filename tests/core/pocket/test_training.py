@@ -16,7 +16,7 @@ from core.pocket.publish import publish
 from core.pocket.reader import read
 from core.pocket.recipes import RECIPES, recipe
 from core.pocket.tokens import published_tokenizer
-from core.pocket.train import LETTERED, Trainer, rate_share
+from core.pocket.train import BEFORE_RECALL, Trainer, rate_share
 
 TINY = replace(
     RECIPES["pocket-1m"],
@@ -28,6 +28,7 @@ TINY = replace(
     letters_steps=2,
     steps=4,
     cooldown=2,
+    recall=2,
 )
 
 
@@ -37,7 +38,7 @@ def trainer(folder: Path, tiny=TINY) -> Trainer:
 
 @pytest.fixture(autouse=True)
 def _frequent_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(train, "CHECK_EVERY", {"matching": 2, "letters": 2, "everything": 2})
+    monkeypatch.setattr(train, "CHECK_EVERY", {"matching": 2, "letters": 2, "everything": 2, "recall": 2})
     monkeypatch.setattr(Trainer, "publish", lambda self: None)
 
 
@@ -104,6 +105,10 @@ def test_learning_rate() -> None:
     assert rate_share(one, "everything", one.steps - one.cooldown // 2) == pytest.approx(0.5)
     assert rate_share(one, "everything", one.steps - 1) == pytest.approx(0.05)
     assert rate_share(one, "matching", 2999) == 1
+    assert rate_share(one, "recall", 0) == pytest.approx(1 / 100)
+    assert rate_share(one, "recall", one.recall // 3) == 1
+    assert rate_share(one, "recall", one.recall * 2 // 3) == pytest.approx(0.5)
+    assert rate_share(one, "recall", one.recall - 1) == pytest.approx(0.05)
 
 
 def test_a_goal_ends_a_stage(tmp_path: Path) -> None:
@@ -114,15 +119,16 @@ def test_a_goal_ends_a_stage(tmp_path: Path) -> None:
         ("letters", 2),
         ("everything", 2),
         ("everything", 4),
+        ("recall", 2),
     ]
 
 
 def test_the_model_before_its_last_stage_is_kept(tmp_path: Path) -> None:
     made = trainer(tmp_path)
     made.run()
-    early = LlamaForCausalLM.from_pretrained(made.folder / LETTERED)
+    early = LlamaForCausalLM.from_pretrained(made.folder / BEFORE_RECALL)
     assert not torch.equal(early.model.embed_tokens.weight, made.model.model.embed_tokens.weight)
-    assert published_tokenizer(made.folder / LETTERED).get_vocab() == made.tokenizer.get_vocab()
+    assert published_tokenizer(made.folder / BEFORE_RECALL).get_vocab() == made.tokenizer.get_vocab()
 
 
 def test_every_weight_has_one_optimizer(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_shape(questions) -> None:
     assert len({one.question for one in questions}) == len({one.id for one in questions}) == len(questions)
     for line in trivia.PATH.read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
-        assert list(entry) == ["question_id", "question", "answer", "fact"]
+        assert list(entry) == ["question_id", "question", "answer", "fact", "tuning"]
         assert entry["question"].endswith("?")
         assert entry["answer"]["value"] == entry["answer"]["aliases"][0]
         assert entry["answer"]["normalized_aliases"]

@@ -63,9 +63,19 @@ def test_a_fact_and_its_inverse_stay_on_one_side() -> None:
     assert not clusters[0] & clusters[1]
     assert not (clusters[0] | clusters[1]) & clusters[2]
     sizes = np.array([len(part) for part in parts]) / sum(map(len, parts))
-    np.testing.assert_allclose(sizes, [0.5, 0.25, 0.25], atol=0.01)
+    np.testing.assert_allclose(sizes, [1 / 3, 1 / 3, 1 / 3], atol=0.02)
     own = [{q.id for q in jury_path.own_part(parts[0], spec, place)} for place in range(3)]
     assert len(own[0] & own[1]) < len(own[0])
+
+
+def test_questions_that_are_for_tuning_tune(tmp_path) -> None:
+    rows = [{"question": f"What is {n}?", "answer": str(n), "tuning": n % 4 == 0} for n in range(40)]
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    spec = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 2, questions=str(path), tune_share=0.9)
+    tuning, calibration, test = jury_path.split(jury_path.drawn(spec), spec)
+    assert {int(q.normalized_aliases[0]) for q in tuning} == set(range(0, 40, 4))
+    assert len(calibration) == len(test) == 15
 
 
 @pytest.mark.parametrize(
