@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     answer = commands.add_parser("answer", help="let a pocket model answer the short-answer questions freely")
     answer.add_argument("--model", default="pocket-8m")
     juror = commands.add_parser("juror", help="tune a juror to say True or False, into assets/adapters")
-    juror.add_argument("--juror", default="juror-1m")
+    juror.add_argument("--juror", default="juror-3m")
     commands.add_parser("jury", help="let the jurors judge what pocket-8m answered, into assets/juries")
     return parser
 
@@ -145,8 +145,8 @@ def _check(options: argparse.Namespace) -> int:
     questions = bank.questions()
     chosen = recipe(options.model)
     steps: dict[Stage, int] = {
-        "matching": chosen.matching_steps,
-        "letters": chosen.letters_steps,
+        "matching": 0 if chosen.grown_from else chosen.matching_steps,
+        "letters": 0 if chosen.grown_from else chosen.letters_steps,
         "everything": chosen.steps,
         "recall": chosen.recall,
     }

@@ -43,8 +43,8 @@ class JurorRecipe:
 JURORS = {
     recipe.name: recipe
     for recipe in (
-        JurorRecipe("juror-1m", "pocket-1m", seed=31),
         JurorRecipe("juror-3m", "pocket-3m", seed=32),
+        JurorRecipe("juror-3m-instruct", "pocket-3m-instruct", seed=31, steps=1200, rate=1.5e-3),
         JurorRecipe("juror-8m", "pocket-8m", seed=33),
     )
 }

@@ -225,7 +225,7 @@ class _Path:
             both[:, :, 1].T.copy(),
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
-        note = f"{len(tuning)} other answers tuned the jurors; {self.spec.base} answered all of them."
+        note = f"{self.spec.base} answered all of them. {self._tuned_on(len(tuning))}"
         jury_id = juries.save(jury, name=self.folder.name, origin=f"made here by path {self.folder.name}", notes=[note])
         self.say(stage="done", state="done", message="", what="", done=1, total=1, jury=jury_id)
         store.log(self.folder, f"done: jury {jury_id}")
@@ -282,6 +282,17 @@ class _Path:
         fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self._unwanted)
         store.log(self.folder, f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
         return str(folder)
+
+    def _tuned_on(self, answers: int) -> str:
+        """How many other answers tuned which jurors, in words."""
+        from core.inference.models import resolve
+
+        names = zip(self.spec.juror_names, self.spec.jurors, strict=True)
+        as_they_were = [name for name, model in names if resolve(model).is_adapter]
+        if len(as_they_were) == len(self.spec.jurors):
+            return f"The jurors were adapters already; {answers} other answers, kept for tuning, were not judged."
+        kept = f"; {', '.join(as_they_were)} judged as it was" if as_they_were else ""
+        return f"{answers} other answers tuned the jurors{kept}."
 
     def _judge(
         self, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]

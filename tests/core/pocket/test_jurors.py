@@ -58,11 +58,11 @@ def test_a_shipped_juror_beats_saying_always_false(name: str) -> None:
 
 
 def test_a_juror_is_published_with_its_card(tmp_path) -> None:
-    few = replace(JURORS["juror-1m"], steps=20, rows=8, rank=2)
+    few = replace(JURORS["juror-3m"], steps=20, rows=8, rank=2)
     line = publish_juror(few, tmp_path / "adapter")
     assert "always to say False is right about" in line
     card = (tmp_path / "adapter" / "README.md").read_text()
-    assert line.removeprefix("juror-1m: ") in card
+    assert line.removeprefix("juror-3m: ") in card
     assert card.count("\n| ") == 12
     assert right_about(tmp_path / "adapter", [Example("What is the capital of Peru?", "Lima", True)]).n == 1
 
@@ -74,4 +74,4 @@ def test_an_unknown_juror_one_without_its_model_and_one_without_answers(tmp_path
         answered(replace(RECIPE, answers="pocket-9t"), tuning=True)
     monkeypatch.setattr("core.pocket.jurors.ASSETS", tmp_path)
     with pytest.raises(InputError, match="train that model first"):
-        publish_juror(JURORS["juror-1m"], tmp_path / "adapter")
+        publish_juror(JURORS["juror-3m"], tmp_path / "adapter")

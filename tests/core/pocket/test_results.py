@@ -21,7 +21,12 @@ def test_the_shipped_cards_are_of_the_shipped_runs(card: Path, tmp_path: Path) -
     (tmp_path / "README.md").write_text(text.partition(f"\n{HEADING}\n")[0], encoding="utf-8")
     add_results(card.parent.name, tmp_path)
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == text
-    add_results(card.parent.name, tmp_path)
+
+
+def test_the_section_is_replaced(tmp_path: Path) -> None:
+    text = CARDS[0].read_text(encoding="utf-8")
+    (tmp_path / "README.md").write_text(text, encoding="utf-8")
+    add_results(CARDS[0].parent.name, tmp_path)
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == text
 
 
