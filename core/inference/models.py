@@ -38,8 +38,13 @@ def bundled_models() -> list[str]:
     return sorted(path.parent.name for path in folder.glob("*/config.json"))
 
 
+def bundled_adapters() -> list[str]:
+    """The names of the PEFT adapters that ship with Hedge, sorted."""
+    return sorted(path.parent.name for path in (ASSETS / "adapters").glob(f"*/{ADAPTER}"))
+
+
 def resolve(model: str) -> ModelSource:
-    """Find a model by a bundled name, a folder, or a hub id, in this order.
+    """Find a model or an adapter by a bundled name, a folder, or a hub id, in this order.
 
     Only looks; loads nothing. Raises :class:`InputError` where a folder lacks what a model needs, or the name is
     none of the three.
@@ -48,6 +53,8 @@ def resolve(model: str) -> ModelSource:
         return ModelSource(name=model, location=model, is_hub=False)
     if model in bundled_models():
         return ModelSource(name=model, location=str(ASSETS / "models" / model), is_hub=False)
+    if model in bundled_adapters():
+        return ModelSource(model, str(ASSETS / "adapters" / model), is_hub=False, is_adapter=True)
     folder = Path(model).expanduser()
     if folder.is_dir():
         is_adapter = (folder / ADAPTER).is_file() and not (folder / "config.json").is_file()
