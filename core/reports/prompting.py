@@ -115,10 +115,13 @@ class Reading:
 
 
 def experiments(records: Iterable[RunRecord]) -> dict[Experiment, tuple[RunRecord, ...]]:
-    """The finished runs of one's own that differ in form, shots and orders alone; those of most runs come first."""
+    """The finished runs of one's own that differ in form, shots and orders alone; those of most forms come first.
+
+    Runs of words under prompts ask nothing and are in none.
+    """
     found: dict[Experiment, list[RunRecord]] = {}
     for record in records:
-        if record.state == "done" and record.spec.origin == "hedge":
+        if record.state == "done" and record.spec.origin == "hedge" and record.spec.answers:
             found.setdefault(Experiment.of(record.spec), []).append(record)
     order = sorted(found, key=lambda one: -len({r.spec.form for r in found[one]}))
     return {one: tuple(found[one]) for one in order}

@@ -267,3 +267,10 @@ def test_shots_that_leave_no_room_are_said(home, real_models, capsys):
     said = capsys.readouterr().err
     assert "prompts longer than the 512 tokens that the model reads: 8, which lost" in said
     assert "ask with fewer shots, or choose a model that reads more" in said
+
+
+def test_runs_of_words_are_no_way_of_asking(home):
+    asked = RunRecord(RunSpec(model="fake", task="qa"), state="done", created=0.0)
+    words = RunRecord(RunSpec(model="fake", task="perplexity@0123456789", form="losses"), state="done", created=0.0)
+    (only,) = experiments([words, asked]).values()
+    assert only == (asked,)
