@@ -19,7 +19,7 @@ from core.pocket.scenes.agreeing import changed
 from core.pocket.scenes.frame import Frame, false_values, slots_of
 from core.pocket.scenes.shown import Plans
 from core.pocket.scenes.stories import STORIES
-from core.pocket.verdicts import FALSE, TRUE
+from core.prompting.verdict import FALSE, TRUE
 from core.records import LETTERS, Question
 
 _VERDICTS = 8
