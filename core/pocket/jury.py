@@ -24,7 +24,7 @@ def make(folder: Path = FOLDER) -> str:
     with empty_home():
         path_id = jury_path.create(SPEC)
         jury_id = jury_path.perform(path_id)
-        for older in folder.glob(f"{path_id[:20]}*"):
+        for older in folder.glob(f"{path_id.rpartition('-')[0]}-*"):
             shutil.rmtree(older)
         shutil.copytree(juries.folder_of(jury_id), folder / jury_id)
     return jury_id

@@ -10,7 +10,7 @@ TRUE, FALSE = "True", "False"
 def verdict_prompt(question: str, answer: str) -> str:
     """What a juror reads; its verdict is the next token.
 
-    The answer stands where a lettered question has its first option: a model that was trained on those weighs it there.
+    The answer stands where a lettered question has its first option.
 
     >>> print(verdict_prompt("What is the capital of Peru?", "Lima"))
     Question: What is the capital of Peru?

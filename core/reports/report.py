@@ -251,13 +251,13 @@ def _notes(name: str, q: float, n: int, alpha: int, method: str, by: str) -> tup
         notes.append(message)
     if method != "exact":
         notes.append(f"The {method} threshold reproduces published figures; the guarantee is proved for the exact one.")
-    if name == "aps" and abs(q - 1) < ONE_WITHIN_ROUNDING:
+    if name == "aps" and method == "bluq" and abs(q - 1) < ONE_WITHIN_ROUNDING:
         notes.append(
             "The APS threshold is 1 within rounding, so every option should stay in every set; a published set size "
             "below k at this threshold is the rounding noise of a running sum."
-            if method == "bluq"
-            else "The APS threshold is 1, so every option stays in every set."
         )
+    elif name == "aps" and q == 1:  # just below 1, as where two options have almost no mass, sets still leave some out
+        notes.append("The APS threshold is 1, so every option stays in every set.")
     return tuple(notes)
 
 
