@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -41,7 +43,8 @@ def pick(view: View) -> JuryRecord | None:
         view = state.change(jury=found[0].jury_id)
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     st.session_state[JURY_KEY] = view.jury
-    left.selectbox("Jury", list(by_id), format_func=lambda name: _title(by_id[name]), key=JURY_KEY, on_change=_picked)
+    titles = _titles(found)
+    left.selectbox("Jury", list(by_id), format_func=titles.__getitem__, key=JURY_KEY, on_change=_picked)
     st.session_state[JUDGED_KEY] = view.judged
     middle.segmented_control(
         "Answers",
@@ -64,8 +67,16 @@ def pick(view: View) -> JuryRecord | None:
     return by_id[view.jury]
 
 
-def _title(record: JuryRecord) -> str:
-    return f"{record.name} · {counted(len(record.jurors), 'juror')} · {counted(record.answers, 'answer')}"
+def _titles(found: Sequence[JuryRecord]) -> dict[str, str]:
+    """By id what a jury is called; its id says more where two would be called the same."""
+    titles = {
+        of.jury_id: f"{of.name} · {counted(len(of.jurors), 'juror')} · {counted(of.answers, 'answer')}" for of in found
+    }
+    said = list(titles.values())
+    return {
+        name: f"{title} · {name.rpartition('-')[2]}" if said.count(title) > 1 else title
+        for name, title in titles.items()
+    }
 
 
 def _picked() -> None:

@@ -55,8 +55,9 @@ def step(lesson: Lesson, view: View, record: RunRecord) -> None:
         with st.expander("The answer", key=f"answer_{told.name}"):
             st.markdown(fill(told.answer, figures))
     back, on, _ = st.columns([1, 1, 4])
-    back.button("Back", on_click=_go, args=(place - 1,), disabled=place == 0, width="stretch")
-    on.button("Next", on_click=_go, args=(place + 1,), disabled=place == len(lesson.steps) - 1, width="stretch")
+    last = place == len(lesson.steps) - 1
+    back.button("Back", key="back", on_click=_go, args=(place - 1,), disabled=place == 0, width="stretch")
+    on.button("Next", key="next", on_click=_go, args=(place + 1,), disabled=last, width="stretch")
 
 
 def _place(lesson: Lesson, view: View) -> int:

@@ -18,9 +18,12 @@ from core.tasks import trivia
 
 POLL_S = 1.0
 SHOWN = 4
+OFFERED = PathSpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
+"""What the form asks for at first: the models that ship, tuned for as long as they need to learn something."""
 JURORS_HELP = (
     "Each is tuned by LoRA to say True or False, on its own part of the answers; name models with spaces or commas "
-    "between, one twice for two jurors of it, or a folder with a tuned adapter, which judges as it is."
+    "between, one twice for two jurors of it. A tuned adapter judges as it is, in seconds: a folder, or one that ships "
+    "(juror-3m, juror-3m-instruct, juror-8m)."
 )
 QUESTIONS_HELP = (
     "trivia ships with Hedge; trivia_qa@hub is TriviaQA from the Hugging Face hub; or the path of a file in its shape."
@@ -35,7 +38,8 @@ def section() -> None:
             return
         st.caption(
             "A base model answers short questions; jurors are tuned on a part of its answers and judge the rest. The "
-            "Jury page shows what their verdicts are worth."
+            "Jury page shows what their verdicts are worth. What is filled in takes about ten minutes on two cores, "
+            "also while this page is closed."
         )
         _form()
         busy = any(jury_path.read_state(name).state in ("running", "queued") for name in jury_path.path_ids()[:SHOWN])
@@ -44,10 +48,10 @@ def section() -> None:
 
 def _form() -> None:
     offered = known_models()
-    first = offered[0] if offered else ""
+    first = offered.index(OFFERED.base) if OFFERED.base in offered else 0
     with st.form("make_jury", border=False):
-        base = st.selectbox("Base model, which answers", offered, accept_new_options=True, key="jury_base")
-        jurors = st.text_input("Jurors", " ".join([first] * 3), key="jury_jurors", help=JURORS_HELP)
+        base = st.selectbox("Base model, which answers", offered, first, accept_new_options=True, key="jury_base")
+        jurors = st.text_input("Jurors", " ".join(OFFERED.jurors), key="jury_jurors", help=JURORS_HELP)
         questions = st.selectbox(
             "Questions",
             [trivia.BUNDLED, *trivia.HUB],
@@ -56,8 +60,8 @@ def _form() -> None:
             help=QUESTIONS_HELP,
         )
         a, b, c = st.columns(3)
-        samples = a.number_input("Questions at most", 8, value=1000, key="jury_samples")
-        steps = b.number_input("Steps of tuning", 1, value=100, key="jury_steps", help="32 judgements each.")
+        samples = a.number_input("Questions at most", 8, value=OFFERED.samples, key="jury_samples")
+        steps = b.number_input("Steps of tuning", 1, value=OFFERED.steps, key="jury_steps", help="32 judgements each.")
         dtype = c.selectbox("Precision", DTYPES, key="jury_dtype", help="int4 is QLoRA and needs an NVIDIA GPU.")
         if not st.form_submit_button("Make this jury", key="jury_launch"):
             return

@@ -100,6 +100,9 @@ def _table(picked: tuple[TokenResult, ...]) -> None:
         hide_index=True,
         column_config={
             "ECE": st.column_config.TextColumn(help="15 bins; “luck” is what a calibrated model would show."),
+            "Active ranks": st.column_config.TextColumn(
+                help="Those that add at least 1 % of the variance that their layer's largest one adds."
+            ),
             "NLL": st.column_config.TextColumn(
                 help="Of the true token, in nats; it compares within one tokenizer alone."
             ),

@@ -2,9 +2,9 @@
 
 For means (accuracy, NLL, Brier) the interval is that of percentiles. A calibration error is a sum of absolute values:
 noise raises it, and raises it again in a resample. So ``bias`` says what a perfectly calibrated model with the same
-probabilities would show by luck alone, and the interval is of the error with that taken off: the basic one, percentiles
-turned about the estimate, whose low end is 0 where luck alone brings as much (within its own 97.5 %). An estimate of
-mere luck may therefore lie above its interval. Bins of equal mass keep their edges.
+probabilities would show by luck alone, and the interval is of the error with that taken off, by the inverted test of
+:mod:`core.calibration.inversion`. Its low end is 0 where luck alone brings as much (within its own 97.5 %). An estimate
+of mere luck may therefore lie above its interval. Bins of equal mass keep their edges.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import numpy as np
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place, top_label
 from core.calibration.consistency import calibrated_sums
 from core.calibration.errors import class_columns
+from core.calibration.inversion import Error, interval, smoothed
 from core.calibration.metrics import brier_terms, token_losses
-from core.calibration.smooth import error_at, fixed_points, on_grid
+from core.calibration.smooth import densities_of, error_at, fixed_points, integral, on_grid, smooth_error
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 
@@ -64,9 +65,11 @@ def estimates(
     spread = np.zeros((len(top), probabilities.shape[1] * bins))
     np.put_along_axis(spread, index, gaps, axis=1)
     means = {"accuracy": top.correct, "nll": token_losses(true), "brier": brier_terms(probabilities, labels)}
-    others = {"classwise_ece": _mean_size(spread, probabilities.shape[1])}
+    k = probabilities.shape[1]
+    counts = np.bincount(index.ravel(), minlength=k * bins).reshape(k, bins).astype(np.float64)
+    classes = _Binned(spread, counts, {"classwise_ece": lambda sums: np.abs(sums).sum(axis=1) / len(top) / k})
     luck = {"classwise_ece": _classwise_luck(probabilities, index, bins, np.random.default_rng([seed, 3]))}
-    found = _estimates(top, means, others, luck, bins=bins, by=by, resamples=resamples, seed=seed)
+    found = _estimates(top, means, [classes], luck, bins=bins, by=by, resamples=resamples, seed=seed)
     order = ("accuracy", "nll", "brier", "ece", "over", "under", "mce", "classwise_ece", "smooth_ece")
     return {name: found[name] for name in order}
 
@@ -83,13 +86,34 @@ def top_estimates(
     """The same without Brier and class-wise ECE, where only the top option and the true one's probability (n,) are
     kept: of tokens with vocabularies of tens of thousands."""
     means = {"accuracy": top.correct, "nll": token_losses(true)}
-    return _estimates(top, means, {}, {}, bins=bins, by=by, resamples=resamples, seed=seed)
+    return _estimates(top, means, [], {}, bins=bins, by=by, resamples=resamples, seed=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Binned:
+    """Gaps by question and bin (n, g·b), how many questions each bin has (g, b), and errors of the bins' sums.
+
+    Neighbours are bins of one of the g groups.
+    """
+
+    columns: FloatArray
+    counts: FloatArray
+    errors: dict[str, Error]
+
+    def intervals(self, resampled: FloatArray) -> dict[str, tuple[float, float, float]]:
+        """Each error with its interval, from the sums (r, g·b) of resamples."""
+        sums = self.columns.sum(axis=0)
+        noise, shape = resampled - sums, smoothed(sums.reshape(self.counts.shape), self.counts).ravel()
+        return {
+            name: (float(error(sums[None])[0]), *interval(error, sums, noise, shape))
+            for name, error in self.errors.items()
+        }
 
 
 def _estimates(
     top: TopLabel,
     means: dict[str, FloatArray],
-    others: dict[str, Statistic],
+    others: list[_Binned],
     luck: dict[str, FloatArray],
     *,
     bins: int,
@@ -102,24 +126,35 @@ def _estimates(
     index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
     n = len(top)
     statistics: dict[str, Statistic] = {name: _mean(values) for name, values in means.items()}
-    statistics |= _binned(top, index, bins) | others | {"smooth_ece": _smooth(top)}
-    once = np.ones((1, n))
+    binned = [_of_bins(top, index, bins), *others]
     drawn: dict[str, list[FloatArray]] = {name: [] for name in statistics}
+    sums: list[list[FloatArray]] = [[] for _ in binned]
+    points: list[FloatArray] = []
     for counts in _resampled(n, resamples, np.random.default_rng([seed, 1])):
         for name, statistic in statistics.items():
             drawn[name].append(statistic(counts))
-    luck = luck | _top_luck(top, index, bins, np.random.default_rng([seed, 2]))
+        for of, kept in zip(binned, sums, strict=True):
+            kept.append(counts @ of.columns)
+        points += [on_grid(top.confidence, row) for row in top.gap * counts]
     found = {}
     for name, statistic in statistics.items():
-        value = float(statistic(once)[0])
+        value = float(statistic(np.ones((1, n)))[0])
         low, high = (float(q) for q in np.quantile(np.concatenate(drawn[name]), TAILS))
-        if name in means:
-            found[name] = Estimate(value, low, high, n)
-            continue
-        mere_luck = value <= np.quantile(luck[name], TAILS[1])
-        low, high = 0.0 if mere_luck else max(2 * value - high, 0.0), max(2 * value - low, 0.0)
-        found[name] = Estimate(value, low, high, n, float(luck[name].mean()))
-    return found
+        found[name] = value, low, high
+    for of, kept in zip(binned, sums, strict=True):
+        found |= of.intervals(np.concatenate(kept))
+    found["smooth_ece"] = _smooth(top, index, bins, np.stack(points))
+    luck = luck | _top_luck(top, index, bins, np.random.default_rng([seed, 2]))
+    return {
+        name: Estimate(value, low, high, n) if name in means else _off(value, low, high, n, luck[name])
+        for name, (value, low, high) in found.items()
+    }
+
+
+def _off(value: float, low: float, high: float, n: int, luck: FloatArray) -> Estimate:
+    """An error, which is at least 0, and 0 at best where a calibrated model would show as much."""
+    mere_luck = value <= np.quantile(luck, TAILS[1])
+    return Estimate(value, 0.0 if mere_luck else max(low, 0.0), max(high, 0.0), n, float(luck.mean()))
 
 
 def _resampled(n: int, resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
@@ -134,29 +169,46 @@ def _mean(values: FloatArray) -> Statistic:
     return lambda counts: counts @ values / len(values)
 
 
-def _mean_size(columns: FloatArray, k: int) -> Statistic:
-    return lambda counts: np.abs(counts @ columns).sum(axis=1) / len(columns) / k
+def _of_bins(top: TopLabel, index: IntArray, bins: int) -> _Binned:
+    held, n = np.eye(bins)[index], len(top)
+    counts = held.sum(axis=0)
+    return _Binned(
+        held * top.gap[:, None],
+        counts[None],
+        {
+            "ece": lambda sums: np.abs(sums).sum(axis=1) / n,
+            "over": lambda sums: np.maximum(-sums, 0).sum(axis=1) / n,
+            "under": lambda sums: np.maximum(sums, 0).sum(axis=1) / n,
+            "mce": lambda sums: (np.abs(sums) / np.maximum(counts, 1)).max(axis=1),
+        },
+    )
 
 
-def _binned(top: TopLabel, index: IntArray, bins: int) -> dict[str, Statistic]:
-    n = len(top)
-    held = np.eye(bins)[index]
-    gaps = held * top.gap[:, None]
+def _smooth(top: TopLabel, index: IntArray, bins: int, resampled: FloatArray) -> tuple[float, float, float]:
+    """The smooth error with its interval, from the gaps on the grid (r, 1001) of resamples.
 
-    def mce(counts: FloatArray) -> FloatArray:
-        sizes = counts @ held
-        return np.asarray((np.abs(counts @ gaps) / np.maximum(sizes, 1)).max(axis=1), dtype=np.float64)
+    A sample's smooth error is at most the one that was seen where its error at that one's width is, so that the test
+    needs one width alone. The shape is that of the binned gaps.
+    """
+    n, counts = len(top), np.bincount(index, minlength=bins).astype(np.float64)
+    value, width = smooth_error(top)
+    sums = on_grid(top.confidence, top.gap)
+    binned = np.bincount(index, weights=top.gap, minlength=bins).astype(np.float64)
+    gaps = smoothed(binned, counts) / np.maximum(counts, 1)
+    shape = on_grid(top.confidence, gaps[index])
 
-    return {
-        "ece": lambda counts: np.abs(counts @ gaps).sum(axis=1) / n,
-        "over": lambda counts: np.maximum(-(counts @ gaps), 0).sum(axis=1) / n,
-        "under": lambda counts: np.maximum(counts @ gaps, 0).sum(axis=1) / n,
-        "mce": mce,
-    }
+    def error(densities: FloatArray) -> FloatArray:
+        return integral(np.abs(densities)) / n
 
-
-def _smooth(top: TopLabel) -> Statistic:
-    return lambda counts: _smooth_errors(top, top.gap * counts)
+    unit = float(error(densities_of(shape, width)))
+    if unit == 0:
+        shape, unit = sums, value
+    if value == 0:
+        return 0.0, 0.0, 0.0
+    seen, noise, tried = (densities_of(one, width) for one in (sums, resampled - sums, shape))
+    ends = np.array(interval(error, seen, noise, tried))[:, None] / unit * shape
+    low, high = error_at(ends, n, fixed_points(ends, n)).tolist()
+    return value, low, high
 
 
 def _smooth_errors(top: TopLabel, gaps: FloatArray) -> FloatArray:

@@ -31,7 +31,7 @@ def on_grid(confidence: FloatArray, values: FloatArray) -> FloatArray:
     return np.asarray(low + np.bincount(left + 1, weights=values * part, minlength=CELLS + 1), dtype=np.float64)
 
 
-def smoothed(sums: FloatArray, width: FloatArray | float) -> FloatArray:
+def densities_of(sums: FloatArray, width: FloatArray | float) -> FloatArray:
     """Densities of sums (…, 1001) under the reflected kernel of each row's width."""
     j = np.arange(CELLS + 1)
     # What the ends' half cells hold is doubled, as the transform counts its ends once and all others twice.
@@ -41,13 +41,14 @@ def smoothed(sums: FloatArray, width: FloatArray | float) -> FloatArray:
     return np.asarray(idct(dct(doubled, type=1, axis=-1) * heat, type=1, axis=-1) * CELLS, dtype=np.float64)
 
 
-def _integral(values: FloatArray) -> FloatArray:
+def integral(values: FloatArray) -> FloatArray:
+    """The integral over [0, 1] of values at the grid's points (…, 1001)."""
     return np.asarray((values.sum(axis=-1) - (values[..., 0] + values[..., -1]) / 2) / CELLS, dtype=np.float64)
 
 
 def error_at(sums: FloatArray, n: int, width: FloatArray | float) -> FloatArray:
     """``smECE_σ`` of gap sums (…, 1001) of n questions at a given width."""
-    return _integral(np.abs(smoothed(sums, width))) / n
+    return integral(np.abs(densities_of(sums, width))) / n
 
 
 def fixed_points(sums: FloatArray, n: int, *, halvings: int = HALVINGS) -> FloatArray:
@@ -78,8 +79,8 @@ def smooth_curve(top: TopLabel, width: float, *, points: int = 101) -> tuple[Flo
     kernel's reach: there nothing is known.
     """
     every = CELLS // (points - 1)
-    mass = smoothed(on_grid(top.confidence, np.ones(len(top))), width)[::every]
-    hits = smoothed(on_grid(top.confidence, top.correct), width)[::every]
+    mass = densities_of(on_grid(top.confidence, np.ones(len(top))), width)[::every]
+    hits = densities_of(on_grid(top.confidence, top.correct), width)[::every]
     at = GRID[::every].copy()
     known = (mass * width > 1) & (at >= top.confidence.min()) & (at <= top.confidence.max())
     accuracy = np.full(len(mass), np.nan)

@@ -15,7 +15,7 @@ import numpy as np
 from core.commands.answer import Answer
 from core.errors import InputError
 from core.jury.judgements import Judgements, truth
-from core.runs import juries, jury_job, jury_path
+from core.runs import juries, jury_job, jury_path, jury_stages
 from core.runs.jury_path import PathSpec, PathState, answer_prompt
 from core.runs.store import write_atomically
 from core.tasks import trivia
@@ -137,7 +137,7 @@ def make(arguments: Namespace) -> Answer:
         path_id = jury_job.launch(spec)
         return Answer({"path": path_id}, f"{path_id} is at work; the New run page shows it")
     path_id = jury_path.create(spec)
-    jury_id = jury_path.perform(path_id, on_state=_Shown())
+    jury_id = jury_stages.perform(path_id, on_state=_Shown())
     return Answer(
         {"path": path_id, "jury": jury_id}, f"{jury_id} is made; `python -m core jury evaluate` tries rules on it"
     )

@@ -67,7 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     answer.add_argument("--model", default="pocket-8m")
     juror = commands.add_parser("juror", help="tune a juror to say True or False, into assets/adapters")
     juror.add_argument("--juror", default="juror-3m")
-    commands.add_parser("jury", help="let the jurors judge what pocket-8m answered, into assets/juries")
+    jury = commands.add_parser("jury", help="make the juries that ship, into assets/juries")
+    jury.add_argument("--base", choices=("pocket-1m", "pocket-8m"), help="only the one on this model's answers")
     return parser
 
 
@@ -187,10 +188,11 @@ def _juror(options: argparse.Namespace) -> int:
     return 0
 
 
-def _jury(_: argparse.Namespace) -> int:
+def _jury(options: argparse.Namespace) -> int:
     from core.pocket import jury
 
-    print(jury.make())
+    for base in [options.base] if options.base else jury.SPECS:
+        print(jury.make(jury.SPECS[base]))
     return 0
 
 

@@ -1,30 +1,39 @@
-"""The jury that ships: three pocket jurors on the free answers of the largest pocket model.
+"""The juries that ship: pocket models on the free answers of the smallest and of the largest one.
 
-It is made by the path that anyone takes (:mod:`core.runs.jury_path`); ``python -m core jury make`` with the same words
-repeats it.
+Each is made by the path that anyone takes (:mod:`core.runs.jury_path`); ``python -m core jury make`` with the same
+words repeats it.
 """
 
 from __future__ import annotations
 
+import logging
 import shutil
 from pathlib import Path
 
 from core.pocket.jurors import JURORS
 from core.pocket.record import empty_home
-from core.runs import juries, jury_path
-from core.runs.jury_path import PathSpec
+from core.runs import juries, jury_path, jury_stages
+from core.runs.jury_path import PathSpec, PathState
 from core.settings import ASSETS
 
-SPEC = PathSpec(base="pocket-8m", jurors=tuple(JURORS))
+LOG = logging.getLogger("hedge.pocket")
 FOLDER = ASSETS / "juries"
+SPECS = {
+    "pocket-1m": PathSpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct")),
+    "pocket-8m": PathSpec(base="pocket-8m", jurors=tuple(JURORS)),
+}
+"""By the model that answers: pocket-1m's jurors are tuned on the way, pocket-8m's ship."""
 
 
-def make(folder: Path = FOLDER) -> str:
-    """Make the jury anew into ``folder``, in place of one of the same base and jurors, and return its id."""
+def make(spec: PathSpec, folder: Path = FOLDER) -> str:
+    """Make a jury anew into ``folder``, in place of an older one of the same answers, and return its id."""
+
+    def say(state: PathState) -> None:
+        LOG.info("%s %s: %d of %d", state.stage, state.what, state.done, state.total)
+
     with empty_home():
-        path_id = jury_path.create(SPEC)
-        jury_id = jury_path.perform(path_id)
-        for older in folder.glob(f"{path_id.rpartition('-')[0]}-*"):
+        jury_id = jury_stages.perform(jury_path.create(spec), on_state=say)
+        for older in folder.glob(f"{jury_id.rpartition('-')[0]}-*"):
             shutil.rmtree(older)
         shutil.copytree(juries.folder_of(jury_id), folder / jury_id)
     return jury_id

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from core.calibration.bins import ECE_BINS, edges, place
+from core.calibration.inversion import interval, smoothed
 from core.calibration.metrics import correct
 from core.records import FloatArray, IntArray
 
@@ -26,20 +27,15 @@ def size_interval(sizes: Sequence[int]) -> tuple[float, float]:
 
 
 def ece_interval(probabilities: FloatArray, labels: IntArray) -> tuple[float, float]:
-    """The basic 95 % bootstrap interval of the expected calibration error, seeded, not below 0.
+    """The 95 % interval of the expected calibration error (:mod:`core.calibration.inversion`), seeded, from 0 on.
 
-    A resample's ECE is larger than that of its sample by what noise adds to an absolute value; the basic interval
-    turns the percentiles about the estimate and so takes that off. Each bin's sum of (right − confidence) is resampled
-    as a normal with the variance of its terms.
+    Each bin's sum of (right − confidence) has the noise of a normal with the variance of its terms.
     """
     confidence = probabilities.max(axis=1)
     index = place(confidence, edges(confidence))
     gaps = correct(probabilities, labels) - confidence
-    sums = np.bincount(index, weights=gaps, minlength=ECE_BINS)
-    squares = np.bincount(index, weights=gaps**2, minlength=ECE_BINS)
+    sums, squares = (np.bincount(index, weights=of, minlength=ECE_BINS).astype(np.float64) for of in (gaps, gaps**2))
     spread = np.sqrt(np.maximum(squares - sums**2 / len(gaps), 0))
-    drawn = sums + spread * np.random.default_rng(0).normal(size=(RESAMPLES, ECE_BINS))
-    values = np.abs(drawn).sum(axis=1) / len(gaps)
-    estimate = float(np.abs(sums).sum() / len(gaps))
-    low, high = np.quantile(values, [0.025, 0.975])
-    return max(2 * estimate - float(high), 0.0), max(2 * estimate - float(low), 0.0)
+    noise = spread * np.random.default_rng(0).normal(size=(RESAMPLES, ECE_BINS))
+    shape = smoothed(sums, np.bincount(index, minlength=ECE_BINS).astype(np.float64))
+    return interval(lambda tried: np.abs(tried).sum(axis=1) / len(gaps), sums, noise, shape)

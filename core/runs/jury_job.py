@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from core.errors import HedgeError
-from core.runs import jury_path
+from core.runs import jury_path, jury_stages
 from core.runs.jury_path import PathSpec
 from core.runs.lock import is_held
 from core.runs.process import start_detached
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     """Do the path."""
     os.nice(NICENESS)
     try:
-        jury_path.perform(arguments[0])
+        jury_stages.perform(arguments[0])
     except HedgeError as error:
         print(error, file=sys.stderr, flush=True)
         return error.exit_status

@@ -6,7 +6,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 
 const { alpha, runs } = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
-const { atTemperature, binEdges, binOf, hold, temper } = await import(pathToFileURL(join(process.env.HEDGE_SCRIPTS, "tempering.js")));
+const { atTemperature, binEdges, binOf, hold, smallest, temper } = await import(pathToFileURL(join(process.env.HEDGE_SCRIPTS, "tempering.js")));
 
 const close = (found, expected, what) =>
   assert.ok(found === expected || Math.abs(found - expected) <= 1e-12 * Math.max(1, Math.abs(expected)), `${what}: ${found} is not ${expected}`);
@@ -30,12 +30,21 @@ for (const { name, k, p, labels, own, found } of runs) {
     });
   }
   test(`${name} at 1 is as it was`, () => {
-    const flat = p.flat();
-    temper(held, 1).forEach((value, at) => close(value, flat[at], at));
+    const sorted = p.map((row) => [...row].sort((a, b) => a - b)).flat();
+    temper(held, 1).forEach((value, at) => close(value, sorted[at], at));
   });
 }
 
 test("edges belong to the bin below", () => {
   const edges = binEdges(new Float64Array(), 5, "width");
   assert.deepEqual([0, 0.1, 0.2, 0.2000001, 1].map((value) => binOf(edges, value)), [0, 0, 0, 1, 4]);
+});
+
+test("the at-th smallest is that of a sorted copy", () => {
+  let state = 1;
+  const random = () => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 4294967296);
+  for (let length = 1; length < 60; length++) {
+    const values = Float64Array.from({ length }, () => Math.floor(random() * length) / length), sorted = values.slice().sort();
+    for (let at = 1; at <= length; at++) assert.equal(smallest(values.slice(), at), sorted[at - 1]);
+  }
 });

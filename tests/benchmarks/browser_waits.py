@@ -1,8 +1,9 @@
-"""How long a person waits: `python -m tests.benchmarks.browser_waits start` and `… drag`. Prints figures; no test.
+"""How long a person waits: `python -m tests.benchmarks.browser_waits MODE`. Prints figures; no test.
 
 start   from starting `python -m app` to the first chart painted on the overview, in a fresh browser, five times
 drag    from a pointer's move to the end of the frame that shows it, 10,000 + 10,000 questions of six options and 25,000
         + 25,000; from the release to the changed address; and the same drag with ``st.slider`` and Altair
+temperature   from a pointer's move on the Calibration page's temperature to the end of the frame that shows it
 """
 
 from __future__ import annotations
@@ -104,6 +105,29 @@ def drag(home: Path) -> None:
             component(launch(playwright.chromium), f"{address}/alpha_lab?run={run_id}&alpha=100", n)
     with sync_playwright() as playwright, slider_app(runs[20_000]) as address:
         native(launch(playwright.chromium), address)
+
+
+def temperature(home: Path) -> None:
+    runs = {n: large_run(n) for n in (10_000, 20_000)}
+    with sync_playwright() as playwright, server(home) as address:
+        for n, run_id in runs.items():
+            browser = launch(playwright.chromium)
+            page = browser.new_page(viewport={"width": 1400, "height": 1000})
+            page.set_default_timeout(120_000)
+            page.goto(f"{address}/calibration?runs={run_id}")
+            page.wait_for_selector("[data-figure=ece]:not(:empty)")
+            page.wait_for_load_state("networkidle")
+            slider = page.get_by_role("slider", name="Temperature")
+            slider.scroll_into_view_if_needed()
+            page.wait_for_timeout(2000)
+            slider.evaluate(WATCH)
+            dragged(page, slider, moves=MOVES)
+            moved, painted = page.evaluate("[window.moves, window.waits.length]")
+            waits = page.evaluate("window.waits")
+            print(f"{n:,} questions, half of which calibrate: moves {moved}, painted {painted}")
+            print(f"  pointer to paint, ms: {said(waits, 50, 95, 99)}")
+            page.mouse.up()
+            browser.close()
 
 
 def component(browser: Browser, url: str, n: int) -> None:
@@ -232,4 +256,4 @@ def native(browser: Browser, url: str) -> None:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEDGE_HOME"] = str(Path(folder) / "home")
-        {"start": start, "drag": drag}[sys.argv[1]](Path(folder) / "home")
+        {"start": start, "drag": drag, "temperature": temperature}[sys.argv[1]](Path(folder) / "home")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from core.pocket.jury import SPECS
 from core.runs import jury_path
 from core.runs.jury_path import PathSpec
 from core.runs.lock import take
@@ -26,13 +28,23 @@ def opened(open_page: Open):
     return app.run()
 
 
+def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: list[PathSpec]) -> None:
+    """The models that ship with Hedge, tuned for as long as they need to learn something."""
+    app = opened(open_page)
+    next(button for button in app.button if button.label == "Make this jury").click().run()
+    assert not app.exception
+    (spec,) = launched
+    assert replace(spec, samples=None) == SPECS["pocket-1m"]
+    assert spec.samples >= len(jury_path.drawn(SPECS["pocket-1m"]))
+
+
 def test_a_jury_is_asked_for(open_page: Open, launched: list[PathSpec]) -> None:
     app = opened(open_page)
     app.text_input(key="jury_jurors").set_value("pocket-1m, pocket-1m")
     app.number_input(key="jury_samples").set_value(50)
     next(button for button in app.button if button.label == "Make this jury").click().run()
     assert not app.exception
-    assert launched == [PathSpec(base="pocket-1m", jurors=("pocket-1m", "pocket-1m"), samples=50, steps=100)]
+    assert launched == [PathSpec(base="pocket-1m", jurors=("pocket-1m", "pocket-1m"), samples=50)]
 
 
 def test_one_juror_is_no_jury(open_page: Open, launched: list[PathSpec]) -> None:

@@ -37,7 +37,7 @@ def test_ones_own_text_is_asked_of_the_model(open_page: Open, monkeypatch: pytes
     app = open_page("tokens")
     app.text_area[0].set_value("Rome is in Italy.").run()
     assert not app.exception
-    assert asked == [("pocket-1m", "Rome is in Italy.")]
+    assert asked == [("pocket-3m", "Rome is in Italy.")]
 
 
 def test_a_refusal_is_a_sentence(open_page: Open, monkeypatch: pytest.MonkeyPatch):

@@ -1,30 +1,40 @@
 // A run at one temperature as core/reports/tempered.py has it. Exponentials and logarithms of the browser and of NumPy
 // may part in the last bit, so figures agree within 1e-12 and not to the bit. Nothing here touches a page.
 
-import { exactThreshold } from "../alpha_lab/conformal.js";
-import { scoresOf } from "../alpha_lab/scores.js";
+import { rank } from "../alpha_lab/conformal.js";
 
 export const SMALLEST = 1e-8;
-const SCORED = ["lac", "aps"];
 
-// What no temperature changes: the logarithms of the probabilities, and which option is on top (the first of equal ones).
-// `own` says which rows calibrate; the others test.
+// What no temperature changes: how far each logarithm is below its row's largest, rows sorted by rising probability (of
+// equal ones the later last, as core/conformal/scores.py has them), where the truth stands there, and whether the top
+// option, of equal ones the first, is right. `own` says which rows calibrate; the others test.
 export function hold({ p, labels, own, k }) {
-  const rows = (side) => Int32Array.from(labels.keys()).filter((row) => own[row] === side);
-  const logs = p.map(Math.log), n = labels.length, best = new Float64Array(n), top = new Int32Array(n);
-  for (let i = 0; i < n; i++) {
-    for (let j = 1; j < k; j++) if (p[i * k + j] > p[i * k + top[i]]) top[i] = j;
-    best[i] = logs[i * k + top[i]];
+  const n = labels.length, below = new Float64Array(n * k), truth = new Uint8Array(n), order = new Uint8Array(k);
+  const right = new Uint8Array(n);
+  for (let i = 0, row = 0; i < n; i++, row += k) {
+    for (let j = 0; j < k; j++) {
+      let at = j;
+      for (; at > 0 && p[row + order[at - 1]] > p[row + j]; at--) order[at] = order[at - 1];
+      order[at] = j;
+    }
+    const largest = p[row + order[k - 1]], best = Math.log(largest);
+    for (let j = 0; j < k; j++) {
+      below[row + j] = Math.log(p[row + order[j]]) - best;
+      if (order[j] === labels[i]) truth[i] = j;
+    }
+    let first = k - 1;
+    while (first > 0 && p[row + order[first - 1]] === largest) first--;
+    right[i] = order[first] === labels[i] ? 1 : 0;
   }
-  const test = rows(0), right = Uint8Array.from(test, (row) => (top[row] === labels[row] ? 1 : 0));
-  return { logs, best, top, labels, k, n, test, right, calibration: rows(1), hot: new Float64Array(p.length) };
+  const rows = (side) => Int32Array.from(labels.keys()).filter((row) => own[row] === side), test = rows(0);
+  return { below, truth, k, n, test, right: right.filter((_, row) => own[row] === 0), calibration: rows(1), hot: new Float64Array(p.length) };
 }
 
-// softmax(log p / T) of all rows.
-export function temper({ logs, best, k, n, hot }, temperature) {
+// softmax(log p / T) of all rows, each sorted as it is held.
+export function temper({ below, k, n, hot }, temperature) {
   for (let i = 0, at = 0; i < n; i++, at += k) {
     let sum = 0;
-    for (let j = at; j < at + k; j++) sum += hot[j] = Math.exp((logs[j] - best[i]) / temperature);
+    for (let j = at; j < at + k; j++) sum += hot[j] = Math.exp(below[j] / temperature);
     for (let j = at; j < at + k; j++) hot[j] /= sum;
   }
   return hot;
@@ -75,30 +85,79 @@ export function reliability(confidence, right, bins, by) {
   };
 }
 
-function setsOf(name, held, alpha) {
-  const { hot, k, labels, calibration, test } = held, scores = scoresOf(name, hot, k);
-  const threshold = exactThreshold(Float64Array.from(calibration, (row) => scores[row * k + labels[row]]).sort(), alpha);
-  let covered = 0, total = 0;
-  for (const row of test) {
-    for (let j = 0; j < k; j++) if (scores[row * k + j] <= threshold) total++;
-    if (scores[row * k + labels[row]] <= threshold) covered++;
+// The at-th smallest of values, from 1, which are moved about for it.
+export function smallest(values, at) {
+  let low = 0, high = values.length - 1;
+  while (low < high) {
+    const pivot = values[(low + high) >> 1];
+    let left = low, right = high;
+    while (left <= right) {
+      while (values[left] < pivot) left++;
+      while (values[right] > pivot) right--;
+      if (left > right) break;
+      [values[left], values[right]] = [values[right], values[left]];
+      left++;
+      right--;
+    }
+    if (at - 1 <= right) high = right;
+    else if (at - 1 >= left) low = left;
+    else break;
   }
-  return { threshold, coverage: covered / test.length, meanSize: total / test.length };
+  return values[at - 1];
+}
+
+const quantile = (values, alpha) => {
+  const needed = rank(values.length, alpha);
+  return needed > values.length ? Infinity : smallest(values, needed);
+};
+
+// LAC and APS sets. An option of a sorted row has the scores 1 − p, and one minus the mass of the options before it,
+// which rank after it; both in one pass, for a frame is short.
+function setsOf({ hot, k, truth, calibration, test }, alpha) {
+  const lac = new Float64Array(calibration.length), aps = new Float64Array(calibration.length);
+  for (let i = 0; i < calibration.length; i++) {
+    const row = calibration[i] * k, at = row + truth[calibration[i]];
+    let after = 0;
+    for (let j = row; j < at; j++) after += hot[j];
+    lac[i] = 1 - hot[at];
+    aps[i] = 1 - after;
+  }
+  const mostLac = quantile(lac, alpha), mostAps = quantile(aps, alpha);
+  let inLac = 0, inAps = 0, coveredLac = 0, coveredAps = 0;
+  for (let i = 0; i < test.length; i++) {
+    const row = test[i] * k, at = row + truth[test[i]];
+    let after = 0;
+    for (let j = row; j < row + k; j++) {
+      const isLac = 1 - hot[j] <= mostLac ? 1 : 0, isAps = 1 - after <= mostAps ? 1 : 0;
+      inLac += isLac;
+      inAps += isAps;
+      if (j === at) {
+        coveredLac += isLac;
+        coveredAps += isAps;
+      }
+      after += hot[j];
+    }
+  }
+  const n = test.length;
+  return {
+    lac: { threshold: mostLac, coverage: coveredLac / n, meanSize: inLac / n },
+    aps: { threshold: mostAps, coverage: coveredAps / n, meanSize: inAps / n },
+  };
 }
 
 // Everything at one temperature.
 export function atTemperature(held, { temperature, alpha, bins, by }) {
-  const hot = temper(held, temperature), { k, labels, test, top, right } = held;
+  const hot = temper(held, temperature), { k, truth, test, right } = held;
   let loss = 0, hits = 0;
   const confidence = new Float64Array(test.length);
   for (let i = 0; i < test.length; i++) {
-    const row = test[i];
-    confidence[i] = hot[row * k + top[row]];
-    loss -= Math.log(Math.max(hot[row * k + labels[row]], SMALLEST));
+    const row = test[i] * k;
+    confidence[i] = hot[row + k - 1];
+    loss -= Math.log(Math.max(hot[row + truth[test[i]]], SMALLEST));
     hits += right[i];
   }
   return {
     ...reliability(confidence, right, bins, by), accuracy: hits / test.length, nll: loss / test.length,
-    sets: Object.fromEntries(SCORED.map((name) => [name, setsOf(name, held, alpha)])),
+    sets: setsOf(held, alpha),
   };
 }

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import norm
 
 from core.calibration.bins import TopLabel
-from core.calibration.smooth import CELLS, GRID, error_at, on_grid, smooth_curve, smooth_error, smoothed
+from core.calibration.smooth import CELLS, GRID, densities_of, error_at, on_grid, smooth_curve, smooth_error
 
 
 def slow(at, confidence, values, width):
@@ -22,12 +22,12 @@ def top():
 
 @pytest.mark.parametrize("width", [0.01, 0.07, 0.4, 1.0])
 def test_the_kernel_against_a_sum_of_mirror_images(top, width):
-    found = smoothed(on_grid(top.confidence, top.gap), width)
+    found = densities_of(on_grid(top.confidence, top.gap), width)
     assert found == pytest.approx(slow(GRID, top.confidence, top.gap, width), abs=1e-9)
 
 
 def test_mass_is_kept(top):
-    density = smoothed(on_grid(top.confidence, np.ones(len(top))), 0.05)
+    density = densities_of(on_grid(top.confidence, np.ones(len(top))), 0.05)
     assert (density.sum() - (density[0] + density[-1]) / 2) / CELLS == pytest.approx(len(top))
 
 

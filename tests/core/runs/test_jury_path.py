@@ -12,7 +12,7 @@ import pytest
 from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
 from core.inference.generating import Generator
-from core.runs import juries, jury_job, jury_path
+from core.runs import juries, jury_job, jury_path, jury_stages
 from core.runs.jury_path import PathSpec
 from core.runs.lock import take
 
@@ -30,12 +30,12 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
             jury_path.cancel(path_id)
 
     with pytest.raises(RunCancelled):
-        jury_path.perform(path_id, on_state=stop_while_tuning)
+        jury_stages.perform(path_id, on_state=stop_while_tuning)
     assert jury_path.read_state(path_id).state == "cancelled"
     answers = jury_path.folder_of(path_id) / "answers.jsonl"
     first = answers.read_text()
     assert len(first.splitlines()) == 60
-    jury_id = jury_path.perform(path_id)
+    jury_id = jury_stages.perform(path_id)
     assert answers.read_text() == first
     judged = juries.read(jury_id)
     assert judged.jurors == ("pocket-1m-1", "pocket-1m-2", "pocket-1m-3")
@@ -44,7 +44,25 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     assert len({tuple(column) for column in judged.p_true.T}) == 3
     state = jury_path.read_state(path_id)
     assert (state.state, state.jury) == ("done", jury_id)
-    assert jury_path.perform(path_id) == jury_id
+    assert jury_stages.perform(path_id) == jury_id
+
+
+@pytest.mark.parametrize(
+    ("jurors", "says"),
+    [
+        (("juror-3m", "pocket-1m"), "other answers tuned the jurors; juror-3m judged as it was."),
+        (("juror-3m", "juror-3m-instruct"), "The jurors were adapters already"),
+    ],
+)
+def test_a_jury_says_which_jurors_its_answers_tuned(home, jurors, says) -> None:
+    path_id = jury_path.create(replace(SPEC, jurors=jurors, steps=1))
+    record = juries.read_record(jury_stages.perform(path_id))
+    assert record.name == "Answers of pocket-1m to trivia"
+    assert path_id in record.origin
+    assert record.notes[0].startswith("pocket-1m answered all of them.")
+    assert says in record.notes[0]
+    tuned = [path.name for path in (jury_path.folder_of(path_id) / "jurors").glob("*")]
+    assert tuned == [name for name in jurors if not name.startswith("juror-")]
 
 
 def test_answers_do_not_depend_on_the_batch() -> None:
@@ -109,7 +127,7 @@ def test_two_processes_are_not_at_one_path(home) -> None:
     lock = take(jury_path.folder_of(path_id) / "lock")
     assert lock is not None
     with lock, pytest.raises(RunBusyError, match="another process"):
-        jury_path.perform(path_id)
+        jury_stages.perform(path_id)
 
 
 def test_answers_that_teach_nothing_fail_in_one_sentence(home, tmp_path) -> None:
@@ -117,7 +135,7 @@ def test_answers_that_teach_nothing_fail_in_one_sentence(home, tmp_path) -> None
     path.write_text("".join(json.dumps({"question": f"What is {i}?", "answer": f"zz{i}"}) + "\n" for i in range(12)))
     path_id = jury_path.create(replace(SPEC, questions=str(path)))
     with pytest.raises(InputError, match="0 of 4 are right"):
-        jury_path.perform(path_id)
+        jury_stages.perform(path_id)
     state = jury_path.read_state(path_id)
     assert (state.state, "0 of 4 are right" in state.message) == ("failed", True)
 
