@@ -77,7 +77,7 @@ class _Path:
             both[:, :, 1].T.copy(),
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
-        note = f"{self.spec.base} answered all of them. {self._tuned_on(len(tuning))}"
+        note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
         jury_id = juries.save(
             jury, name=self.spec.jury_name, origin=f"made here by path {self.folder.name}", notes=[note]
         )

@@ -59,7 +59,7 @@ def test_a_jury_says_which_jurors_its_answers_tuned(home, jurors, says) -> None:
     record = juries.read_record(jury_stages.perform(path_id))
     assert record.name == "Answers of pocket-1m to trivia"
     assert path_id in record.origin
-    assert record.notes[0].startswith("pocket-1m answered all of them.")
+    assert record.notes[0].startswith("All answers are by pocket-1m.")
     assert says in record.notes[0]
     tuned = [path.name for path in (jury_path.folder_of(path_id) / "jurors").glob("*")]
     assert tuned == [name for name in jurors if not name.startswith("juror-")]
