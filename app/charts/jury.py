@@ -132,7 +132,7 @@ def losses(frame: pd.DataFrame) -> Figure:
         "height": 120,
         "mark": {"type": "line", "strokeWidth": 1.5},
         "encoding": {
-            "x": {"field": "step", "type": "quantitative", "title": "step"},
+            "x": {"field": "step", "type": "quantitative", "title": "step", "axis": {"tickMinStep": 1, "format": "d"}},
             "y": {"field": "loss", "type": "quantitative", "title": "loss", "scale": {"zero": True}},
             "color": theme.color(theme.LAC),
         },

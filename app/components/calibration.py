@@ -208,21 +208,18 @@ def temperature(run_ids: Sequence[str], view: View) -> None:
         else run_ids[0]
     )
     controls.alpha_slider(view)
-    if not data.evaluation(run_id).real.all():
-        st.info("The dial is for runs whose questions all have as many options; choose another run.")
-    else:
-        made, why = _recalibrated(run_id, view.alpha)
-        fitted = _fitted(made)
-        temperature_dial(data.lab_tables(run_id)["rows"], version=data.version(run_id), view=view, fitted=fitted)
-        st.caption(
-            "What is dragged is judged on the test questions that it is chosen on. "
-            + (
-                f"A temperature to keep is fitted on others: {fitted / 100:.2f}, on half of the calibration questions "
-                "and on the other half, their geometric mean."
-                if fitted
-                else plain(why)
-            )
+    made, why = _recalibrated(run_id, view.alpha)
+    fitted = _fitted(made)
+    temperature_dial(data.lab_tables(run_id)["rows"], version=data.version(run_id), view=view, fitted=fitted)
+    st.caption(
+        "What is dragged is judged on the test questions that it is chosen on. "
+        + (
+            f"A temperature to keep is fitted on others: {fitted / 100:.2f}, on half of the calibration questions "
+            "and on the other half, their geometric mean."
+            if fitted
+            else plain(why)
         )
+    )
     with st.expander(
         "Ways to recalibrate, fitted on other questions", key="recalibrated_open", on_change="rerun"
     ) as fold:

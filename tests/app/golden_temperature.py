@@ -13,7 +13,9 @@ from core.reports import frames
 from core.reports.tempered import at_temperature
 from tests.app.golden import CASES
 
-CASE_NAMES = ("ties", "ones and zeros", "two options", "twenty-six options")
+CASE_NAMES = (
+    "ties", "ones and zeros", "two options", "twenty-six options", "unlike numbers of options", "two to five options",
+)  # fmt: skip
 TEMPERATURES = (20, 63, 100, 131, 500)
 BINS = ((15, "width"), (10, "mass"), (1, "width"), (40, "mass"))
 ALPHA = 120
@@ -26,7 +28,10 @@ def written(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "k": run.k,
-        "p": [list(row) for row in zip(*(rows[f"p{j}"].to_pylist() for j in range(run.k)), strict=True)],
+        "p": [
+            [None if math.isnan(p) else p for p in row]
+            for row in zip(*(rows[f"p{j}"].to_pylist() for j in range(run.k)), strict=True)
+        ],
         "labels": rows["y"].to_pylist(),
         "own": rows["own"].to_pylist(),
         "found": [

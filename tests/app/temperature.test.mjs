@@ -13,7 +13,7 @@ const close = (found, expected, what) =>
 const orNaN = (found, expected, what) => (expected === null ? assert.ok(Number.isNaN(found), what) : close(found, expected, what));
 
 for (const { name, k, p, labels, own, found } of runs) {
-  const held = hold({ p: Float64Array.from(p.flat()), labels: Int32Array.from(labels), own: Uint8Array.from(own), k });
+  const held = hold({ p: Float64Array.from(p.flat(), (value) => value ?? NaN), labels: Int32Array.from(labels), own: Uint8Array.from(own), k });
   for (const expected of found) {
     const { temperature, bins, by } = expected;
     test(`${name} at ${temperature} in ${bins} bins by ${by}`, () => {
@@ -30,7 +30,7 @@ for (const { name, k, p, labels, own, found } of runs) {
     });
   }
   test(`${name} at 1 is as it was`, () => {
-    const sorted = p.map((row) => [...row].sort((a, b) => a - b)).flat();
+    const sorted = p.map((row) => row.map((value) => value ?? 0).sort((a, b) => a - b)).flat();
     temper(held, 1).forEach((value, at) => close(value, sorted[at], at));
   });
 }

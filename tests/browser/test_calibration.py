@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from core.reports import evaluation
 from core.reports.calibrated import calibrated
 from core.reports.tempered import at_temperature
+from tests.app.golden import CASES
 from tests.browser.conftest import SEEN_WITHIN_MS, Visitor, server
 from tests.conftest import synthetic_run
 
@@ -71,6 +72,17 @@ def test_what_is_typed_and_dragged_is_what_python_computes(visit: Visitor, addre
     page.wait_for_url(re.compile(f"t={hundredths}"))
     page.reload()
     expect(page.get_by_role("spinbutton", name="temperature as a number")).to_have_value(f"{hundredths / 100:.2f}")
+
+
+def test_questions_may_have_unlike_numbers_of_options(visit: Visitor, address: str, run_id: str):
+    ragged = CASES["unlike numbers of options"].write("ragged").spec.run_id
+    page = opened(visit, address, ragged)
+    agrees(page, ragged, 100)
+    number = page.get_by_role("spinbutton", name="temperature as a number")
+    number.fill("0.4")
+    number.press("Enter")
+    expect(number).to_have_value("0.40")
+    agrees(page, ragged, 40)
 
 
 def test_nonsense_is_refused_where_it_is_typed(visit: Visitor, address: str, run_id: str):

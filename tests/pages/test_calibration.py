@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.reports import calibrated, evaluation
+from tests.app.golden import CASES
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
 
@@ -75,3 +76,12 @@ def test_nonsense_in_the_link_is_a_sentence(open_page: Open, name: str, value: s
     app = open_page("calibration", runs=synthetic_run(200), **{name: value})
     assert not app.exception
     assert says in said(app)
+
+
+def test_questions_may_have_unlike_numbers_of_options(open_page: Open):
+    run = CASES["unlike numbers of options"].write("ragged")
+    app = open_page("calibration", runs=run.run_id)
+    app.session_state["recalibrated_open"] = True
+    app.run()
+    assert not app.exception
+    assert len(app.get("bidi_component")) == 1

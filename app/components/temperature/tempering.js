@@ -6,28 +6,31 @@ import { rank } from "../alpha_lab/conformal.js";
 export const SMALLEST = 1e-8;
 
 // What no temperature changes: how far each logarithm is below its row's largest, rows sorted by rising probability (of
-// equal ones the later last, as core/conformal/scores.py has them), where the truth stands there, and whether the top
-// option, of equal ones the first, is right. `own` says which rows calibrate; the others test.
+// equal ones the later last, as core/conformal/scores.py has them), where a row's own options begin there (those that the
+// question lacks, NaN in `p`, stand before), where the truth stands, and whether the top option, of equal ones the first,
+// is right. `own` says which rows calibrate; the others test.
 export function hold({ p, labels, own, k }) {
-  const n = labels.length, below = new Float64Array(n * k), truth = new Uint8Array(n), order = new Uint8Array(k);
-  const right = new Uint8Array(n);
+  const n = labels.length, below = new Float64Array(n * k).fill(-Infinity), order = new Uint8Array(k);
+  const begin = new Uint8Array(n), truth = new Uint8Array(n), right = new Uint8Array(n);
   for (let i = 0, row = 0; i < n; i++, row += k) {
-    for (let j = 0; j < k; j++) {
-      let at = j;
-      for (; at > 0 && p[row + order[at - 1]] > p[row + j]; at--) order[at] = order[at - 1];
-      order[at] = j;
+    let own = 0;
+    for (; own < k && !Number.isNaN(p[row + own]); own++) {
+      let at = own;
+      for (; at > 0 && p[row + order[at - 1]] > p[row + own]; at--) order[at] = order[at - 1];
+      order[at] = own;
     }
-    const largest = p[row + order[k - 1]], best = Math.log(largest);
-    for (let j = 0; j < k; j++) {
-      below[row + j] = Math.log(p[row + order[j]]) - best;
-      if (order[j] === labels[i]) truth[i] = j;
+    begin[i] = k - own;
+    const largest = p[row + order[own - 1]], best = Math.log(largest);
+    for (let j = 0; j < own; j++) {
+      below[row + begin[i] + j] = Math.log(p[row + order[j]]) - best;
+      if (order[j] === labels[i]) truth[i] = begin[i] + j;
     }
-    let first = k - 1;
+    let first = own - 1;
     while (first > 0 && p[row + order[first - 1]] === largest) first--;
     right[i] = order[first] === labels[i] ? 1 : 0;
   }
   const rows = (side) => Int32Array.from(labels.keys()).filter((row) => own[row] === side), test = rows(0);
-  return { below, truth, k, n, test, right: right.filter((_, row) => own[row] === 0), calibration: rows(1), hot: new Float64Array(p.length) };
+  return { below, begin, truth, k, n, test, right: right.filter((_, row) => own[row] === 0), calibration: rows(1), hot: new Float64Array(p.length) };
 }
 
 // softmax(log p / T) of all rows, each sorted as it is held.
@@ -113,7 +116,7 @@ const quantile = (values, alpha) => {
 
 // LAC and APS sets. An option of a sorted row has the scores 1 − p, and one minus the mass of the options before it,
 // which rank after it; both in one pass, for a frame is short.
-function setsOf({ hot, k, truth, calibration, test }, alpha) {
+function setsOf({ hot, k, begin, truth, calibration, test }, alpha) {
   const lac = new Float64Array(calibration.length), aps = new Float64Array(calibration.length);
   for (let i = 0; i < calibration.length; i++) {
     const row = calibration[i] * k, at = row + truth[calibration[i]];
@@ -127,7 +130,7 @@ function setsOf({ hot, k, truth, calibration, test }, alpha) {
   for (let i = 0; i < test.length; i++) {
     const row = test[i] * k, at = row + truth[test[i]];
     let after = 0;
-    for (let j = row; j < row + k; j++) {
+    for (let j = row + begin[test[i]]; j < row + k; j++) {
       const isLac = 1 - hot[j] <= mostLac ? 1 : 0, isAps = 1 - after <= mostAps ? 1 : 0;
       inLac += isLac;
       inAps += isAps;
