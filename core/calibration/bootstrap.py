@@ -192,21 +192,18 @@ def _smooth(top: TopLabel, index: IntArray, bins: int, resampled: FloatArray) ->
     """
     n, counts = len(top), np.bincount(index, minlength=bins).astype(np.float64)
     value, width = smooth_error(top)
+    if value == 0:
+        return 0.0, 0.0, 0.0
     sums = on_grid(top.confidence, top.gap)
     binned = np.bincount(index, weights=top.gap, minlength=bins).astype(np.float64)
     gaps = smoothed(binned, counts) / np.maximum(counts, 1)
-    shape = on_grid(top.confidence, gaps[index])
+    shape = on_grid(top.confidence, gaps[index]) if gaps.any() else sums
 
     def error(densities: FloatArray) -> FloatArray:
         return integral(np.abs(densities)) / n
 
-    unit = float(error(densities_of(shape, width)))
-    if unit == 0:
-        shape, unit = sums, value
-    if value == 0:
-        return 0.0, 0.0, 0.0
     seen, noise, tried = (densities_of(one, width) for one in (sums, resampled - sums, shape))
-    ends = np.array(interval(error, seen, noise, tried))[:, None] / unit * shape
+    ends = np.array(interval(error, seen, noise, tried))[:, None] / error(tried) * shape
     low, high = error_at(ends, n, fixed_points(ends, n)).tolist()
     return value, low, high
 

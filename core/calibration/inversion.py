@@ -16,10 +16,8 @@ from core.records import FloatArray
 
 KERNEL = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
 """Weights of a bin's neighbours in its smoothed gap."""
-FURTHEST = 3.0
-"""Models are tried with up to this many times the error that was seen …"""
 HALVINGS = 12
-"""… to within this many halvings of it."""
+"""An end is found to within this many halvings of the largest error that is tried."""
 TAIL = 0.025
 
 Error = Callable[[FloatArray], FloatArray]
@@ -32,7 +30,7 @@ def smoothed(sums: FloatArray, counts: FloatArray) -> FloatArray:
     def average(row: FloatArray) -> FloatArray:
         return np.convolve(np.pad(row, 2), KERNEL, "valid")
 
-    weight = np.apply_along_axis(average, -1, counts.astype(np.float64))
+    weight = np.apply_along_axis(average, -1, counts)
     means = np.apply_along_axis(average, -1, sums) / np.where(weight > 0, weight, 1)
     return np.asarray(means * counts, dtype=np.float64)
 
@@ -48,10 +46,12 @@ def interval(error: Error, sums: FloatArray, noise: FloatArray, shape: FloatArra
         shape, unit = sums, seen
     if seen == 0:
         return 0.0, 0.0
+    # A sample's error is its model's, less that of its noise at most: no model beyond this shows as little as was seen.
+    largest = seen + max(float(error(noise).max()), float(error(-noise).max()))
 
     def most(place: int) -> float:
         """The largest of the tried errors at whose models what was seen is not below that quantile of their samples."""
-        below, above = 0.0, FURTHEST * seen / unit
+        below, above = 0.0, largest / unit
         for _ in range(HALVINGS):
             middle = (below + above) / 2
             reached = np.partition(error(middle * shape + noise), place)[place] <= seen

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from core.reports import evaluation
 from core.reports.calibrated import calibrated
@@ -54,13 +54,18 @@ def agrees(page: Page, run_id: str, temperature: int) -> None:
         assert shown == pytest.approx(value, abs=1e-12), name
 
 
+def typed(page: Page, temperature: str) -> Locator:
+    number = page.get_by_role("spinbutton", name="temperature as a number")
+    number.fill(temperature)
+    number.press("Enter")
+    expect(number).to_have_value(temperature)
+    return number
+
+
 def test_what_is_typed_and_dragged_is_what_python_computes(visit: Visitor, address: str, run_id: str):
     page = opened(visit, address, run_id)
     agrees(page, run_id, 100)
-    number = page.get_by_role("spinbutton", name="temperature as a number")
-    number.fill("2.5")
-    number.press("Enter")
-    expect(number).to_have_value("2.50")
+    number = typed(page, "2.50")
     agrees(page, run_id, 250)
     page.wait_for_url(re.compile("t=250"))
     slider = page.get_by_role("slider", name="Temperature")
@@ -78,10 +83,7 @@ def test_questions_may_have_unlike_numbers_of_options(visit: Visitor, address: s
     ragged = CASES["unlike numbers of options"].write("ragged").spec.run_id
     page = opened(visit, address, ragged)
     agrees(page, ragged, 100)
-    number = page.get_by_role("spinbutton", name="temperature as a number")
-    number.fill("0.4")
-    number.press("Enter")
-    expect(number).to_have_value("0.40")
+    typed(page, "0.40")
     agrees(page, ragged, 40)
 
 

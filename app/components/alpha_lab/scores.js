@@ -25,7 +25,7 @@ function ownOptions(p, row, k) {
 
 // Calls visit(row, order, own) for each question: where its row begins, its own options by rising probability, and
 // how many they are.
-function eachRow(p, k, visit) {
+export function eachRow(p, k, visit) {
   const order = new Int32Array(k);
   for (let row = 0; row < p.length; row += k) {
     const own = ownOptions(p, row, k), mine = own === k ? order : order.subarray(0, own);

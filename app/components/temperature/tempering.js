@@ -2,6 +2,7 @@
 // may part in the last bit, so figures agree within 1e-12 and not to the bit. Nothing here touches a page.
 
 import { rank } from "../alpha_lab/conformal.js";
+import { eachRow } from "../alpha_lab/scores.js";
 
 export const SMALLEST = 1e-8;
 
@@ -10,25 +11,19 @@ export const SMALLEST = 1e-8;
 // question lacks, NaN in `p`, stand before), where the truth stands, and whether the top option, of equal ones the first,
 // is right. `own` says which rows calibrate; the others test.
 export function hold({ p, labels, own, k }) {
-  const n = labels.length, below = new Float64Array(n * k).fill(-Infinity), order = new Uint8Array(k);
+  const n = labels.length, below = new Float64Array(n * k).fill(-Infinity);
   const begin = new Uint8Array(n), truth = new Uint8Array(n), right = new Uint8Array(n);
-  for (let i = 0, row = 0; i < n; i++, row += k) {
-    let own = 0;
-    for (; own < k && !Number.isNaN(p[row + own]); own++) {
-      let at = own;
-      for (; at > 0 && p[row + order[at - 1]] > p[row + own]; at--) order[at] = order[at - 1];
-      order[at] = own;
-    }
-    begin[i] = k - own;
-    const largest = p[row + order[own - 1]], best = Math.log(largest);
-    for (let j = 0; j < own; j++) {
+  eachRow(p, k, (row, order, options) => {
+    const i = row / k, largest = p[row + order[options - 1]], best = Math.log(largest);
+    begin[i] = k - options;
+    for (let j = 0; j < options; j++) {
       below[row + begin[i] + j] = Math.log(p[row + order[j]]) - best;
       if (order[j] === labels[i]) truth[i] = begin[i] + j;
     }
-    let first = own - 1;
+    let first = options - 1;
     while (first > 0 && p[row + order[first - 1]] === largest) first--;
     right[i] = order[first] === labels[i] ? 1 : 0;
-  }
+  });
   const rows = (side) => Int32Array.from(labels.keys()).filter((row) => own[row] === side), test = rows(0);
   return { below, begin, truth, k, n, test, right: right.filter((_, row) => own[row] === 0), calibration: rows(1), hot: new Float64Array(p.length) };
 }

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.calibration.inversion import FURTHEST, HALVINGS, interval, smoothed
+from core.calibration.inversion import HALVINGS, interval, smoothed
 
 
 def mean_size(sums):
@@ -13,13 +13,21 @@ def mean_size(sums):
 def test_without_noise_an_error_is_what_was_seen():
     sums = np.array([3.0, -5.0, 0.0])
     found = interval(mean_size, sums, np.zeros((40, 3)), sums)
-    assert found == pytest.approx((0.08, 0.08), abs=0.08 * FURTHEST / 2**HALVINGS)
+    assert found == pytest.approx((0.08, 0.08), abs=0.08 / 2**HALVINGS)
 
 
 def test_a_large_gaps_interval_is_that_of_its_noise():
     noise = np.random.default_rng(0).normal(size=(20_000, 1))
     low, high = interval(mean_size, np.array([30.0]), noise, np.array([30.0]))
     assert (low, high) == pytest.approx((0.30 - 0.0196, 0.30 + 0.0196), abs=0.001)
+
+
+def test_a_gap_far_below_its_noise_may_be_as_large_as_that():
+    """|s + z| is at most 0.1 with probability 0.025 where s is 1.52, from the normal law."""
+    noise = np.random.default_rng(0).normal(size=(20_000, 1))
+    low, high = interval(mean_size, np.array([0.1]), noise, np.array([0.1]))
+    assert low == 0
+    assert high == pytest.approx(0.0152, abs=0.0008)
 
 
 def test_what_noise_brings_is_taken_off():
