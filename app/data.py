@@ -22,22 +22,24 @@ from app import token_process
 from app.state import View
 from core.errors import HedgeError, InputError
 from core.records import FloatArray, Question
-from core.reports import benchmark, frames, one_question, paired, tempered
-from core.reports import calibrated as calibrations
 from core.reports import evaluation as evaluations
+from core.reports import frames, one_question
 from core.reports import lesson as lessons
-from core.reports import shifted as shifts
-from core.reports import view as views
-from core.reports.benchmark import Asked
-from core.reports.calibrated import Calibrated
+from core.reports.alpha_lab import covariate_shift as shifts
+from core.reports.alpha_lab import view as views
+from core.reports.alpha_lab.covariate_shift import Search, Shifted
+from core.reports.alpha_lab.view import SplitView as Look
+from core.reports.calibration import calibrated as calibrations
+from core.reports.calibration import temperature
+from core.reports.calibration.calibrated import CalibrationFigures
+from core.reports.calibration.recalibrated import Recalibrated
+from core.reports.calibration.recalibrated import recalibrated as recalibrate
+from core.reports.compare import benchmark, paired
+from core.reports.compare.benchmark import SetRule
+from core.reports.compare.paired import Pair
 from core.reports.evaluation import Evaluation
-from core.reports.one_question import Bench, Standing
-from core.reports.paired import Pair
-from core.reports.recalibrated import Recalibrated
-from core.reports.recalibrated import recalibrated as recalibrate
+from core.reports.one_question import CalibratedRun, OptionPValues
 from core.reports.report import Report, report, tie_notes
-from core.reports.shifted import Search, Shifted
-from core.reports.view import View as Look
 from core.runs import banks, store
 from core.runs.store import RunRecord
 
@@ -137,7 +139,7 @@ def lab_notes(run_id: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sets:
+class SetOptions:
     """How sets are made of a run's probabilities: what the alpha lab's link says, as :mod:`core.reports` takes it."""
 
     scores: tuple[str, ...]
@@ -147,7 +149,7 @@ class Sets:
     look: Look
 
 
-def sets_of(run_id: str, view: View) -> Sets:
+def sets_of(run_id: str, view: View) -> SetOptions:
     """The lab's choices that this run has; those it hasn't got fall back to their defaults, as the lab shows them.
 
     Raises :class:`InputError` for a run that can't be looked at in any way.
@@ -169,10 +171,10 @@ def sets_of(run_id: str, view: View) -> Sets:
         raise InputError(
             f"run {run_id} has {len(run.calibration)} calibration and {len(run.test)} test questions; both are needed"
         )
-    return Sets((view.left, view.right), view.alpha, view.empty, view.by, look)
+    return SetOptions((view.left, view.right), view.alpha, view.empty, view.by, look)
 
 
-def lab_report(run_id: str, sets: Sets) -> Report:
+def lab_report(run_id: str, sets: SetOptions) -> Report:
     """A finished run's figures, with the alpha lab's choices."""
     return _report(run_key(run_id), sets)
 
@@ -214,10 +216,10 @@ class ShownQuestion:
 
     question: Question
     probabilities: FloatArray
-    standings: tuple[Standing, ...]
+    standings: tuple[OptionPValues, ...]
 
 
-def bench(run_id: str) -> Bench:
+def bench(run_id: str) -> CalibratedRun:
     """A finished run as what questions are measured by."""
     return _bench(run_key(run_id))
 
@@ -237,7 +239,7 @@ class Elsewhere:
     """Where else a question was asked: the runs that tested it with its standings there, the first of them the one
     that was asked about, how many others used it to calibrate or to demonstrate, and how many were not looked at."""
 
-    tested: tuple[tuple[RunRecord, tuple[Standing, ...]], ...]
+    tested: tuple[tuple[RunRecord, tuple[OptionPValues, ...]], ...]
     untested: int
     left_out: int
 
@@ -245,7 +247,7 @@ class Elsewhere:
 def elsewhere(run_id: str, question_id: str, most: int) -> Elsewhere:
     """The same question (id, text and options) in every finished run, in at most ``most`` of them."""
     same = _index(run_key(run_id))[question_id][1]
-    tested: list[tuple[RunRecord, tuple[Standing, ...]]] = []
+    tested: list[tuple[RunRecord, tuple[OptionPValues, ...]]] = []
     untested = left_out = 0
     found = runs().finished
     for record in sorted(found, key=lambda record: record.run_id != run_id):
@@ -276,8 +278,8 @@ def overview(found: Runs, alpha: int) -> tuple[pd.DataFrame, tuple[str, ...]]:
     return frames.overview_at(summaries, alpha), tuple(problems)
 
 
-def compared(run_ids: tuple[str, ...], asked: Asked) -> pd.DataFrame:
-    """A row a run and score (:func:`core.reports.benchmark.run_rows`)."""
+def compared(run_ids: tuple[str, ...], asked: SetRule) -> pd.DataFrame:
+    """A row a run and score (:func:`core.reports.compare.benchmark.run_rows`)."""
     return _compared(tuple(run_key(run_id) for run_id in run_ids), asked)
 
 
@@ -286,7 +288,7 @@ def pair(first: str, second: str, alpha: int, score: str) -> tuple[Pair, pd.Data
     return _pair(run_key(first), run_key(second), alpha, score)
 
 
-def calibrated(run_id: str, within: str, bins: int, by: str) -> list[Calibrated]:
+def calibrated(run_id: str, within: str, bins: int, by: str) -> list[CalibrationFigures]:
     """The calibration of a finished run, a diagram a stratum."""
     return _calibrated(run_key(run_id), within, bins, by)
 
@@ -313,7 +315,7 @@ def token_view(model: str, text: str) -> dict[str, Any]:
 
 
 @st.cache_resource(max_entries=64, show_spinner="Measuring calibration …")  # 15 kB
-def _calibrated(key: RunKey, within: str, bins: int, by: str) -> list[Calibrated]:
+def _calibrated(key: RunKey, within: str, bins: int, by: str) -> list[CalibrationFigures]:
     return calibrations.calibrated(_small(key), within=within, bins=bins, by=by)
 
 
@@ -333,7 +335,7 @@ def _nominal_coverage(key: RunKey) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=128, show_spinner="Comparing the runs …")  # some 20 kB a run, 24 runs at most
-def _compared(keys: tuple[RunKey, ...], asked: Asked) -> pd.DataFrame:
+def _compared(keys: tuple[RunKey, ...], asked: SetRule) -> pd.DataFrame:
     runs = [_small(key) for key in keys]
     return benchmark.run_rows(runs, benchmark.reports(runs, asked))
 
@@ -372,7 +374,7 @@ def _lab_tables(key: RunKey) -> dict[str, Any]:
 
 @st.cache_resource(max_entries=16, show_spinner="Reading the run …")  # 0.1 MB
 def _dial_rows(key: RunKey) -> pa.Table:
-    return tempered.dial_rows(_evaluation(key))
+    return temperature.dial_rows(_evaluation(key))
 
 
 @st.cache_resource(max_entries=32, show_spinner="Reading the questions …")  # 0.1 MB
@@ -388,7 +390,7 @@ def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
 
 
 @st.cache_resource(max_entries=128, show_spinner="Reading the run …")  # 0.3 MB
-def _bench(key: RunKey) -> Bench:
+def _bench(key: RunKey) -> CalibratedRun:
     # A view of one question needs up to 41 of them; 124 of the runs that ship answer questions.
     # Not through _evaluation: a question of many runs would push out the one that is being looked at.
     return one_question.bench(evaluations.load(key.run_id))
@@ -400,7 +402,7 @@ def _extra_options(key: RunKey) -> tuple[int, ...]:
 
 
 @st.cache_resource(max_entries=8192, show_spinner=False)  # 4 kB
-def _standings(key: RunKey, question_id: str) -> tuple[Standing, ...]:
+def _standings(key: RunKey, question_id: str) -> tuple[OptionPValues, ...]:
     by = _bench(key)
     row = by.rows[question_id]
     return one_question.standings(by, by.asked(row), place=row)
@@ -424,7 +426,7 @@ def _summary(key: RunKey) -> frames.RunSummary:
 
 
 @st.cache_resource(max_entries=1024, show_spinner=False)  # 15 to 40 kB
-def _report(key: RunKey, sets: Sets) -> Report:
+def _report(key: RunKey, sets: SetOptions) -> Report:
     return report(_looked(key, sets.look), sets.alpha, scores=sets.scores, empty=sets.empty, by=sets.by)
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from app.words import plain, sentence
+from app.formatting import plain, sentence
 from core.errors import HedgeError
 
 LOG = logging.getLogger(__name__)

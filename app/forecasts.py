@@ -12,9 +12,9 @@ from app import data
 from core.inference import counting, models
 from core.reports import forecast as forecasts
 from core.reports.forecast import Forecast, Work
-from core.runs import liveness
-from core.runs.asked import Combination
-from core.runs.slots import Slot, published, slots
+from core.runs.agent import liveness
+from core.runs.devices.slots import Slot, published, slots
+from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings

@@ -10,12 +10,12 @@ import streamlit as st
 from core.errors import HedgeError, InputError
 from core.jury import experiment
 from core.jury.agreement import Agreement, agreement
-from core.jury.experiment import Experiment, Protocol
+from core.jury.experiment import JuryExperiment, Protocol
 from core.jury.judgements import Judgements
 from core.reports import jury as reports
-from core.reports.jury import Bench, SetsFigures
-from core.runs import juries
-from core.runs.juries import JuryRecord
+from core.reports.jury import JurySplit, SetsFigures
+from core.runs.juries import jury_store
+from core.runs.juries.jury_store import JuryRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class JuryKey:
 def records() -> tuple[tuple[JuryRecord, ...], tuple[str, ...]]:
     """All juries, the latest first, and a sentence for each that can't be read."""
     found, problems = [], []
-    for jury_id in juries.jury_ids():
+    for jury_id in jury_store.jury_ids():
         try:
             found.append(_record(jury_key(jury_id)))
         except HedgeError as error:
@@ -39,7 +39,7 @@ def records() -> tuple[tuple[JuryRecord, ...], tuple[str, ...]]:
 
 def jury_key(jury_id: str) -> JuryKey:
     """The jury as it is now; :class:`InputError` where there is none."""
-    path = juries.folder_of(jury_id) / "jury.json"
+    path = jury_store.folder_of(jury_id) / "jury.json"
     try:
         return JuryKey(path.parent.name, path.stat().st_mtime_ns)
     except OSError as error:
@@ -58,12 +58,12 @@ def judgements(jury_id: str) -> Judgements:
     return _judgements(jury_key(jury_id))
 
 
-def tried(jury_id: str, protocol: Protocol) -> Experiment:
+def tried(jury_id: str, protocol: Protocol) -> JuryExperiment:
     """What rules are worth on a jury's answers."""
     return _tried(jury_key(jury_id), protocol)
 
 
-def bench(jury_id: str, protocol: Protocol) -> Bench:
+def bench(jury_id: str, protocol: Protocol) -> JurySplit:
     """The split of the first seed, with every rule's verdicts."""
     return _bench(jury_key(jury_id), protocol)
 
@@ -101,16 +101,16 @@ def pooled_sets(jury_id: str, protocol: Protocol, alpha: int) -> SetsFigures:
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _record(key: JuryKey) -> JuryRecord:
-    return juries.read_record(key.jury_id)
+    return jury_store.read_record(key.jury_id)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Reading the jury …")
 def _judgements(key: JuryKey) -> Judgements:
-    return juries.read(key.jury_id)
+    return jury_store.read(key.jury_id)
 
 
 @st.cache_resource(max_entries=32, show_spinner="Trying every rule …")
-def _tried(key: JuryKey, protocol: Protocol) -> Experiment:
+def _tried(key: JuryKey, protocol: Protocol) -> JuryExperiment:
     return experiment.run(_judgements(key), protocol)
 
 
@@ -125,7 +125,7 @@ def _calibration_errors(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _bench(key: JuryKey, protocol: Protocol) -> Bench:
+def _bench(key: JuryKey, protocol: Protocol) -> JurySplit:
     return reports.bench(_judgements(key), protocol, protocol.seeds[0])
 
 

@@ -24,7 +24,7 @@ FRESH_S = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LiveRuns:
     """The unfinished runs and those that ended lately; ``problem`` says why they can't be had, and ``waiting_s`` for
     how long the database has not answered, 0 where it has. ``statuses`` are then the last that were known."""
 
@@ -43,13 +43,13 @@ class _Asking:
     """What is known on this server, and the question that is on its way."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    latest: Standing = Standing()
+    latest: LiveRuns = LiveRuns()
     answered: float = float("-inf")
     begun: float | None = None
     ended: threading.Event = field(default_factory=threading.Event)
 
 
-def standing(*, anew: bool = False) -> Standing:
+def standing(*, anew: bool = False) -> LiveRuns:
     """How runs are now. ``anew`` asks even where an answer is fresh, as after something was done to a run."""
     asking = _asking()
     with asking.lock:
@@ -73,7 +73,7 @@ def standing(*, anew: bool = False) -> Standing:
 
 def _ask(asking: _Asking) -> None:
     try:
-        found = Standing(tuple(engine.statuses()))
+        found = LiveRuns(tuple(engine.statuses()))
     except HedgeError as error:
         found = replace(asking.latest, problem=str(error))
     except Exception as error:

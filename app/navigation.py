@@ -14,7 +14,7 @@ ICON = ASSETS / "icon.svg"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PageEntry:
     """A page: its script in ``pages/``, its name in the menu and one sentence on what a person does there."""
 
     name: str
@@ -27,20 +27,22 @@ class Entry:
         return ROOT / "pages" / f"{self.name}.py"
 
 
-OVERVIEW = Entry("overview", "Overview", "Every finished run: accuracy, coverage and set size at one alpha.")
-NEW_RUN = Entry("new_run", "New run", "Launch a run of a model on a task, and watch, cancel or resume runs.")
-ALPHA_LAB = Entry("alpha_lab", "Alpha lab", "Drag alpha and watch sets, coverage and set size of one run move.")
-ONE_QUESTION = Entry("one_question", "One question", "One question's options, probabilities and prediction sets.")
-COMPARE = Entry("compare", "Compare", "Runs side by side: figures, paired tests, the published claims.")
-CALIBRATION = Entry("calibration", "Calibration", "How far confidence can be trusted, and what a temperature changes.")
-JURY = Entry("jury", "Jury", "Several judges of one answer: where they disagree, and which rule decides best.")
-PROMPTING = Entry("prompting", "Prompting", "Letters against the options' texts: accuracy and sets by shots.")
-PERPLEXITY = Entry("perplexity", "Perplexity", "What a system prompt does to every word of a counselor's.")
-TOKENS = Entry("tokens", "Tokens", "How sure a model is of each word, and what an adapter changes.")
-DATA = Entry("data", "Data", "Results of other tools in, Hedge's own out.")
-LEARN = Entry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
+OVERVIEW = PageEntry("overview", "Overview", "Every finished run: accuracy, coverage and set size at one alpha.")
+NEW_RUN = PageEntry("new_run", "New run", "Launch a run of a model on a task, and watch, cancel or resume runs.")
+ALPHA_LAB = PageEntry("alpha_lab", "Alpha lab", "Drag alpha and watch sets, coverage and set size of one run move.")
+ONE_QUESTION = PageEntry("one_question", "One question", "One question's options, probabilities and prediction sets.")
+COMPARE = PageEntry("compare", "Compare", "Runs side by side: figures, paired tests, the published claims.")
+CALIBRATION = PageEntry(
+    "calibration", "Calibration", "How far confidence can be trusted, and what a temperature changes."
+)
+JURY = PageEntry("jury", "Jury", "Several judges of one answer: where they disagree, and which rule decides best.")
+PROMPTING = PageEntry("prompting", "Prompting", "Letters against the options' texts: accuracy and sets by shots.")
+PERPLEXITY = PageEntry("perplexity", "Perplexity", "What a system prompt does to every word of a counselor's.")
+TOKENS = PageEntry("tokens", "Tokens", "How sure a model is of each word, and what an adapter changes.")
+DATA = PageEntry("data", "Data", "Results of other tools in, Hedge's own out.")
+LEARN = PageEntry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
 
-DOCTOR = Entry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
+DOCTOR = PageEntry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
 
 PAGES = (
     *(OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE),
@@ -58,11 +60,11 @@ def pages() -> list[st.Page]:
     ]
 
 
-def link(entry: Entry, label: str, **view: str) -> None:
+def link(entry: PageEntry, label: str, **view: str) -> None:
     """A link to a page, opened at ``view`` (names and values of its address)."""
     st.page_link(entry.script, label=label, query_params=view)
 
 
-def go(entry: Entry, **view: str) -> NoReturn:
+def go(entry: PageEntry, **view: str) -> NoReturn:
     """Open another page at ``view`` now."""
     st.switch_page(entry.script, query_params=view)

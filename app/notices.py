@@ -10,8 +10,8 @@ import logging
 import streamlit as st
 
 from app import data
-from app.components.runs import title
-from app.words import plain
+from app.components.shared.runs import title
+from app.formatting import plain
 from core.runs.store import ENDED
 
 LOG = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from typing import Any
 import streamlit as st
 
 from core.inference.preview import Preview
-from core.runs.asked import Combination
+from core.runs.prompts import Combination
 from core.settings import ROOT
 from core.tasks import catalogue
 
@@ -40,7 +40,7 @@ class Previewed:
 
 
 @dataclass
-class Reading:
+class PreviewJob:
     """A preview on its way (``ended`` unset) or at its end, with ``found`` or with what went wrong in one sentence."""
 
     ended: threading.Event = field(default_factory=threading.Event)
@@ -59,7 +59,7 @@ def command(asked: Combination) -> tuple[str, ...]:
     return (sys.executable, "-m", "core", "run", *asked.words(), "--dry-run", "--json")
 
 
-def reading(asked: Combination) -> Reading:
+def reading(asked: Combination) -> PreviewJob:
     """The preview of what was asked for, begun by the first who asks, or anew where it failed; returns at once."""
     key = command(asked), _stamps(asked)
     if _reading(*key).problem:
@@ -82,8 +82,8 @@ def _written(path: Path) -> int:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _reading(command: tuple[str, ...], stamps: tuple[int, ...]) -> Reading:
-    made = Reading()
+def _reading(command: tuple[str, ...], stamps: tuple[int, ...]) -> PreviewJob:
+    made = PreviewJob()
     # A daemon, so that a server which is stopped does not wait for it.
     threading.Thread(target=_read, args=(command, made, _turn()), daemon=True).start()
     return made
@@ -95,7 +95,7 @@ def _turn() -> threading.Lock:
     return threading.Lock()
 
 
-def _read(command: Sequence[str], made: Reading, turn: threading.Lock) -> None:
+def _read(command: Sequence[str], made: PreviewJob, turn: threading.Lock) -> None:
     try:
         with turn:
             made.found = _previews(_output(command))

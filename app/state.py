@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.words import plain, shortened
+from app.formatting import plain, shortened
 from core.calibration.bins import ECE_BINS, EDGES, check_bins
 from core.conformal.alpha import check_thousandths
 from core.conformal.mondrian import BY
@@ -23,11 +23,11 @@ from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import MEASURES
 from core.perplexity.layout import MODES
-from core.reports.calibrated import WITHIN
+from core.reports.calibration.calibrated import WITHIN
+from core.reports.calibration.temperature import check_hundredths
 from core.reports.frames import alpha_value
-from core.reports.prompting import METHODS
+from core.reports.prompting.experiments import METHODS
 from core.reports.report import DEFAULT_SCORES
-from core.reports.tempered import check_hundredths
 from core.runs.spec import DTYPES
 
 VIEW_KEY = "view"

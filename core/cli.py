@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from core.calibration.bins import ECE_BINS, EDGES
 from core.calibration.recalibration import METHODS
 from core.commands import exchange, perplexity, prompting, reports, runs, tokens
-from core.commands.answer import Answer
+from core.commands.answer import CommandResult
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
@@ -30,7 +30,7 @@ from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import PROTOCOLS
 from core.prompting.strategies import STRATEGIES
-from core.reports.calibrated import WITHIN
+from core.reports.calibration.calibrated import WITHIN
 from core.reports.report import DEFAULT_SCORES
 from core.runs.spec import DTYPES, FORMATS, FORMS, MODES
 
@@ -255,8 +255,8 @@ def _tuning_arguments(made: argparse.ArgumentParser, *, alone: bool = True) -> N
 def _of_jury(name: str, room: str = "jury") -> Any:
     """A command of a module of core, which is only loaded when it is wanted."""
 
-    def act(arguments: argparse.Namespace) -> Answer:
-        answer: Answer = getattr(importlib.import_module(f"core.commands.{room}"), name)(arguments)
+    def act(arguments: argparse.Namespace) -> CommandResult:
+        answer: CommandResult = getattr(importlib.import_module(f"core.commands.{room}"), name)(arguments)
         return answer
 
     return act

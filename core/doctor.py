@@ -125,9 +125,9 @@ def _torch() -> list[Finding]:
 def _driver() -> list[Finding]:
     import torch
 
-    from core.runs import gpus
+    from core.runs.devices import nvml
 
-    version = gpus.driver()
+    version = nvml.driver()
     usable = torch.cuda.is_available()
     if not version:
         return [Finding("driver", "no NVIDIA driver", None, "Runs go to the CPU.")]
@@ -142,9 +142,9 @@ def _driver() -> list[Finding]:
 
 
 def _gpus() -> list[Finding]:
-    from core.runs import gpus
+    from core.runs.devices import nvml
 
-    seen = gpus.readings()
+    seen = nvml.readings()
     if not seen:
         return [Finding("gpu", "none", None, "Runs go to the CPU: fine for pocket models, slow from 1 B parameters.")]
     return [
@@ -161,13 +161,13 @@ def _gpus() -> list[Finding]:
 
 def _billions(gib: float, bytes_each: float) -> float:
     """Parameters in 10⁹ that fit, by the same estimate as the queue's."""
-    from core.runs.needs import BESIDE, RUNTIME_GIB
+    from core.runs.execution.memory_estimate import BESIDE, RUNTIME_GIB
 
     return max(gib - RUNTIME_GIB, 0) * GIB / BESIDE / bytes_each / 1e9
 
 
 def _memory() -> list[Finding]:
-    from core.runs.slots import host_memory_gib
+    from core.runs.devices.slots import host_memory_gib
 
     memory, limit = psutil.virtual_memory(), host_memory_gib()
     free = min(memory.available / GIB, limit)
@@ -192,7 +192,7 @@ def _models() -> list[Finding]:
 
 
 def _database() -> list[Finding]:
-    from core.runs import database
+    from core.runs.queue import database
 
     try:
         shown = database.shown()
@@ -216,7 +216,7 @@ def _database() -> list[Finding]:
 
 def _answers_in() -> float:
     """Seconds of the database's quickest answer, after as many tries as it takes to have the first one."""
-    from core.runs import database
+    from core.runs.queue import database
 
     *first, last = DATABASE_LIMITS_S
     for limit in first:
@@ -235,7 +235,7 @@ def _answers_in() -> float:
 
 
 def _agent() -> list[Finding]:
-    from core.runs import liveness
+    from core.runs.agent import liveness
 
     try:
         others = sorted(liveness.live_hosts() - {liveness.host()})

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from app import data, state
-from app.components import figures, lab_files, lab_shift
-from app.components.alpha_lab import alpha_lab
-from app.components.runs import open_question, pick_run, title
+from app.components.alpha_lab import alpha_lab, covariate_shift, export
+from app.components.shared import figures
+from app.components.shared.runs import open_question, pick_run, title
 
 st.title("How often may a set miss the truth?", anchor=False)
 view = state.view("run", *state.LAB_NAMES, "source", "target")
@@ -16,6 +16,6 @@ if record:
     alpha_lab(data.lab_tables(run), version=data.version(run), name=title(record), view=view, on_open=open_question)
     for note in data.lab_notes(run):
         st.caption(note)
-    lab_shift.section(record, view)
-    lab_files.section(record, sets)
+    covariate_shift.section(record, view)
+    export.section(record, sets)
     figures.report_table(lambda: data.lab_report(run, sets))

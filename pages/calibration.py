@@ -3,18 +3,19 @@
 import streamlit as st
 
 from app import state
-from app.components import calibration, comparison
+from app.components.calibration import sections
+from app.components.compare import sections as compare
 
 st.title("When a model says 80 %, is it right 80 % of the time?", anchor=False)
 view = state.view("runs", *state.OF_CALIBRATION, "alpha")
-chosen = comparison.choose(view, "Reliability diagrams", first=2)
+chosen = compare.choose(view, "Reliability diagrams", first=2)
 
 if chosen:
-    calibration.choices(view)
-    found = calibration.found_of(chosen, view)
+    sections.choices(view)
+    found = sections.found_of(chosen, view)
     if found:
-        calibration.diagrams(found)
-        calibration.table(found)
-        calibration.questions(found, view)
-    calibration.temperature(chosen, view)
-    calibration.every_alpha(chosen)
+        sections.diagrams(found)
+        sections.table(found)
+        sections.questions(found, view)
+    sections.temperature(chosen, view)
+    sections.every_alpha(chosen)

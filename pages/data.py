@@ -3,13 +3,13 @@
 import streamlit as st
 
 from app import state
-from app.components import bring_in, take_out
+from app.components.data import export_files, import_files
 
 st.title("Which results do you have, and where do you need them?", anchor=False)
 view = state.view("alpha", "score")
 
 st.subheader("Bring results in", anchor=False)
-bring_in.section()
+import_files.section()
 
 st.subheader("Take results out", anchor=False)
-take_out.section(view)
+export_files.section(view)

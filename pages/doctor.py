@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.components import findings
+from app.components.doctor import findings
 from app.errors import spoken
 
 st.title("What can this machine run?", anchor=False)

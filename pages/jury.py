@@ -3,10 +3,10 @@
 import streamlit as st
 
 from app import state
-from app.components import jurors
+from app.components.jury import sections
 
 st.title("Who is to be believed when judges disagree?", anchor=False)
 view = state.view(*state.OF_A_JURY, "alpha")
-record = jurors.pick(view)
+record = sections.pick(view)
 if record:
-    jurors.section(record, view)
+    sections.section(record, view)

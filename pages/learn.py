@@ -1,8 +1,8 @@
 """A lesson in conformal prediction whose figures are alive."""
 
 from app import state
-from app.components import lesson
-from app.components.runs import pick_run
+from app.components.learn import lesson
+from app.components.shared.runs import pick_run
 from core.reports.lesson import load
 
 view = state.view("run", "step")

@@ -2,21 +2,23 @@
 
 import streamlit as st
 
-from app.components import forecast, launch, make_jury, prompt_preview, run_list, run_shelf
+from app.components.data import stored_runs
+from app.components.jury import make_jury
+from app.components.new_run import forecast, form, prompt_preview, run_list
 from app.errors import spoken
 
 st.title("What shall be measured next?", anchor=False)
 left, right = st.columns([4, 5], gap="medium")
 with left:
-    asked = launch.form()
-    if launch.launch_button(forecast.forecast(asked)) and asked:
+    asked = form.form()
+    if form.launch_button(forecast.forecast(asked)) and asked:
         with spoken():
-            launch.launch(asked)
+            form.launch(asked)
     prompt_preview.prompt_preview(asked)
     make_jury.section()
 with right:
     with spoken():
         run_list.undo_notice()
         run_list.run_list()
-        run_shelf.run_shelf()
+        stored_runs.run_shelf()
     run_list.agent_notice()

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from app import state
-from app.components import ask, question
+from app.components.one_question import own_question, question
 
 st.title("Which answers can't be ruled out?", anchor=False)
 view = state.view(*question.NAMES)
 question.pick_kind(view)
 if view.ask == "own":
-    ask.ask(view)
+    own_question.ask(view)
 else:
     question.question_of_a_run(view)

@@ -4,9 +4,10 @@ import streamlit as st
 
 from app import data, navigation, state
 from app.charts.overview import accuracy_against_size
-from app.components import beside, controls, figures, run_table
-from app.components.runs import no_runs_yet
-from app.words import counted, plain
+from app.components.overview import published_tables, run_table
+from app.components.shared import controls, figures
+from app.components.shared.runs import no_runs_yet
+from app.formatting import counted, plain
 
 st.title("Which models know when they don't know?", anchor=False)
 view = state.view("alpha", "score")
@@ -26,7 +27,7 @@ else:
         "Of two models that are right equally often on the same questions, the one further down keeps the same promise "
         "with fewer answers. Marks of other shapes stand for other questions.",
     )
-    beside.alike_models(table, view.score)
+    published_tables.alike_models(table, view.score)
     st.subheader(counted(len(table), "finished run"), anchor=False)
     st.caption("A click on a model, or Shift and space on its row, opens the run in the Alpha lab.")
     run_table.finished_runs(table)
@@ -35,7 +36,7 @@ else:
 
 with st.expander("Published figures beside these", key="published_open", on_change="rerun") as folded:
     if folded.open:
-        beside.published_tables(table, view.score)
+        published_tables.published_tables(table, view.score)
 
 if runs.unfinished:
     st.subheader("Not finished", anchor=False)

@@ -3,14 +3,14 @@
 import streamlit as st
 
 from app import state
-from app.components import choice_bench, words_asked, words_shown
+from app.components.perplexity import choice_benchmark, perplexity_figures, perplexity_form
 from app.errors import spoken
 
 st.title("What does a system prompt do to every word?", anchor=False)
-view = state.view(*words_asked.NAMES)
-found = words_asked.known()
-asked = words_asked.form(view, found)
+view = state.view(*perplexity_form.NAMES)
+found = perplexity_form.known()
+asked = perplexity_form.form(view, found)
 with spoken():
-    words_asked.measure(asked, found)
-    words_shown.shown(asked, view, found)
-    choice_bench.section(asked, view, found)
+    perplexity_form.measure(asked, found)
+    perplexity_figures.shown(asked, view, found)
+    choice_benchmark.section(asked, view, found)

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app.components import token_page
+from app.components.tokens import sections
 
 st.title("How sure is a model of each word?", anchor=False)
-token_page.text_by_token()
-token_page.evaluations()
+sections.text_by_token()
+sections.evaluations()

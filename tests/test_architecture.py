@@ -25,7 +25,6 @@ LAYERS = {
     "runs": 6,
     "exchange": 7,
     "reports": 7,
-    "pocket": 8,
     "doctor": 8,
     "commands": 9,
     "cli": 10,
@@ -76,7 +75,7 @@ def test_torch_is_imported_by_inference_adapters_and_training_alone():
     for folder in ("core", "app", "pages"):
         for path in python_files(folder):
             room = path.relative_to(ROOT).parts[:2]
-            if room[0] == "core" and room[1] in {"inference", "adapters", "pocket", "doctor.py"}:
+            if room[0] == "core" and room[1] in {"inference", "adapters", "doctor.py"}:
                 continue
             assert not roots(path) & {"torch", "transformers"}, path
 
@@ -107,9 +106,10 @@ def test_conformal_and_calibration_need_numpy_and_scipy_alone():
 def test_what_the_page_process_imports_loads_no_torch():
     code = (
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
-        "core.runs.execute, core.runs.asked, core.inference.preview, core.inference.registry, "
+        "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
         "core.runs.answering.client, core.runs.answering.answers, core.reports.one_question, core.reports.tokens, "
-        "core.reports.calibrated, core.reports.recalibrated, core.runs.jury_job, core.reports.jury, sys;"
+        "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
+        "core.runs.juries.jury_job, core.reports.jury, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)

@@ -23,8 +23,8 @@ def _share(field: str, title: str | None) -> dict[str, Any]:
 def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, name: str) -> Figure:
     """Accuracy against confidence: a mark a bin on where luck would keep a calibrated model's, and a smooth curve.
 
-    ``bins`` and ``curve`` are of :mod:`core.reports.calibrated`; grey bars are the bins' shares of the questions. An
-    empty bin has no mark. A click on a bin selects it (:data:`BIN`).
+    ``bins`` and ``curve`` are of :mod:`core.reports.calibration.calibrated`; grey bars are the bins' shares of the
+    questions. An empty bin has no mark. A click on a bin selects it (:data:`BIN`).
     """
     n = int(bins["n"].sum())
     frame = pd.concat(

@@ -1,6 +1,6 @@
 """Runs side by side: heat maps, bars, radar, set sizes, claims, and what abstaining costs.
 
-Frames come from :func:`core.reports.benchmark.run_rows` (a row a run and score) unless said otherwise.
+Frames come from :func:`core.reports.compare.benchmark.run_rows` (a row a run and score) unless said otherwise.
 """
 
 from __future__ import annotations

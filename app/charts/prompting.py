@@ -21,7 +21,7 @@ SAID = 24
 def by_method(rows: pd.DataFrame, measure: str) -> Figure:
     """Methods down, a mark a number of shots with its 95 % interval; of accuracy a dashed line for guessing.
 
-    ``rows`` are those of :func:`core.reports.prompting.figures` of one score.
+    ``rows`` are those of :func:`core.reports.prompting.experiments.figures` of one score.
     """
     title, form = MEASURES[measure]
     frame = rows.copy()

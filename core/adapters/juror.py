@@ -24,10 +24,10 @@ from safetensors.torch import load_file, save_file
 from core.errors import InputError, RunCancelled
 from core.inference.budget import free
 from core.inference.encoding import Encoder, context_of
-from core.inference.loading import QUANTIZED, load_model
 from core.inference.memory import is_out_of_memory
+from core.inference.model_loading import QUANTIZED, load_model
 from core.inference.models import canonical, resolve
-from core.inference.rows import Row
+from core.inference.rows import TokenRow
 from core.prompting.verdict import asked
 
 WARM_UP = 20
@@ -171,7 +171,7 @@ class _Training:
         self.step += 1
         self.losses.append(loss)
 
-    def _gradients(self, rows: Sequence[Row], verdicts: Sequence[int]) -> float:
+    def _gradients(self, rows: Sequence[TokenRow], verdicts: Sequence[int]) -> float:
         """Add up the gradients of the mean loss, in parts as large as memory allows."""
         while True:
             try:
@@ -189,7 +189,7 @@ class _Training:
             self.optimizer.zero_grad()
             free(self.device)
 
-    def _loss(self, rows: Sequence[Row], verdicts: Sequence[int]) -> torch.Tensor:
+    def _loss(self, rows: Sequence[TokenRow], verdicts: Sequence[int]) -> torch.Tensor:
         """Σ over rows of the mean −log p of the verdict's tokens; padding stands behind and counts nowhere."""
         said = [row.options[verdict] for row, verdict in zip(rows, verdicts, strict=True)]
         whole = [[*row.context, *option] for row, option in zip(rows, said, strict=True)]

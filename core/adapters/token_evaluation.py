@@ -26,7 +26,7 @@ from core.errors import InputError
 from core.inference.configurations import load_configuration
 from core.inference.encoding import context_of
 from core.inference.loaded import check_numbers
-from core.inference.loading import best_device, load_model
+from core.inference.model_loading import best_device, load_model
 from core.inference.models import ModelSource, resolve
 from core.inference.quiet import quiet
 from core.inference.tokenizers import load_tokenizer

@@ -82,7 +82,7 @@ class EpochRow:
 
 
 @dataclass(slots=True)
-class Progress:
+class TrainingHistory:
     """What a training has done: its finished epochs."""
 
     rows: list[EpochRow] = field(default_factory=list)
@@ -110,7 +110,7 @@ class AdapterTrainer:
         self.device = next(self.model.parameters()).device
         self.weights = [weight for weight in self.model.parameters() if weight.requires_grad]
         self.optimizer = torch.optim.AdamW(self.weights, lr=recipe.rate, weight_decay=0.0)
-        self.progress = Progress()
+        self.progress = TrainingHistory()
         folder.mkdir(parents=True, exist_ok=True)
         self._resume()
 

@@ -1,1 +1,1 @@
-"""What each command does: arguments in, an :class:`~core.commands.answer.Answer` out; a room a subject."""
+"""What each command does: arguments in, an :class:`~core.commands.answer.CommandResult` out; a room a subject."""

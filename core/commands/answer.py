@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandResult:
     """``values`` for ``--json``, ``text`` for a person, and the exit status."""
 
     values: Any

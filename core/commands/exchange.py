@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from core.commands.answer import Answer
+from core.commands.answer import CommandResult
 from core.commands.reports import asked_of
 from core.errors import InputError
 from core.exchange import bluq, inspect_log, llm_uncertainty_bench, lm_eval, table, writing
 from core.exchange.imported import ImportedRun, save
 from core.exchange.run_table import run_table, runs_table
-from core.exchange.sheet import open_sheet
+from core.exchange.tabular import open_sheet
 from core.reports.evaluation import load
 from core.runs import store
 from core.settings import ROOT, settings
 
 if TYPE_CHECKING:  # pandas, which most commands do without
-    from core.reports.benchmark import Asked
+    from core.reports.compare.benchmark import SetRule
 
 
 def _read_bench(arguments: Namespace) -> list[ImportedRun]:
@@ -58,25 +58,25 @@ IMPORTERS: dict[str, Callable[[Namespace], list[ImportedRun]]] = {
 """Every format that can be brought in, by name."""
 
 
-def import_results(arguments: Namespace) -> Answer:
+def import_results(arguments: Namespace) -> CommandResult:
     """Read every file, then write the runs: all of an import or nothing."""
     ids = save(IMPORTERS[arguments.format](arguments))
-    return Answer({"runs": ids}, "\n".join(ids))
+    return CommandResult({"runs": ids}, "\n".join(ids))
 
 
-def export(arguments: Namespace) -> Answer:
+def export(arguments: Namespace) -> CommandResult:
     """Write runs, or the figures of runs, into a folder."""
     names = [store.folder_of(name).name for name in arguments.run]
     asked = asked_of(arguments)
     made = EXPORTS[arguments.format](names, asked, arguments.out)
     paths = [str(path) for path in made]
-    return Answer({"files": paths}, "\n".join(paths))
+    return CommandResult({"files": paths}, "\n".join(paths))
 
 
-def _export_table(kind: str) -> Callable[[list[str], Asked, Path], list[Path]]:
+def _export_table(kind: str) -> Callable[[list[str], SetRule, Path], list[Path]]:
     """The questions of all runs as one table, which can be brought in again."""
 
-    def made(names: list[str], asked: Asked, out: Path) -> list[Path]:
+    def made(names: list[str], asked: SetRule, out: Path) -> list[Path]:
         for name in names:
             load(name)  # a run that has not ended well goes nowhere
         return [writing.write(out, f"runs.{kind}", writing.ONE_TABLE[kind](runs_table(names)))]
@@ -84,31 +84,31 @@ def _export_table(kind: str) -> Callable[[list[str], Asked, Path], list[Path]]:
     return made
 
 
-def _figures_table(names: list[str], asked: Asked) -> pa.Table:
-    from core.reports import benchmark
+def _figures_table(names: list[str], asked: SetRule) -> pa.Table:
+    from core.reports.compare import benchmark
 
     runs = [load(name) for name in names]
     return pa.Table.from_pandas(benchmark.run_rows(runs, benchmark.reports(runs, asked)), preserve_index=False)
 
 
-def _export_xlsx(names: list[str], asked: Asked, out: Path) -> list[Path]:
+def _export_xlsx(names: list[str], asked: SetRule, out: Path) -> list[Path]:
     """A sheet with every run's figures, and one a run with its questions."""
     tables = {"figures": _figures_table(names, asked)}
     tables |= {f"{i} {name}": run_table(name) for i, name in enumerate(names, start=1)}
     return [writing.write(out, "runs.xlsx", writing.to_xlsx(tables))]
 
 
-def _export_markdown(names: list[str], asked: Asked, out: Path) -> list[Path]:
+def _export_markdown(names: list[str], asked: SetRule, out: Path) -> list[Path]:
     """The figures as a document."""
-    from core.reports.benchmark import notes
+    from core.reports.compare.benchmark import notes
 
     content = writing.to_markdown({"Figures": _figures_table(names, asked)}, title="Results", notes=notes(asked))
     return [writing.write(out, "results_summary.md", content)]
 
 
-def _export_json(names: list[str], asked: Asked, out: Path) -> list[Path]:
+def _export_json(names: list[str], asked: SetRule, out: Path) -> list[Path]:
     """Results, summary and configuration of a benchmark, as BLUQ lays them out."""
-    from core.reports import benchmark
+    from core.reports.compare import benchmark
 
     runs = [load(name) for name in names]
     results = benchmark.results_json(runs, benchmark.reports(runs, asked))
@@ -124,11 +124,11 @@ def _export_json(names: list[str], asked: Asked, out: Path) -> list[Path]:
     ]
 
 
-def _drawn(what: str) -> Callable[[list[str], Asked, Path], list[Path]]:
+def _drawn(what: str) -> Callable[[list[str], SetRule, Path], list[Path]]:
     """Figures and the static report are drawn by the app's charts, in a process of their own."""
 
-    def made(names: list[str], asked: Asked, out: Path) -> list[Path]:
-        command = [sys.executable, "-m", "app.paper", what, *names, "--out", str(out.resolve())]
+    def made(names: list[str], asked: SetRule, out: Path) -> list[Path]:
+        command = [sys.executable, "-m", "app.static_report", what, *names, "--out", str(out.resolve())]
         command += ["--alpha", str(asked.alpha / 1000), "--score", asked.scores[0]]
         command += ["--threshold", asked.method, "--empty", asked.empty]
         environment = {**os.environ, "HEDGE_HOME": str(settings().home)}
@@ -141,7 +141,7 @@ def _drawn(what: str) -> Callable[[list[str], Asked, Path], list[Path]]:
     return made
 
 
-EXPORTS: dict[str, Callable[[list[str], Asked, Path], list[Path]]] = {
+EXPORTS: dict[str, Callable[[list[str], SetRule, Path], list[Path]]] = {
     **{kind: _export_table(kind) for kind in writing.ONE_TABLE},
     "xlsx": _export_xlsx,
     "md": _export_markdown,

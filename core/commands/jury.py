@@ -7,17 +7,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.commands.answer import Answer
+from core.commands.answer import CommandResult
 from core.errors import InputError
 from core.exchange import juries as files
 from core.exchange import writing
 from core.jury.adjudication import RULES
 from core.jury.agreement import Agreement, Estimate, agreement
-from core.jury.experiment import PROTOCOLS, Experiment, Protocol, run, split_in_half
+from core.jury.experiment import PROTOCOLS, JuryExperiment, Protocol, run, split_in_half
 from core.jury.judgements import Judgements
 from core.reports import jury as reports
 from core.reports.report import finite
-from core.runs import juries
+from core.runs.juries import jury_store
 
 if TYPE_CHECKING:  # heavy, and whoever only asks for names does without
     import pandas as pd
@@ -47,7 +47,7 @@ def _judgements(arguments: Namespace) -> Judgements:
     """The judgements that files hold, or a jury that was brought in."""
     said: list[str] = arguments.judgements
     if len(said) == 1 and not Path(said[0]).exists() and not Path(said[0]).suffix:
-        return _as_said(juries.read(said[0]), arguments)
+        return _as_said(jury_store.read(said[0]), arguments)
     return _as_said(files.read([Path(one) for one in said], labels=arguments.labels).judgements, arguments)
 
 
@@ -70,7 +70,7 @@ def protocol(arguments: Namespace) -> Protocol:
     return replace(PROTOCOLS[arguments.protocol] if arguments.protocol else Protocol(), **changes)
 
 
-def evaluate(arguments: Namespace) -> Answer:
+def evaluate(arguments: Namespace) -> CommandResult:
     """Try rules on splits of a jury's judgements."""
     judgements, asked, note = _judgements(arguments), protocol(arguments), ""
     if arguments.protocol == "all-rules":  # the published experiment is only that on its own split
@@ -81,10 +81,10 @@ def evaluate(arguments: Namespace) -> Answer:
     if judgements.pairwise:
         values["share_first_better"] = values.pop("share_right")
     text = _experiment_text(found, errors, pairwise=judgements.pairwise)
-    return Answer(values, "\n".join([*([note] if note else []), text]))
+    return CommandResult(values, "\n".join([*([note] if note else []), text]))
 
 
-def _experiment_text(found: Experiment, errors: pd.DataFrame, *, pairwise: bool) -> str:
+def _experiment_text(found: JuryExperiment, errors: pd.DataFrame, *, pairwise: bool) -> str:
     kind = "on which the jurors disagree" if found.protocol.disagreement else "in all"
     share = f"{found.right:.1%} of them"
     what, share = ("pairs", f"the first answer is better in {share}") if pairwise else ("answers", f"{share} right")
@@ -118,11 +118,11 @@ def _change(of: Estimate) -> str:
     return f"{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})"
 
 
-def agree(arguments: Namespace) -> Answer:
+def agree(arguments: Namespace) -> CommandResult:
     """How much jurors agree, and what their unanimity is worth."""
     judgements = _judgements(arguments)
     found = agreement(judgements)
-    return Answer(reports.agreement_json(found), _agreement_text(found, pairwise=judgements.pairwise))
+    return CommandResult(reports.agreement_json(found), _agreement_text(found, pairwise=judgements.pairwise))
 
 
 def _agreement_text(found: Agreement, *, pairwise: bool) -> str:
@@ -146,31 +146,33 @@ def _agreement_text(found: Agreement, *, pairwise: bool) -> str:
     )
 
 
-def bring_in(arguments: Namespace) -> Answer:
+def bring_in(arguments: Namespace) -> CommandResult:
     """Read files and keep them as a jury."""
     paths = [Path(one) for one in arguments.judgements]
     found = files.read(paths, labels=arguments.labels)
     name = arguments.name or "-".join(found.judgements.jurors)
     origin = f"imported from {', '.join(path.name for path in paths)}"
     judgements = _as_said(found.judgements, arguments)
-    jury_id = juries.save(judgements, name=name, origin=origin, notes=found.notes)
+    jury_id = jury_store.save(judgements, name=name, origin=origin, notes=found.notes)
     what = "pairs of answers" if judgements.pairwise else "answers"
     text = [f"{jury_id}: {len(judgements)} {what}, {len(judgements.jurors)} jurors", *found.notes]
-    return Answer({"jury": jury_id, "answers": len(found.judgements), "notes": list(found.notes)}, "\n".join(text))
+    return CommandResult(
+        {"jury": jury_id, "answers": len(found.judgements), "notes": list(found.notes)}, "\n".join(text)
+    )
 
 
-def export(arguments: Namespace) -> Answer:
+def export(arguments: Namespace) -> CommandResult:
     """Write a jury as one tidy table."""
     import pyarrow as pa
 
     table = pa.Table.from_pandas(_judgements(arguments).table(), preserve_index=False)
     made = writing.write(arguments.out, f"judgements.{arguments.format}", writing.ONE_TABLE[arguments.format](table))
-    return Answer({"files": [str(made)]}, str(made))
+    return CommandResult({"files": [str(made)]}, str(made))
 
 
-def show(arguments: Namespace) -> Answer:
+def show(arguments: Namespace) -> CommandResult:
     """List every jury."""
-    rows = [juries.read_record(name) for name in juries.jury_ids()]
+    rows = [jury_store.read_record(name) for name in jury_store.jury_ids()]
     lines = [f"{row.jury_id}  {row.answers} answers by {', '.join(row.jurors)}; {row.origin}" for row in rows]
     nothing = "There are no juries yet; `python -m core jury import FILES` brings one in."
-    return Answer([finite(asdict(row)) for row in rows], "\n".join(lines) or nothing)
+    return CommandResult([finite(asdict(row)) for row in rows], "\n".join(lines) or nothing)

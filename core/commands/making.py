@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from core.commands.answer import Answer
+from core.commands.answer import CommandResult
 from core.errors import InputError
 from core.jury.judgements import Judgements, truth
-from core.runs import juries, jury_job, jury_path, jury_stages
-from core.runs.jury_path import PathSpec, PathState, answer_prompt
+from core.runs.juries import jury_job, jury_pipeline, jury_stages, jury_store
+from core.runs.juries.jury_pipeline import PathSpec, PathState, answer_prompt
 from core.runs.store import write_atomically
 from core.tasks import trivia
 from core.tasks.rows import read_file
@@ -50,17 +50,17 @@ def read_answers(path: Path) -> list[Answered]:
     return found
 
 
-def answer(arguments: Namespace) -> Answer:
+def answer(arguments: Namespace) -> CommandResult:
     """Let a base model answer short-answer questions greedily, and say which answers are right."""
     from tqdm import tqdm
 
-    from core.inference.generating import Generator
+    from core.inference.generation import Generator
 
     spec = PathSpec(
         base=arguments.model, jurors=("-", "-"), questions=arguments.questions, samples=arguments.samples,
         seed=arguments.seed, dtype=arguments.dtype,
     )  # fmt: skip
-    questions = jury_path.drawn(spec)
+    questions = jury_pipeline.drawn(spec)
     generator = Generator.load(arguments.model, dtype=arguments.dtype)
     coming = generator.answers([answer_prompt(q.question) for q in questions])
     said = dict(tqdm(coming, total=len(questions), file=sys.stderr))
@@ -72,10 +72,10 @@ def answer(arguments: Namespace) -> Answer:
     write_atomically(arguments.out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
     right = sum(row["label"] is True for row in rows)
     values = {"answers": str(arguments.out), "n": len(rows), "right": right}
-    return Answer(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}")
+    return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}")
 
 
-def finetune(arguments: Namespace) -> Answer:
+def finetune(arguments: Namespace) -> CommandResult:
     """Tune one juror on answers; the same command goes on with a training that was stopped."""
     from tqdm import tqdm
 
@@ -97,10 +97,10 @@ def finetune(arguments: Namespace) -> Answer:
     tenth = max(1, len(losses) // 10)
     first, last = float(np.mean(losses[:tenth])), float(np.mean(losses[-tenth:]))
     values = {"adapter": str(arguments.out), "steps": len(losses), "first_loss": first, "last_loss": last}
-    return Answer(values, f"{arguments.out}: {len(losses)} steps, loss {first:.3f} to {last:.3f}")
+    return CommandResult(values, f"{arguments.out}: {len(losses)} steps, loss {first:.3f} to {last:.3f}")
 
 
-def judge(arguments: Namespace) -> Answer:
+def judge(arguments: Namespace) -> CommandResult:
     """Let jurors judge answers and keep what they say as a jury."""
     rows = read_answers(arguments.answers)
     names = PathSpec(base="-", jurors=tuple(arguments.juror)).juror_names
@@ -116,8 +116,10 @@ def judge(arguments: Namespace) -> Answer:
         ("",) * len(rows),
     )
     name = arguments.name or "-".join(names)
-    jury_id = juries.save(judged, name=name, origin=f"judged here from {arguments.answers.name}")
-    return Answer({"jury": jury_id, "answers": len(rows)}, f"{jury_id}: {len(rows)} answers, {len(names)} jurors")
+    jury_id = jury_store.save(judged, name=name, origin=f"judged here from {arguments.answers.name}")
+    return CommandResult(
+        {"jury": jury_id, "answers": len(rows)}, f"{jury_id}: {len(rows)} answers, {len(names)} jurors"
+    )
 
 
 def _verdicts(model: str, rows: Sequence[Answered], dtype: str) -> list[tuple[float, float]]:
@@ -127,7 +129,7 @@ def _verdicts(model: str, rows: Sequence[Answered], dtype: str) -> list[tuple[fl
     return [found[row.id] for row in rows]
 
 
-def make(arguments: Namespace) -> Answer:
+def make(arguments: Namespace) -> CommandResult:
     """The whole path, here or in the background."""
     spec = PathSpec(
         base=arguments.base, jurors=tuple(arguments.juror), questions=arguments.questions, samples=arguments.samples,
@@ -137,10 +139,10 @@ def make(arguments: Namespace) -> Answer:
     )  # fmt: skip
     if arguments.queue:
         path_id = jury_job.launch(spec)
-        return Answer({"path": path_id}, f"{path_id} is at work; the New run page shows it")
-    path_id = jury_path.create(spec)
+        return CommandResult({"path": path_id}, f"{path_id} is at work; the New run page shows it")
+    path_id = jury_pipeline.create(spec)
     jury_id = jury_stages.perform(path_id, on_state=_Shown())
-    return Answer(
+    return CommandResult(
         {"path": path_id, "jury": jury_id}, f"{jury_id} is made; `python -m core jury evaluate` tries rules on it"
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.commands.answer import Answer
+from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.inference.models import canonical
@@ -21,7 +21,7 @@ from core.perplexity.prompts import SHIPPED, SystemPrompt, named
 from core.perplexity.request import Request
 from core.perplexity.windows import EXCHANGES
 from core.reports import perplexity as reports
-from core.runs import losses
+from core.runs.execution import perplexity_run
 from core.runs.spec import DTYPES
 
 BUNDLED = "bundled"
@@ -60,7 +60,7 @@ def add(verbs: Any, verb: Verb) -> None:
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
 
 
-def run(arguments: Namespace) -> Answer:
+def run(arguments: Namespace) -> CommandResult:
     """Measure every model, one after the other, or queue them."""
     request = Request(
         tuple(prompt_of(text) for text in arguments.prompt),
@@ -69,26 +69,26 @@ def run(arguments: Namespace) -> Answer:
         arguments.mode,
         exchanges_of(arguments.exchanges),
     )
-    specs = [losses.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
+    specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
     if arguments.queue:
         from core.runs import engine
 
         ids = [engine.submit(spec) for spec in specs]
-        return Answer({"runs": ids}, "\n".join(f"{name} is queued" for name in ids))
+        return CommandResult({"runs": ids}, "\n".join(f"{name} is queued" for name in ids))
     from core.commands.runs import execute_here
 
     ids = [execute_here(spec, unit="message") for spec in specs]
     made = [_report(name, alpha=100, rule="mean") for name in ids]
-    return Answer({"runs": ids, "reports": made}, "\n\n".join(map(_text, made)))
+    return CommandResult({"runs": ids, "reports": made}, "\n\n".join(map(_text, made)))
 
 
-def report(arguments: Namespace) -> Answer:
+def report(arguments: Namespace) -> CommandResult:
     """The figures of runs that have ended."""
     made = [_report(name, alpha=thousandths(arguments.alpha), rule=arguments.rule) for name in arguments.run]
-    return Answer(made, "\n\n".join(map(_text, made)))
+    return CommandResult(made, "\n\n".join(map(_text, made)))
 
 
-def endings(arguments: Namespace) -> Answer:
+def endings(arguments: Namespace) -> CommandResult:
     """Write a file of choices."""
     from core.perplexity.scoring import Scorer
 
@@ -107,7 +107,9 @@ def endings(arguments: Namespace) -> Answer:
     if not made:
         raise InputError("no context got three endings unlike each other; choose another model or seed")
     choices.write(made, arguments.out)
-    return Answer({"choices": len(made), "file": str(arguments.out)}, f"{len(made)} choices are in {arguments.out}")
+    return CommandResult(
+        {"choices": len(made), "file": str(arguments.out)}, f"{len(made)} choices are in {arguments.out}"
+    )
 
 
 def prompt_of(text: str) -> SystemPrompt:
@@ -148,7 +150,7 @@ def exchanges_of(text: str) -> int | None:
 
 
 def _report(name: str, *, alpha: int, rule: str) -> dict[str, Any]:
-    found = losses.read(name)
+    found = perplexity_run.read(name)
     request = found.request
     names = reports.called({one.digest: one.name for one in request.conversations})
     prompts = reports.called({one.digest: one.name for one in request.prompts})
@@ -180,7 +182,7 @@ def _against_uniform(row: dict[str, Any]) -> str:
     return ", worse than uniform" if row["perplexity"] > row.get("uniform", math.inf) else ""
 
 
-def _choices(found: losses.Measured, prompt: str, name: str, alpha: int, rule: str) -> dict[str, Any]:
+def _choices(found: perplexity_run.Measured, prompt: str, name: str, alpha: int, rule: str) -> dict[str, Any]:
     labels = [choice.label for choice in found.request.choices]
     made = reports.chosen(found.messages[prompt, choices.digest_of(found.request.choices)], labels, rule=rule)
     values = {"prompt": name, "n": len(labels), "accuracy": made.accuracy, "interval": list(made.interval)}

@@ -8,29 +8,29 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.commands.answer import Answer
+from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.exchange import writing
-from core.reports import letter_answers, prompting
-from core.reports.benchmark import Asked
+from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
-from core.reports.option_order import option_order
-from core.reports.prompting import LETTERS_METHOD, Experiment, Reading
+from core.reports.prompting import experiments, letter_answers
+from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperiment, PromptingMethod
+from core.reports.prompting.option_order import option_order
 from core.reports.report import finite
 from core.runs import store
 from core.runs.banks import bank_of_task, labelled
 from core.runs.store import RunRecord
 
 
-def compare_ways(arguments: Namespace) -> Answer:
+def compare_ways(arguments: Namespace) -> CommandResult:
     """Every way of asking of the named runs, or of all finished ones: figures, paired tests against the first way,
     invalid answers, orders and written answers; ``--out`` writes the table as XLSX.
 
     Raises :class:`InputError` where there is no such run, and where the workbook can't be written.
     """
     names = [store.folder_of(name).name for name in arguments.run] or store.run_ids()
-    found = prompting.experiments([store.read_record(name) for name in names])
+    found = experiments.experiments([store.read_record(name) for name in names])
     if not found:
         raise InputError("there is no finished run to compare; `python -m core run --form letters cloze` makes some")
     alpha = thousandths(arguments.alpha)
@@ -38,36 +38,38 @@ def compare_ways(arguments: Namespace) -> Answer:
     if arguments.out:
         _write(arguments, [values["rows"] for values in made])
     values = [{**one, "rows": finite(one["rows"].to_dict("records"))} for one in made]
-    return Answer({"experiments": values}, "\n\n".join(_text(one) for one in made))
+    return CommandResult({"experiments": values}, "\n\n".join(_text(one) for one in made))
 
 
-def _experiment(one: Experiment, records: tuple[RunRecord, ...], alpha: int, score: str) -> dict[str, Any]:
-    chosen = prompting.readings(records)
-    runs = {reading: prompting.evaluate(reading) for reading in chosen}
-    rows = prompting.figures(chosen, list(runs.values()), Asked(alpha, (score,)))
+def _experiment(one: PromptingExperiment, records: tuple[RunRecord, ...], alpha: int, score: str) -> dict[str, Any]:
+    chosen = experiments.readings(records)
+    runs = {reading: experiments.evaluate(reading) for reading in chosen}
+    rows = experiments.figures(chosen, list(runs.values()), SetRule(alpha, (score,)))
     return {
         "model": one.model,
         "task": one.task,
         "bank": bank_of_task(one.task),
         "key": one.key,
-        "rows": prompting.aggregate(rows),
+        "rows": experiments.aggregate(rows),
         "tests": finite(_tests(chosen, runs, alpha, score)),
         "letters": {reading.shots: _letters(reading, alpha, score) for reading in chosen if _is_letters(reading)},
-        "against_guessing": prompting.against_guessing(rows),
+        "against_guessing": experiments.against_guessing(rows),
     }
 
 
-def _is_letters(reading: Reading) -> bool:
+def _is_letters(reading: PromptingMethod) -> bool:
     return reading.method == LETTERS_METHOD
 
 
-def _tests(chosen: list[Reading], runs: dict[Reading, Any], alpha: int, score: str) -> list[dict[str, Any]]:
+def _tests(
+    chosen: list[PromptingMethod], runs: dict[PromptingMethod, Any], alpha: int, score: str
+) -> list[dict[str, Any]]:
     """Against the first way with the same shots."""
     rows: list[dict[str, Any]] = []
     for shots in sorted({reading.shots for reading in chosen}):
         first, *others = [reading for reading in chosen if reading.shots == shots]
         try:
-            table = prompting.against(first, others, runs, alpha, score=score)
+            table = experiments.against(first, others, runs, alpha, score=score)
         except InputError as error:  # too few questions to test a difference; the figures stand all the same
             rows.append({"first": first.title, "shots": shots, "refused": str(error)})
             continue
@@ -75,7 +77,7 @@ def _tests(chosen: list[Reading], runs: dict[Reading, Any], alpha: int, score: s
     return rows
 
 
-def _letters(reading: Reading, alpha: int, score: str) -> dict[str, Any]:
+def _letters(reading: PromptingMethod, alpha: int, score: str) -> dict[str, Any]:
     order, spread = option_order(load(reading.run_id), alpha, scores=(score,)), letter_answers.spread(reading.run_id)
     return {
         "invalid": finite(asdict(letter_answers.invalid_answers(reading.run_id))),

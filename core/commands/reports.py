@@ -8,24 +8,24 @@ from argparse import Namespace
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
-from core.commands.answer import Answer
+from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.reports import report as reports
+from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import load
 from core.reports.report import finite, shown
-from core.reports.view import View, look
 from core.runs import store
 from core.runs.banks import labelled
 
 if TYPE_CHECKING:  # pandas, which most commands do without
-    from core.reports import claims, paired
-    from core.reports.benchmark import Asked
+    from core.reports.compare import claims, paired
+    from core.reports.compare.benchmark import SetRule
 
 
-def report(arguments: Namespace) -> Answer:
+def report(arguments: Namespace) -> CommandResult:
     """The figures of runs at alpha, as a view has them."""
     alpha = thousandths(arguments.alpha)
-    view = View(arguments.drop_extra, arguments.n_calibration, arguments.split_seed)
+    view = SplitView(arguments.drop_extra, arguments.n_calibration, arguments.split_seed)
     made = []
     for name in arguments.run:
         figures = reports.report(
@@ -37,7 +37,7 @@ def report(arguments: Namespace) -> Answer:
             by=arguments.by,
         )
         made.append({**figures.to_json(), "view": asdict(view)})
-    return Answer(made, report_table(made))
+    return CommandResult(made, report_table(made))
 
 
 def report_table(made: list[dict[str, Any]]) -> str:
@@ -100,9 +100,9 @@ def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
     return lines
 
 
-def compare(arguments: Namespace) -> Answer:
+def compare(arguments: Namespace) -> CommandResult:
     """Figures beside each other, every pair of runs that share questions by these, and the published claims."""
-    from core.reports import benchmark, claims, paired
+    from core.reports.compare import benchmark, claims, paired
 
     names = [store.folder_of(name).name for name in arguments.run]
     asked = asked_of(arguments)
@@ -125,7 +125,7 @@ def compare(arguments: Namespace) -> Answer:
             for claim in made
         ],
     }
-    return Answer(values, _comparison_text(rows[rows["score"] == score], pairs, made))
+    return CommandResult(values, _comparison_text(rows[rows["score"] == score], pairs, made))
 
 
 def vars_of(record: Any) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def vars_of(record: Any) -> dict[str, Any]:
     return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
-def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.Claim]) -> str:
+def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.PublishedClaim]) -> str:
     lines = [
         f"{row['run']}\n  {labelled(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
         f"({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f}); at alpha {row['alpha']:.3f} coverage "
@@ -177,8 +177,8 @@ def _span(of: paired.Difference) -> str:
     return f"{of.mean:+.3f} ({of.low:+.3f} to {of.high:+.3f})"
 
 
-def asked_of(arguments: Namespace) -> Asked:
+def asked_of(arguments: Namespace) -> SetRule:
     """The alpha, scores, threshold and policy that a command is given."""
-    from core.reports.benchmark import Asked
+    from core.reports.compare.benchmark import SetRule
 
-    return Asked(thousandths(arguments.alpha), tuple(arguments.score), arguments.threshold, arguments.empty)
+    return SetRule(thousandths(arguments.alpha), tuple(arguments.score), arguments.threshold, arguments.empty)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from core.commands.answer import Answer
+from core.commands.answer import CommandResult
 from core.commands.reports import report_table
 from core.conformal.alpha import thousandths
 from core.errors import HedgeError
@@ -20,9 +20,9 @@ from core.runs.spec import MODES, RunSpec
 from core.runs.store import Progress, RunRecord
 
 
-def run(arguments: Namespace) -> Answer:
+def run(arguments: Namespace) -> CommandResult:
     """Execute every combination here, one after the other, or queue them."""
-    from core.runs.execute import preflight
+    from core.runs.execution.execute import preflight
 
     alpha = thousandths(arguments.alpha)
     specs = specs_of(arguments)
@@ -43,25 +43,25 @@ def run(arguments: Namespace) -> Answer:
             print(f"hedge: {error}", file=sys.stderr)
             status = max(status, error.exit_status)
     made = [reports.report(load(name), alpha).to_json() for name in ids]
-    return Answer({"runs": ids, "reports": made}, report_table(made), status)
+    return CommandResult({"runs": ids, "reports": made}, report_table(made), status)
 
 
-def _queued(specs: list[RunSpec]) -> Answer:
+def _queued(specs: list[RunSpec]) -> CommandResult:
     """Ask this host's workers for the runs; several of them are one group, as on the page."""
     from core.runs import actions, engine
 
     if len(specs) == 1:
         ids = [engine.submit(specs[0])]
-        return Answer({"runs": ids}, f"{ids[0]} is queued")
+        return CommandResult({"runs": ids}, f"{ids[0]} is queued")
     group, outcome = actions.launch(specs)
     lines = [f"{name} is queued" for name in outcome.done]
     lines += [f"{name} is not: {reason}" for name, reason in outcome.refused.items()]
     values = {"runs": list(outcome.done), "refused": outcome.refused, "group": group.id if group else None}
-    return Answer(values, "\n".join(lines), 0 if outcome.done else 1)
+    return CommandResult(values, "\n".join(lines), 0 if outcome.done else 1)
 
 
 def specs_of(arguments: Namespace) -> list[RunSpec]:
-    from core.runs.asked import Combination
+    from core.runs.prompts import Combination
 
     return Combination(
         models=tuple(arguments.model),
@@ -82,10 +82,10 @@ def specs_of(arguments: Namespace) -> list[RunSpec]:
     ).specs()
 
 
-def _previews(specs: list[RunSpec]) -> Answer:
+def _previews(specs: list[RunSpec]) -> CommandResult:
     """What each run would ask; nothing is written and no weights are loaded."""
     from core.inference.preview import preview
-    from core.runs.asked import draw_questions, prompts
+    from core.runs.prompts import draw_questions, prompts
 
     values, lines = [], []
     for spec in specs:
@@ -100,7 +100,7 @@ def _previews(specs: list[RunSpec]) -> Answer:
             f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
             f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
         )
-    return Answer({"previews": values}, "\n\n".join(lines))
+    return CommandResult({"previews": values}, "\n\n".join(lines))
 
 
 def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
@@ -108,7 +108,7 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
     from tqdm import tqdm
 
     from core.runs import engine
-    from core.runs.execute import cut_short, execute
+    from core.runs.execution.execute import cut_short, execute
 
     engine.check_free(spec.run_id)
     # With a delay nothing is drawn before the first question: of a model that is refused the sentence says it all.
@@ -134,11 +134,13 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
     return name
 
 
-def runs(arguments: Namespace) -> Answer:
+def runs(arguments: Namespace) -> CommandResult:
     """List every run with its state."""
     rows = [_run_row(store.read_record(name)) for name in store.run_ids()]
     lines = [f"{row['state']:<10} {row['run']}{'  ' + row['message'] if row['message'] else ''}" for row in rows]
-    return Answer(rows, "\n".join(lines) or "There are no runs yet; `python -m core run --help` shows how to make one.")
+    return CommandResult(
+        rows, "\n".join(lines) or "There are no runs yet; `python -m core run --help` shows how to make one."
+    )
 
 
 def _run_row(record: RunRecord) -> dict[str, Any]:
@@ -160,75 +162,77 @@ def _run_row(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def cancel(arguments: Namespace) -> Answer:
+def cancel(arguments: Namespace) -> CommandResult:
     """Stop runs."""
     return _each(arguments, "cancel", "is being cancelled")
 
 
-def resume(arguments: Namespace) -> Answer:
+def resume(arguments: Namespace) -> CommandResult:
     """Go on with runs."""
     return _each(arguments, "resume", "is queued")
 
 
-def _each(arguments: Namespace, verb: str, says: str) -> Answer:
+def _each(arguments: Namespace, verb: str, says: str) -> CommandResult:
     from core.runs import engine
 
     ids = [store.folder_of(name).name for name in arguments.run]
     action: Callable[[str], None] = getattr(engine, verb)
     for name in ids:
         action(name)
-    return Answer({"runs": ids}, "\n".join(f"{name} {says}" for name in ids))
+    return CommandResult({"runs": ids}, "\n".join(f"{name} {says}" for name in ids))
 
 
-def first(arguments: Namespace) -> Answer:
+def first(arguments: Namespace) -> CommandResult:
     """Let queued runs be the next."""
     from core.runs import engine
 
     ids = [store.folder_of(name).name for name in arguments.run]
     engine.put_first(ids)
-    return Answer({"runs": ids}, "\n".join(f"{name} comes next" for name in ids))
+    return CommandResult({"runs": ids}, "\n".join(f"{name} comes next" for name in ids))
 
 
-def delete(arguments: Namespace) -> Answer:
+def delete(arguments: Namespace) -> CommandResult:
     """Move runs to the bin."""
     from core.runs import actions
 
     ids = [store.folder_of(name).name for name in arguments.run]
     for name in ids:
         actions.delete(name)
-    return Answer({"runs": ids}, "\n".join(f"{name} is in the bin; `restore` has it back for a week" for name in ids))
+    return CommandResult(
+        {"runs": ids}, "\n".join(f"{name} is in the bin; `restore` has it back for a week" for name in ids)
+    )
 
 
-def restore(arguments: Namespace) -> Answer:
+def restore(arguments: Namespace) -> CommandResult:
     """Have deleted runs back."""
     from core.runs import actions
 
     ids = [actions.restore(name) for name in arguments.run]
-    return Answer({"runs": ids}, "\n".join(f"{name} is back" for name in ids))
+    return CommandResult({"runs": ids}, "\n".join(f"{name} is back" for name in ids))
 
 
-def show_bin(arguments: Namespace) -> Answer:
+def show_bin(arguments: Namespace) -> CommandResult:
     """List the bin, or empty it."""
-    from core.runs import house
+    from core.runs.storage import trash
 
     if arguments.empty:
-        ids = house.empty_bin()
-        return Answer({"runs": ids}, f"{len(ids)} deleted runs are gone for good")
-    found = house.binned()
+        ids = trash.empty_bin()
+        return CommandResult({"runs": ids}, f"{len(ids)} deleted runs are gone for good")
+    found = trash.binned()
     rows = [{"run": each.run_id, "deleted": each.deleted, "bytes": each.size} for each in found]
     lines = [f"{each.run_id}  {each.size / 1e6:.1f} MB" for each in found]
-    return Answer(rows, "\n".join(lines) or "The bin is empty.")
+    return CommandResult(rows, "\n".join(lines) or "The bin is empty.")
 
 
-def agent(arguments: Namespace) -> Answer:
+def agent(arguments: Namespace) -> CommandResult:
     """Be the host agent until stopped."""
-    from core.runs.agent import main
+    from core.runs.agent.host_agent import main
 
     main()
-    return Answer({}, "")
+    return CommandResult({}, "")
 
 
-def doctor(arguments: Namespace) -> Answer:
+def doctor(arguments: Namespace) -> CommandResult:
     """What this machine can run, finding by finding."""
     from core.doctor import findings
 
@@ -237,4 +241,4 @@ def doctor(arguments: Namespace) -> Answer:
     width = max(len(f.name) for f in found)
     text = "\n".join(f"{marks[f.good]} {f.name:<{width}}  {f.value}. {f.meaning}" for f in found)
     values = [{"name": f.name, "good": f.good, "value": f.value, "meaning": f.meaning} for f in found]
-    return Answer(values, text)
+    return CommandResult(values, text)

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from core.calibration.recalibration import METHODS
-from core.commands.answer import Answer
+from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError
-from core.reports.calibrated import Calibrated, calibrated, said
+from core.reports.calibration.calibrated import CalibrationFigures, calibrated, said
+from core.reports.calibration.recalibrated import Recalibrated, recalibrated
 from core.reports.evaluation import load
-from core.reports.recalibrated import Recalibrated, recalibrated
 from core.reports.report import finite, shown
 
 
-def calibration(arguments: Namespace) -> Answer:
+def calibration(arguments: Namespace) -> CommandResult:
     """How far the confidence of runs can be trusted; with ``--recalibrate`` also what maps do to it."""
     alpha = thousandths(arguments.alpha)
     values, lines = [], []
@@ -37,7 +37,7 @@ def calibration(arguments: Namespace) -> Answer:
             }
         )
         lines += [run.run_id, *(line for one in found for line in _lines(one)), *map(_recalibrated_line, made)]
-    return Answer(values, "\n".join(lines))
+    return CommandResult(values, "\n".join(lines))
 
 
 def _recalibrated_line(one: Recalibrated) -> str:
@@ -48,7 +48,7 @@ def _recalibrated_line(one: Recalibrated) -> str:
     return f"  {one.method:<12} accuracy {one.accuracy:.3f}, ECE {one.ece:.3f}, NLL {nll}; {sizes}"
 
 
-def _lines(one: Calibrated) -> list[str]:
+def _lines(one: CalibrationFigures) -> list[str]:
     lines = [f"  {one.stratum or 'all'}: {one.n} test questions, {one.bins} bins of equal {one.by}. {said(one)}"]
     lines.append("    error beyond luck (95 % interval); error seen, error of a calibrated model by luck")
     for name, found in one.estimates.items():
@@ -56,14 +56,14 @@ def _lines(one: Calibrated) -> list[str]:
     return lines
 
 
-def train_adapter(arguments: Namespace) -> Answer:
+def train_adapter(arguments: Namespace) -> CommandResult:
     """Train an adapter here, with progress; the same folder again goes on where a training stopped."""
     from tqdm import tqdm
 
     from core.adapters.texts import load_texts, split, tokenize
     from core.adapters.train import AdapterRecipe, AdapterTrainer
     from core.inference.encoding import context_of
-    from core.inference.loading import load_model
+    from core.inference.model_loading import load_model
     from core.inference.models import canonical, resolve
     from core.inference.rows import check_vocabulary
 
@@ -103,10 +103,10 @@ def train_adapter(arguments: Namespace) -> Answer:
     for row in trainer.progress.rows:
         ranks = f", KL {row.kl:.3f}, {row.active} of {row.ranks} ranks active" if row.ranks else ""
         lines.append(f"  epoch {row.epoch + 1}: loss {row.loss:.4f}{ranks}, {row.seconds:.0f} s")
-    return Answer({"adapter": str(out), "texts": len(rows), "epochs": trainer.rows()}, "\n".join(lines))
+    return CommandResult({"adapter": str(out), "texts": len(rows), "epochs": trainer.rows()}, "\n".join(lines))
 
 
-def tokens_evaluate(arguments: Namespace) -> Answer:
+def tokens_evaluate(arguments: Namespace) -> CommandResult:
     """Accuracy, NLL and ECE of next tokens, or of option letters (``--letters``)."""
     from tqdm import tqdm
 
@@ -129,7 +129,7 @@ def tokens_evaluate(arguments: Namespace) -> Answer:
             )
     values = finite(values)
     paths = evaluation.write(values, loaded, arguments.output)
-    return Answer({**values, "files": [str(path) for path in paths]}, _evaluation_text(values, paths))
+    return CommandResult({**values, "files": [str(path) for path in paths]}, _evaluation_text(values, paths))
 
 
 def _evaluation_text(values: dict[str, Any], paths: list[Path]) -> str:
@@ -166,7 +166,7 @@ def _evaluation_text(values: dict[str, Any], paths: list[Path]) -> str:
     return "\n".join([*lines, rule, *(f"Written to {path}" for path in paths)])
 
 
-def tokens_view(arguments: Namespace) -> Answer:
+def tokens_view(arguments: Namespace) -> CommandResult:
     """A text token by token."""
     from core.adapters.token_evaluation import load as load_tokens_model
     from core.adapters.token_view import view_tokens
@@ -185,4 +185,4 @@ def tokens_view(arguments: Namespace) -> Answer:
         )
         for row in values["tokens"]
     ]
-    return Answer(values, "\n".join(lines))
+    return CommandResult(values, "\n".join(lines))

@@ -375,7 +375,7 @@ def _estimate(value: float | FloatArray, resampled: FloatArray) -> Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class PairedRun:
     """One of two runs on the questions that both have, in the same order.
 
     ``calibration`` (n,) are the scores of the true options of the calibration questions that both calibrate on,
@@ -390,7 +390,7 @@ class Side:
     options: int
 
 
-def difference_intervals(first: Side, second: Side, alpha: int, *, seed: int = 0) -> SetEstimates:
+def difference_intervals(first: PairedRun, second: PairedRun, alpha: int, *, seed: int = 0) -> SetEstimates:
     """Mean set size and UAcc of the second run less the first's, each with one exact threshold at alpha thousandths.
 
     The same questions are redrawn for both runs, seeded: shared calibration questions give both thresholds, and the
@@ -424,7 +424,7 @@ def difference_intervals(first: Side, second: Side, alpha: int, *, seed: int = 0
     )
 
 
-def _paired_places(sides: tuple[Side, Side], alpha: int, seed: int) -> tuple[FloatArray, FloatArray]:
+def _paired_places(sides: tuple[PairedRun, PairedRun], alpha: int, seed: int) -> tuple[FloatArray, FloatArray]:
     """Where both runs' redrawn thresholds lie among their scores, counted in ranks, (2000,) each.
 
     n + 1 questions are drawn from the n and one whose score is endless for both, so that the rank n + 1 has its

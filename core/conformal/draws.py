@@ -2,8 +2,8 @@
 
 Each number is a hash of where it is for: of a place (a row of a run's file, a cluster), a seed, a purpose and the
 count of the draw. So it needs no state and no order, a part of the rows gets the numbers that it has in the whole, and
-``app/components/alpha_lab/draws.js`` has the same ones with 32-bit whole numbers alone. For one seed, purpose and draw
-hashes of unlike places are unlike: the hash permutes the 2³² numbers. Seeds count modulo 2³².
+``app/components/shared/random_numbers.js`` has the same ones with 32-bit whole numbers alone. For one seed, purpose
+and draw hashes of unlike places are unlike: the hash permutes the 2³² numbers. Seeds count modulo 2³².
 
 The mixing steps are xor-shifts and odd products whose constants were searched for by how evenly each input bit flips
 each output bit (C. Wellons, *hash-prospector*, 2018–2022); two rounds with unlike keys are used.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from core.errors import InputError
-from core.exchange.outside import LONGEST_LINE, check_size
+from core.exchange.safe_read import LONGEST_LINE, check_size
 
 ZSTD = 93
 LOCAL_HEADER = struct.Struct("<4s5HLLLHH")

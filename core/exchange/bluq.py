@@ -22,9 +22,9 @@ import numpy as np
 
 from core.conformal.probabilities import check_labels, check_probabilities
 from core.errors import InputError
-from core.exchange.foreign import check_not_flat, check_row
+from core.exchange.build_run import check_not_flat, check_row
 from core.exchange.imported import ImportedRun, fingerprint, not_published, read_bytes
-from core.exchange.outside import shown
+from core.exchange.safe_read import shown
 from core.prompting.strategies import STRATEGIES
 from core.records import FloatArray, IntArray, OptionLogits, Question, Role
 from core.runs.spec import DTYPES, RunSpec

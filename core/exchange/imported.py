@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.exchange.outside import check_readable
+from core.exchange.safe_read import check_readable
 from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED, OptionLogits, Question, Role
 from core.runs import banks, store
 from core.runs.spec import RunSpec

@@ -23,9 +23,9 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange.archive import Archive
-from core.exchange.foreign import ScoredRow, assemble, check_row
+from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.outside import json_document, json_object, number, shown
+from core.exchange.safe_read import json_document, json_object, number, shown
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
 

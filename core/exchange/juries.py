@@ -20,8 +20,8 @@ from pathlib import Path
 import pandas as pd
 
 from core.errors import InputError
-from core.exchange.outside import check_size, shown
-from core.exchange.sheet import ENDINGS, Sheet, meant, open_sheet
+from core.exchange.safe_read import check_size, shown
+from core.exchange.tabular import ENDINGS, Sheet, meant, open_sheet
 from core.jury.judgements import Judgements, from_table, joined, truth
 
 FILE_NAME = re.compile(r"^(?:jury_)?(?:logits_)?(?:qlora_)?(?P<juror>.+?)(?:_(?P<part>calib|calibration|test))?$")

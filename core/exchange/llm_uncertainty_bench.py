@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.exchange.foreign import check_not_flat, check_row
+from core.exchange.build_run import check_not_flat, check_row
 from core.exchange.imported import (
     ImportedRun,
     check_unique,

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
-from core.exchange.foreign import ScoredRow, assemble, check_row
+from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.outside import json_document, json_lines, number, shown
+from core.exchange.safe_read import json_document, json_lines, number, shown
 from core.records import LETTERS, FloatArray, Question
 from core.runs.spec import DTYPES, RunSpec
 

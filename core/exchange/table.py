@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.exchange.foreign import check_not_flat, check_row, counted_once, split
+from core.exchange.build_run import check_not_flat, check_row, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.outside import shown
-from core.exchange.sheet import Sheet, meant, open_sheet
+from core.exchange.safe_read import shown
+from core.exchange.tabular import Sheet, meant, open_sheet
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, FloatArray, IntArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 

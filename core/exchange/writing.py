@@ -1,7 +1,7 @@
 """Tables out: CSV, Parquet, XLSX with a sheet a table, Markdown.
 
 A text that a spreadsheet would take for a formula gets an apostrophe in front, in CSV, XLSX and Markdown
-(:func:`core.exchange.sheet.neutral`); Parquet keeps it as it is, because nothing there computes.
+(:func:`core.exchange.tabular.neutral`); Parquet keeps it as it is, because nothing there computes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from core.errors import InputError
-from core.exchange.sheet import neutral
+from core.exchange.tabular import neutral
 
 XLSX_ROWS = 1_048_575
 XLSX_CELL = 32_767

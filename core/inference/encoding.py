@@ -7,7 +7,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.letters import letter_continuations, letter_tokens
-from core.inference.rows import Row, Tokens, check_vocabulary, split_options
+from core.inference.rows import TokenRow, Tokens, check_vocabulary, split_options
 from core.prompting.chat import render
 from core.prompting.fit import fit
 from core.records import LETTERS, Prompt
@@ -47,9 +47,9 @@ class Encoder:
             check_vocabulary(max((max(row) for row in rows if row), default=0), vocabulary=self.vocabulary)
         return rows
 
-    def rows(self, prompts: Sequence[Prompt]) -> list[Row]:
+    def rows(self, prompts: Sequence[Prompt]) -> list[TokenRow]:
         """One row a prompt; adds those that did not fit to the counts."""
-        made: dict[int, Row] = {}
+        made: dict[int, TokenRow] = {}
         for chat in (False, True):
             chosen = [i for i, prompt in enumerate(prompts) if prompt.chat == chat]
             for start in range(0, len(chosen), TOGETHER):
@@ -57,7 +57,7 @@ class Encoder:
                 made |= zip(part, self._rows([prompts[i] for i in part], chat), strict=True)
         return [made[i] for i in range(len(prompts))]
 
-    def _rows(self, prompts: Sequence[Prompt], chat: bool) -> list[Row]:
+    def _rows(self, prompts: Sequence[Prompt], chat: bool) -> list[TokenRow]:
         texts = [self._shaped(prompt, prompt.text) for prompt in prompts]
         contexts = self.ids(texts, chat=chat)
         for i, prompt in enumerate(prompts):
@@ -69,9 +69,9 @@ class Encoder:
         rows = []
         for prompt, context, known in zip(prompts, contexts, letters, strict=True):
             if known is not None:
-                row = Row(context, tuple((token,) for token in known))
+                row = TokenRow(context, tuple((token,) for token in known))
             elif not prompt.text:
-                row = Row(context or self._beginning(), tuple(self.ids(prompt.continuations, chat=True)))
+                row = TokenRow(context or self._beginning(), tuple(self.ids(prompt.continuations, chat=True)))
             else:
                 row = split_options(context, [next(wholes) for _ in range(prompt.k)])
             rows.append(self._cut(row))
@@ -148,7 +148,7 @@ class Encoder:
             self.letters[key] = letter_tokens(lambda texts: self.ids(texts, chat=prompt.chat), k=prompt.k, context=text)
         return self.letters[key]
 
-    def _cut(self, row: Row) -> Row:
+    def _cut(self, row: TokenRow) -> TokenRow:
         """A row that is too long even so loses its beginning."""
         if not row.context:
             raise InputError("a prompt has no token before its answer; write more text in front of it")

@@ -1,13 +1,80 @@
-"""One sampled continuation of a text: the endings that a choice benchmark sets against the real one."""
+"""What a model writes: greedy answers to many prompts in batches, and one sampled continuation of a text.
+
+Only prompts of one length share a batch, so that nothing is padded and an answer does not depend on its neighbours,
+whatever the architecture does with padding.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from transformers import GenerationConfig
+
+from core.inference.budget import Budget, work_through
+from core.inference.memory import geometry
+from core.inference.model_loading import load_model
+from core.inference.models import resolve
+from core.inference.rows import check_vocabulary
 
 TEMPERATURE = 0.8
 TOP_P = 0.95
+"""Of a sampled continuation."""
+
+LONGEST = 24
+"""Tokens of an answer at most."""
+
+
+class Generator:
+    """A loaded model that answers greedily, up to its end token, a new line or ``longest`` tokens."""
+
+    def __init__(self, model: Any, tokenizer: Any, *, longest: int = LONGEST, rows: int | None = None) -> None:
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.longest = longest
+        self.budget = Budget(next(model.parameters()).device, geometry(model), rows=rows)
+
+    @classmethod
+    def load(cls, model: str, *, dtype: str, longest: int = LONGEST) -> Generator:
+        """Load a model by name; :class:`~core.errors.InputError` where it can't be."""
+        return cls(*load_model(resolve(model), dtype=dtype), longest=longest)
+
+    def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """The number of each prompt with its answer, batch by batch, in any order."""
+        encoded = [self.tokenizer(prompt, verbose=False)["input_ids"] for prompt in prompts]
+        highest = max((max(row) for row in encoded if row), default=0)
+        check_vocabulary(highest, vocabulary=self.model.get_input_embeddings().num_embeddings)
+
+        def plan(widths: Sequence[int]) -> list[list[int]]:
+            return self.budget.batches(widths, equal=True)
+
+        def compute(batch: list[int]) -> list[str]:
+            return self._batch([encoded[i] for i in batch])
+
+        widths = [len(row) + self.longest for row in encoded]
+        for batch, said in work_through(widths, compute, plan=plan, budget=self.budget):
+            yield from zip(batch, said, strict=True)
+
+    def _batch(self, rows: list[list[int]]) -> list[str]:
+        tokens = torch.tensor(rows, device=self.budget.device)
+        stop = self.tokenizer.eos_token_id
+        how = GenerationConfig(
+            max_new_tokens=self.longest,
+            do_sample=False,
+            num_beams=1,
+            eos_token_id=stop,
+            pad_token_id=self.tokenizer.pad_token_id if self.tokenizer.pad_token_id is not None else stop,
+        )
+        with torch.inference_mode():
+            made = self.model.generate(input_ids=tokens, attention_mask=torch.ones_like(tokens), generation_config=how)
+        return [self._text(row[tokens.shape[1] :].tolist()) for row in made]
+
+    def _text(self, said: list[int]) -> str:
+        stop = self.tokenizer.eos_token_id
+        kept = said[: said.index(stop)] if stop in said else said
+        text: str = self.tokenizer.decode(kept, skip_special_tokens=True)
+        return text.strip().partition("\n")[0].strip()
 
 
 @torch.inference_mode()  # type: ignore[untyped-decorator]

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from core.inference.decoder import Decoder
-from core.inference.rows import Row
+from core.inference.rows import TokenRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Tree:
     columns: list[list[list[int]]]
 
 
-def tree(decoder: Decoder, rows: Sequence[Row], *, start: int) -> Tree:
+def tree(decoder: Decoder, rows: Sequence[TokenRow], *, start: int) -> Tree:
     """Lay out rows whose first token stands at position ``start``."""
     width = max(row.tree_length for row in rows)
     tokens = torch.zeros(len(rows), width, dtype=torch.long)

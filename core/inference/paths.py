@@ -16,7 +16,7 @@ import torch
 from core.inference.decoder import Decoder
 from core.inference.masks import tree, tree_mask
 from core.inference.prefix import Prefix, after
-from core.inference.rows import Row, Tokens
+from core.inference.rows import TokenRow, Tokens
 
 Sums = list[list[float]]
 
@@ -29,7 +29,7 @@ class LetterSums(list[list[float]]):
         self.tops = tops
 
 
-def one_by_one(decoder: Decoder, rows: Sequence[Row]) -> Sums:
+def one_by_one(decoder: Decoder, rows: Sequence[TokenRow]) -> Sums:
     """The model's own call, an option at a time, nothing padded, nothing shared: what all others must equal."""
     sums: Sums = []
     tops: list[int] = []
@@ -48,7 +48,7 @@ def _naive_sum(decoder: Decoder, context: Tokens, option: Tokens) -> float:
     return sum(float(log_p[i, token]) for i, token in enumerate(option))
 
 
-def letters(decoder: Decoder, rows: Sequence[Row], *, prefix: Prefix | None = None) -> Sums:
+def letters(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None) -> Sums:
     """Options of one token each: one padded pass, read at each row's last token."""
     hidden = _forward(decoder, [row.context for row in rows], prefix)
     last = torch.tensor(read_positions([len(row.context) for row in rows]), device=hidden.device)
@@ -65,7 +65,7 @@ def read_positions(lengths: Sequence[int]) -> list[int]:
     return [length - 1 for length in lengths]
 
 
-def padded_options(decoder: Decoder, rows: Sequence[Row], *, prefix: Prefix | None = None) -> Sums:
+def padded_options(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None) -> Sums:
     """A padded row an option; the vocabulary only where an option's tokens are."""
     flat = [(i, row.context, option) for i, row in enumerate(rows) for option in row.options]
     hidden = _forward(decoder, [context + option[:-1] for _, context, option in flat], prefix)
@@ -78,7 +78,9 @@ def padded_options(decoder: Decoder, rows: Sequence[Row], *, prefix: Prefix | No
     return [[next(of_rows) for _ in row.options] for row in rows]
 
 
-def option_tree(decoder: Decoder, rows: Sequence[Row], *, prefix: Prefix | None = None, kind: str = "full") -> Sums:
+def option_tree(
+    decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None, kind: str = "full"
+) -> Sums:
     """A question's context and all its options in one row, kept apart by a mask of the given kind."""
     start = len(prefix) if prefix else 0
     laid = tree(decoder, rows, start=start)
@@ -100,7 +102,7 @@ def option_tree(decoder: Decoder, rows: Sequence[Row], *, prefix: Prefix | None 
     return [[next(of_options) for _ in row.options] for row in rows]
 
 
-def context_cache(decoder: Decoder, rows: Sequence[Row], *, prefix: Prefix | None = None) -> Sums:
+def context_cache(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None) -> Sums:
     """Contexts of one length share a pass; its cache is repeated for each option. Needs no mask of its own."""
     sums: Sums = [[] for _ in rows]
     by_length: dict[int, list[int]] = {}
@@ -112,7 +114,7 @@ def context_cache(decoder: Decoder, rows: Sequence[Row], *, prefix: Prefix | Non
     return sums
 
 
-def _of_one_length(decoder: Decoder, rows: Sequence[Row], prefix: Prefix | None) -> Sums:
+def _of_one_length(decoder: Decoder, rows: Sequence[TokenRow], prefix: Prefix | None) -> Sums:
     cache = prefix.cache(len(rows)) if prefix else decoder.new_cache()
     contexts = decoder.tokens([row.context for row in rows])
     width = contexts.shape[1]

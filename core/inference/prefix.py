@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from core.inference.decoder import Decoder
-from core.inference.rows import Row, Tokens, common_prefix
+from core.inference.rows import TokenRow, Tokens, common_prefix
 
 WORTH_SHARING = 32
 """Tokens; a shorter beginning costs more to copy than to compute again."""
@@ -36,7 +36,7 @@ class Prefix:
         return copied
 
 
-def shared_tokens(rows: Sequence[Row]) -> Tokens:
+def shared_tokens(rows: Sequence[TokenRow]) -> Tokens:
     """The beginning that the rows share, or nothing where it is not worth the copying."""
     shared = common_prefix([row.context for row in rows]) if len(rows) > 1 else 0
     return rows[0].context[:shared] if shared >= WORTH_SHARING else ()

@@ -50,7 +50,7 @@ def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
     Raises :class:`InputError` where there is no such tokenizer, it can't write what is asked for, or the model is of
     a kind that Hedge does not score.
     """
-    from core.inference.loading import check_stored  # which imports torch
+    from core.inference.model_loading import check_stored  # which imports torch
 
     source = resolve(model)
     if source.location == FAKE_MODEL:

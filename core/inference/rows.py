@@ -14,7 +14,7 @@ Tokens = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TokenRow:
     """One question's tokens. An option's score is Σ log p of its tokens after ``context``.
 
     Answer letters are options of one token each; then one forward pass over ``context`` scores them all.
@@ -38,9 +38,9 @@ class Row:
         """Tokens of the longest option."""
         return max(len(option) for option in self.options)
 
-    def without(self, shared: int) -> Row:
+    def without(self, shared: int) -> TokenRow:
         """The row without its first ``shared`` context tokens."""
-        return Row(self.context[shared:], self.options)
+        return TokenRow(self.context[shared:], self.options)
 
 
 def check_vocabulary(highest: int, *, vocabulary: int) -> None:
@@ -80,7 +80,7 @@ def common_prefix(sequences: Sequence[Tokens]) -> int:
     return max(limit, 0)
 
 
-def split_options(context: Tokens, wholes: Sequence[Tokens]) -> Row:
+def split_options(context: Tokens, wholes: Sequence[Tokens]) -> TokenRow:
     """A row from the context's tokens and those of context + option, each tokenized as one string.
 
     Pieces tokenized apart and joined are wrong where a tokenizer merges across the seam; so what counts as context
@@ -94,4 +94,4 @@ def split_options(context: Tokens, wholes: Sequence[Tokens]) -> Row:
     Row(context=(1, 2, 8), options=((4,), (5, 6)))
     """
     shared = min(common_prefix(wholes), len(context))
-    return Row(wholes[0][:shared], tuple(whole[shared:] for whole in wholes))
+    return TokenRow(wholes[0][:shared], tuple(whole[shared:] for whole in wholes))

@@ -20,7 +20,7 @@ from core.errors import InputError
 from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.engine import SelfCheck
-from core.inference.ladder import TOLERANCE, WRONG_PATH
+from core.inference.path_selection import TOLERANCE, WRONG_PATH
 from core.inference.prefix import WORTH_SHARING, Prefix, after
 from core.inference.rows import Tokens, common_prefix
 

@@ -15,14 +15,14 @@ from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.encoding import Encoder, context_of
 from core.inference.engine import SelfCheck
-from core.inference.ladder import WRONG_PATH, Climb, Rung, climb_down, ladder, shared_part
-from core.inference.loading import load_model
 from core.inference.memory import geometry, is_out_of_memory
+from core.inference.model_loading import load_model
 from core.inference.models import ModelSource
+from core.inference.path_selection import WRONG_PATH, Climb, Rung, climb_down, ladder, shared_part
 from core.inference.paths import LetterSums, Sums
 from core.inference.prefix import Prefix, shared_tokens
 from core.inference.quiet import quiet
-from core.inference.rows import Row, rectangle
+from core.inference.rows import TokenRow, rectangle
 from core.records import OptionLogits, Prompt
 
 CHECKED_QUESTIONS = 4
@@ -50,7 +50,7 @@ class TransformersEngine:
         self.prefix: Prefix | None = None
         self.rungs: list[Rung] = []
         self.climb: Climb | None = None
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, TokenRow] = {}
         self._without: tuple[str, ...] = ()
 
     @classmethod
@@ -168,7 +168,7 @@ class TransformersEngine:
             )
         return list(self.encoder.tokenizer.batch_decode(said[:, len(context) :], skip_special_tokens=True))
 
-    def _shared(self, rows: Sequence[Row]) -> tuple[Prefix | None, tuple[str, ...]]:
+    def _shared(self, rows: Sequence[TokenRow]) -> tuple[Prefix | None, tuple[str, ...]]:
         """What the rows share, computed once; or none, and why this model can't keep it."""
         shared = shared_tokens(rows)
         if not shared:
@@ -180,15 +180,17 @@ class TransformersEngine:
         free(self.decoder.device)
         return None, (f"prefix cache: {reason}",)
 
-    def _plainest(self, rows: Sequence[Row]) -> Rung:
+    def _plainest(self, rows: Sequence[TokenRow]) -> Rung:
         return ladder(self.decoder, letters=all(row.is_letters for row in rows), prefix=False)[-1]
 
-    def _row(self, prompt: Prompt) -> Row:
+    def _row(self, prompt: Prompt) -> TokenRow:
         row = self._rows.get(prompt.question_id)
         return row if row is not None else self.encoder.rows([prompt])[0]
 
 
-def _logits(prompts: Sequence[Prompt], rows: Sequence[Row], sums: Sums, tops: tuple[str, ...] | None) -> OptionLogits:
+def _logits(
+    prompts: Sequence[Prompt], rows: Sequence[TokenRow], sums: Sums, tops: tuple[str, ...] | None
+) -> OptionLogits:
     """Letters carry the share of all probability that fell on them and what was most probable of all, texts the number
     of their tokens."""
     ids = tuple(prompt.question_id for prompt in prompts)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from core.inference.engine import Engine, SelfCheck
-from core.inference.load import load_engine
+from core.inference.engine_factory import load_engine
 from core.prompting.verdict import asked
 from core.records import Prompt
 

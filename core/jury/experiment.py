@@ -66,7 +66,7 @@ PROTOCOLS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RuleResult:
     """A rule over all splits: means over seeds of the four measures, and the accuracy's difference to majority's and
     to maximum probability's on the same answers."""
 
@@ -88,7 +88,7 @@ class JurorOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Experiment:
+class JuryExperiment:
     """What came out: ``n`` answers, of which ``n_calibration`` calibrate in each split; ``kept_of`` answers in all.
 
     ``ece`` and ``ece_raw`` are the expected calibration errors (15 bins) of all jurors' confidences together and of
@@ -101,7 +101,7 @@ class Experiment:
     n_calibration: int
     n_test: int
     right: float
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RuleResult, ...]
     jurors: tuple[JurorOutcome, ...]
     ece: float
     ece_raw: float
@@ -266,7 +266,7 @@ def repeated(judgements: Judgements, protocol: Protocol, figures: Figures) -> tu
     return once(None), np.stack([once(group == one) for one in np.unique(group[places])])
 
 
-def run(judgements: Judgements, protocol: Protocol) -> Experiment:
+def run(judgements: Judgements, protocol: Protocol) -> JuryExperiment:
     """Try every rule of the protocol on every split.
 
     Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
@@ -286,14 +286,14 @@ def run(judgements: Judgements, protocol: Protocol) -> Experiment:
     width = len(MEASURES) + len(BASELINES)
     by_rule = {name: found[i * width : (i + 1) * width] for i, name in enumerate(names)}
     splits = [split(judgements, places, size, seed, protocol) for seed in protocol.seeds]
-    return Experiment(
+    return JuryExperiment(
         protocol=protocol,
         kept_of=len(judgements),
         n=len(places),
         n_calibration=size,
         n_test=len(places) - size,
         right=float(judgements.labels[places].mean()),
-        outcomes=tuple(Outcome(name, *by_rule[name]) for name in protocol.rules),
+        outcomes=tuple(RuleResult(name, *by_rule[name]) for name in protocol.rules),
         jurors=tuple(
             JurorOutcome(name, of) for name, of in zip(judgements.jurors, found[len(names) * width :], strict=True)
         ),

@@ -28,7 +28,7 @@ EXACT_UP_TO = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ScoredMessage:
     """A counselor's message as it was scored under one prompt: the text of each token and its loss in nats."""
 
     number: int
@@ -65,22 +65,22 @@ class Message:
         return math.exp(self.mean_loss)
 
 
-def token_weighted(messages: Sequence[Message]) -> float:
+def token_weighted(messages: Sequence[ScoredMessage]) -> float:
     """exp(Σ loss / Σ tokens)."""
     return math.exp(sum(m.total for m in messages) / sum(m.tokens for m in messages))
 
 
-def message_mean(messages: Sequence[Message]) -> float:
+def message_mean(messages: Sequence[ScoredMessage]) -> float:
     """The mean of the messages' perplexities, as published."""
     return float(np.mean([m.perplexity for m in messages]))
 
 
-def bits_per_byte(messages: Sequence[Message]) -> float:
+def bits_per_byte(messages: Sequence[ScoredMessage]) -> float:
     """Σ loss / (ln 2 · Σ bytes)."""
     return sum(m.total for m in messages) / (math.log(2) * sum(m.bytes for m in messages))
 
 
-def uniform_bits_per_byte(messages: Sequence[Message], vocabulary: int) -> float:
+def uniform_bits_per_byte(messages: Sequence[ScoredMessage], vocabulary: int) -> float:
     """The bits per byte of a model that finds each of its V tokens equally likely: log₂ V · Σ tokens / Σ bytes.
 
     Its perplexity, of a message as of a conversation, is V.
@@ -119,7 +119,7 @@ class Paired:
         return self.low > 0 or self.high < 0
 
 
-def aligned(a: Message, b: Message) -> tuple[Message, Message]:
+def aligned(a: ScoredMessage, b: ScoredMessage) -> tuple[ScoredMessage, ScoredMessage]:
     """The same message under two prompts in pieces that both have.
 
     Some tokenizers join words, and then what stands before a message decides how its first words are cut. Tokens
@@ -136,11 +136,15 @@ def aligned(a: Message, b: Message) -> tuple[Message, Message]:
     pieces = tuple(text[start:end] for start, end in zip([0, *shared[:-1]], shared, strict=True))
     merged = (np.bincount(np.searchsorted(shared, at), each.losses) for at, each in zip(ends, (a, b), strict=True))
     first, second = (losses.astype(np.float32) for losses in merged)
-    return Message(a.number, pieces, first), Message(b.number, pieces, second)
+    return ScoredMessage(a.number, pieces, first), ScoredMessage(b.number, pieces, second)
 
 
 def paired(
-    a: Sequence[Message], b: Sequence[Message], *, rng: np.random.Generator, conversations: Sequence[int] | None = None
+    a: Sequence[ScoredMessage],
+    b: Sequence[ScoredMessage],
+    *,
+    rng: np.random.Generator,
+    conversations: Sequence[int] | None = None,
 ) -> Paired:
     """Compare two prompts on the same messages of one model, message by message.
 
@@ -220,7 +224,7 @@ class Word:
         return self.a - self.b
 
 
-def words(a: Message, b: Message) -> list[Word]:
+def words(a: ScoredMessage, b: ScoredMessage) -> list[Word]:
     """The words of two :func:`aligned` messages, tokens joined up to the next space."""
     made: list[Word] = []
     before = " "
@@ -235,6 +239,6 @@ def words(a: Message, b: Message) -> list[Word]:
     return made
 
 
-def most_changed(a: Message, b: Message, most: int = 8) -> list[Word]:
+def most_changed(a: ScoredMessage, b: ScoredMessage, most: int = 8) -> list[Word]:
     """The words that the prompts change most, by the size of the change."""
     return sorted(words(a, b), key=lambda word: -abs(word.change))[:most]

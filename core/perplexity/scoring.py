@@ -11,7 +11,7 @@ from core.errors import InputError, RunError
 from core.inference.engine import SelfCheck
 from core.inference.models import FAKE_MODEL, resolve
 from core.perplexity.conversations import Message as Said
-from core.perplexity.figures import Message
+from core.perplexity.figures import ScoredMessage
 from core.perplexity.layout import layouts
 from core.perplexity.request import Part
 from core.perplexity.tokens import Words, encode
@@ -70,16 +70,16 @@ class Scorer:
         self.rung = check.rung
         return check
 
-    def score(self, part: Part, words: Sequence[Words], *, tell: Callable[[int], None]) -> list[Message]:
+    def score(self, part: Part, words: Sequence[Words], *, tell: Callable[[int], None]) -> list[ScoredMessage]:
         """The messages of a part; ``tell`` hears the tokens of each window that is done."""
         scored = self._scored(words)
-        made: dict[int, Message] = {}
+        made: dict[int, ScoredMessage] = {}
         for i, losses in self.losses.score(scored):
             if not np.isfinite(losses).all():
                 raise RunError(
                     "the model gives no numbers for these words; its weights are broken, or it needs float32"
                 )
-            made[i] = Message(part.windows[i].number, words[i].pieces, losses)
+            made[i] = ScoredMessage(part.windows[i].number, words[i].pieces, losses)
             tell(len(words[i].tokens))
         return [made[i] for i in range(len(words))]
 

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 from core.errors import HedgeError
 from core.inference.counting import is_here
-from core.runs import house, needs, store
-from core.runs.asked import draw_questions, prompts
-from core.runs.slots import Slot
+from core.runs import store
+from core.runs.devices.slots import Slot
+from core.runs.execution import memory_estimate
+from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import RunSpec
+from core.runs.storage import trash
 from core.runs.store import RunRecord
 from core.tasks import catalogue
 
@@ -110,7 +112,7 @@ def forecast(
     """
     work = worked(spec)
     held = text_of_token(spec.model, work) if work else None
-    needed = needs.memory_gib(spec)
+    needed = memory_estimate.memory_gib(spec)
     return Forecast(
         spec=spec,
         work=work,
@@ -119,7 +121,7 @@ def forecast(
         memory_gib=needed,
         too_large=_too_large(needed, devices),
         disk=_disk(spec, work, earlier, worked),
-        download=0 if is_here(spec.model) else round(needs.parameters(spec.model) * HUB_BYTES),
+        download=0 if is_here(spec.model) else round(memory_estimate.parameters(spec.model) * HUB_BYTES),
         rate=rate(spec, earlier, worked=worked),
     )
 
@@ -186,7 +188,7 @@ def _disk(spec: RunSpec, work: Work | None, earlier: Sequence[RunRecord], worked
             except HedgeError:
                 continue
             if before:
-                return round(house.disk_use(store.folder_of(record.run_id)) / before.questions * work.questions)
+                return round(trash.disk_use(store.folder_of(record.run_id)) / before.questions * work.questions)
     return work.questions * USUAL_DISK if work else None
 
 

@@ -18,9 +18,9 @@ from core.conformal.curve import AlphaCurve, alpha_curve
 from core.conformal.draws import WORD
 from core.conformal.scores import score, true_scores
 from core.records import IntArray, Question
+from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, report
-from core.reports.view import clustered, extra_options
 from core.runs import banks, store
 
 MOST_IN_LAB = 100_000

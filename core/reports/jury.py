@@ -21,13 +21,13 @@ from core.jury.adjudication import RULES, Case, adjudicate, pooled, sureness
 from core.jury.agreement import Agreement
 from core.jury.confidence import confidence
 from core.jury.dawid_skene import FEWEST
-from core.jury.experiment import MEASURES, Experiment, Protocol, Split
+from core.jury.experiment import MEASURES, JuryExperiment, Protocol, Split
 from core.jury.judgements import Judgements
 from core.records import BoolArray, FloatArray
 from core.reports.report import finite
 
 
-def to_json(found: Experiment, errors: pd.DataFrame) -> dict[str, Any]:
+def to_json(found: JuryExperiment, errors: pd.DataFrame) -> dict[str, Any]:
     """What ``jury evaluate --json`` prints: ``rules`` with the four measures each, and beside them the rest; ``errors``
     are those of :func:`calibration_errors`."""
     values: dict[str, Any] = finite(
@@ -97,7 +97,7 @@ def _normalised(p: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class JurySplit:
     """One split for the page: a row a test answer and what every rule says of it.
 
     ``rows`` has question, answer, label, per juror j ``p{j}``, ``c{j}``, ``v{j}``, and per rule its verdict ``r_…`` and
@@ -109,7 +109,7 @@ class Bench:
     rows: pd.DataFrame
 
 
-def bench(judgements: Judgements, protocol: Protocol, seed: int) -> Bench:
+def bench(judgements: Judgements, protocol: Protocol, seed: int) -> JurySplit:
     """The split of a seed, with the verdicts of every rule."""
     of = split(judgements, protocol, seed)
     asked = of.case.asked
@@ -128,7 +128,7 @@ def bench(judgements: Judgements, protocol: Protocol, seed: int) -> Bench:
     for name in RULES:
         said = adjudicate(name, of.case)
         columns |= {f"r_{name}": said, f"s_{name}": sureness(of.case, said)}
-    return Bench(asked.jurors, len(of.calibration), pd.DataFrame(columns))
+    return JurySplit(asked.jurors, len(of.calibration), pd.DataFrame(columns))
 
 
 SURENESS = np.arange(101) / 100

@@ -21,9 +21,9 @@ from core.conformal.mondrian import least_covered_p_value
 from core.conformal.scores import score, true_scores
 from core.conformal.threshold import rank
 from core.errors import InputError
+from core.reports.alpha_lab.covariate_shift import SEARCHED_AT, Search, Shifted
 from core.reports.evaluation import Evaluation
 from core.reports.report import Report, report
-from core.reports.shifted import SEARCHED_AT, Search, Shifted
 from core.settings import ASSETS
 
 LESSON = ASSETS / "lessons" / "prediction-sets.toml"

@@ -3,7 +3,7 @@
 An option's conformal p-value is c / (n + 1), where c counts itself and the calibration scores that are no better
 (:mod:`core.conformal.pvalues`). It is in the exact threshold's set at alpha if and only if alpha is smaller. alpha
 counts in thousandths, so whole numbers decide: ``alpha · (n + 1) < 1000 · c``. The browser does the same
-(``app/components/option_bars/standing.js``).
+(``app/components/one_question/option_bars/membership.js``).
 
 Calibration is that of a run. The question is one of its test questions, or one that somebody typed: that one stands
 behind the run's last row, which gives randomised scores a number of its own.
@@ -35,7 +35,7 @@ from core.runs.spec import RunSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrated:
+class ScoreCalibration:
     """One score's calibration by one run.
 
     ``scores`` (n,) are those of the true options of the questions that calibrate, rising. ``note`` says how the
@@ -60,7 +60,7 @@ class Calibrated:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class OptionPValues:
     """One question's k options under one score.
 
     ``scores`` (k,); ``counts`` (k,) the numerators c of the p-values c / (n + 1); ``top`` the most probable option,
@@ -92,7 +92,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class CalibratedRun:
     """A finished run as what questions are measured by: its answers, and every score's calibration.
 
     ``rows`` finds a test question's row by its id; ``places`` counts all rows. ``probabilities`` (n, k) are NaN for
@@ -105,7 +105,7 @@ class Bench:
     probabilities: FloatArray
     labels: IntArray
     rows: dict[str, int]
-    scores: dict[str, Calibrated]
+    scores: dict[str, ScoreCalibration]
 
     @property
     def places(self) -> int:
@@ -118,14 +118,14 @@ class Bench:
         return np.asarray(own[~np.isnan(own)])
 
 
-def bench(run: Evaluation) -> Bench:
+def bench(run: Evaluation) -> CalibratedRun:
     """Calibrate every score on a run.
 
     Raises :class:`InputError` where the run has no calibration questions.
     """
     if len(run.calibration) == 0:
         raise InputError(f"run {run.run_id} has no calibration questions, so no set can be formed; choose another run")
-    return Bench(
+    return CalibratedRun(
         run_id=run.run_id,
         spec=run.spec,
         k=run.k,
@@ -136,13 +136,13 @@ def bench(run: Evaluation) -> Bench:
     )
 
 
-def _calibrated(run: Evaluation, name: str) -> Calibrated:
+def _calibrated(run: Evaluation, name: str) -> ScoreCalibration:
     tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
     scores = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)
     true = np.sort(true_scores(scores[tuned.calibration], run.labels[tuned.calibration]))
     true.setflags(write=False)
     has_parameters = SCORES[name].tuned
-    return Calibrated(
+    return ScoreCalibration(
         name=name,
         scores=true,
         parameters=tuned.parameters,
@@ -151,7 +151,7 @@ def _calibrated(run: Evaluation, name: str) -> Calibrated:
     )
 
 
-def standings(by: Bench, probabilities: FloatArray, *, place: int) -> tuple[Standing, ...]:
+def standings(by: CalibratedRun, probabilities: FloatArray, *, place: int) -> tuple[OptionPValues, ...]:
     """A question of ``probabilities`` (k,) under every score, in the order of :data:`SCORES`.
 
     ``place`` is its row in the run, or the number of the run's rows for a question that is none of them. k may be
@@ -163,11 +163,11 @@ def standings(by: Bench, probabilities: FloatArray, *, place: int) -> tuple[Stan
         own = _scores_at(name, probabilities, place, seed=by.spec.seed, parameters=calibrated.parameters)
         shares = p_values(calibrated.scores, own)
         counts = np.rint(shares * (calibrated.n + 1)).astype(np.int64)
-        found.append(Standing(name, calibrated.n, own, counts, top))
+        found.append(OptionPValues(name, calibrated.n, own, counts, top))
     return tuple(found)
 
 
-def asked(by: Bench, logits: FloatArray | Sequence[float]) -> tuple[FloatArray, tuple[Standing, ...]]:
+def asked(by: CalibratedRun, logits: FloatArray | Sequence[float]) -> tuple[FloatArray, tuple[OptionPValues, ...]]:
     """The probabilities (k,) of a typed question's option logits (k,), and its standings by the run's calibration."""
     probabilities = softmax(np.asarray(logits, dtype=np.float64)[None])[0]
     return probabilities, standings(by, probabilities, place=by.places)
@@ -185,7 +185,7 @@ def _scores_at(name: str, probabilities: FloatArray, place: int, *, seed: int, p
 def option_frame(
     probabilities: FloatArray,
     options: tuple[str, ...],
-    standing: Standing,
+    standing: OptionPValues,
     threshold: float,
     members: BoolArray,
     label: int | None,
@@ -211,7 +211,9 @@ def option_frame(
     )
 
 
-def score_frame(found: tuple[Standing, ...], by: Bench, alpha: int, *, empty: str = "allow") -> pd.DataFrame:
+def score_frame(
+    found: tuple[OptionPValues, ...], by: CalibratedRun, alpha: int, *, empty: str = "allow"
+) -> pd.DataFrame:
     """Every score at ``alpha`` thousandths: threshold, set in letters, n, note on parameters, p-values by letter."""
     rows = []
     for standing in found:

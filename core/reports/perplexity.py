@@ -1,7 +1,8 @@
 """Perplexities as tables: conversations × prompts, two prompts message by message, choices with sets.
 
-Frames come from the messages of :class:`core.runs.losses.Measured`. A figure by prompt and conversation that was
-measured in several runs of one model in one way is the latest run's; they are equal but for rounding.
+Frames come from the messages of :class:`core.runs.execution.perplexity_run.Measured`. A figure by prompt and
+conversation that was measured in several runs of one model in one way is the latest run's; they are equal but for
+rounding.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from core.conformal.sets import prediction_sets
 from core.conformal.threshold import full_set_message, threshold
 from core.errors import InputError
 from core.perplexity.figures import (
-    Message,
     Paired,
+    ScoredMessage,
     bits_per_byte,
     message_mean,
     paired,
@@ -33,7 +34,7 @@ from core.perplexity.figures import (
 from core.records import BoolArray, FloatArray, IntArray
 from core.settings import ASSETS
 
-Messages = tuple[Message, ...]
+Messages = tuple[ScoredMessage, ...]
 
 SEED = 0
 ALL = "all conversations"
@@ -167,7 +168,7 @@ def published() -> pd.DataFrame:
 
 RULES = {"mean": "mean loss", "sum": "summed loss", "bytes": "bits per byte"}
 """By which loss the best ending is chosen."""
-WEIGH: dict[str, Callable[[Message], float]] = {
+WEIGH: dict[str, Callable[[ScoredMessage], float]] = {
     "mean": lambda message: message.mean_loss,
     "sum": lambda message: message.total,
     "bytes": lambda message: bits_per_byte([message]),
@@ -175,7 +176,7 @@ WEIGH: dict[str, Callable[[Message], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChoiceScores:
     """n choices of k endings: ``logits`` (n, k), higher is likelier, and the real endings ``labels`` (n,)."""
 
     logits: FloatArray
@@ -197,12 +198,12 @@ class Chosen:
         return share_interval(self.right, len(self.labels))
 
 
-def chosen(messages: Messages, labels: Sequence[int], *, rule: str = "mean") -> Chosen:
+def chosen(messages: Messages, labels: Sequence[int], *, rule: str = "mean") -> ChoiceScores:
     """The endings' messages, choice by choice, weighed by a rule of :data:`RULES`."""
     if rule not in RULES:
         raise InputError(f"unknown rule {rule!r}; choose from {', '.join(RULES)}")
     losses = np.array([WEIGH[rule](message) for message in messages], dtype=np.float64)
-    return Chosen(-losses.reshape(len(labels), -1), np.array(labels, dtype=np.int64))
+    return ChoiceScores(-losses.reshape(len(labels), -1), np.array(labels, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,7 @@ FEWEST = 4
 """Choices that can be split into two to calibrate and two to test."""
 
 
-def choice_sets(found: Chosen, alpha: int, *, name: str = "lac", seed: int = 0) -> ChoiceSets:
+def choice_sets(found: ChoiceScores, alpha: int, *, name: str = "lac", seed: int = 0) -> ChoiceSets:
     """Sets at ``alpha`` thousandths: a seeded half of the choices calibrates, the other is tested.
 
     The probabilities are the softmax of the rule's losses over the endings; they need not be calibrated for coverage

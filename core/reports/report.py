@@ -25,11 +25,11 @@ from core.conformal.tuning import TUNING_ALPHA, Tuned
 from core.errors import InputError
 from core.prompting.cloze import NORMALISATIONS
 from core.records import DONT_KNOW, NONE_OF_ABOVE, IntArray
+from core.reports.alpha_lab.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
+from core.reports.alpha_lab.view import extra_options
 from core.reports.evaluation import Evaluation
-from core.reports.formed import FormedSets, form, true_letters
-from core.reports.option_order import OptionOrder, option_order
-from core.reports.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
-from core.reports.view import extra_options
+from core.reports.prompting.option_order import OptionOrder, option_order
+from core.reports.scored_sets import FormedSets, form, true_letters
 
 DEFAULT_SCORES = ("lac", "aps")
 ONE_WITHIN_ROUNDING = 1e-9

@@ -11,18 +11,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.errors import InputError
-from core.runs import engine, groups, house, store
+from core.runs import engine, groups, store
 from core.runs.groups import Group
-from core.runs.house import Binned
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
+from core.runs.storage import trash
+from core.runs.storage.trash import Binned
 
 SETTLED = ("queued", "running", "done")
 """States in which asking for a run once more changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ActionResult:
     """What came of an action on many runs: those it was done to, and why it was not for each of the others."""
 
     done: tuple[str, ...]
@@ -35,7 +36,7 @@ def existing(specs: Sequence[RunSpec]) -> dict[str, RunStatus]:
     return {spec.run_id: engine.status(spec.run_id) for spec in specs if spec.run_id in known}
 
 
-def launch(specs: Sequence[RunSpec], *, name: str = "") -> tuple[Group | None, Outcome]:
+def launch(specs: Sequence[RunSpec], *, name: str = "") -> tuple[Group | None, ActionResult]:
     """Ask for all of these runs as one group.
 
     The group is None where nothing begins: each of the runs is done or at work already, or could not be asked for.
@@ -47,17 +48,17 @@ def launch(specs: Sequence[RunSpec], *, name: str = "") -> tuple[Group | None, O
     return (groups.create(outcome.done, name=name) if begins else None), outcome
 
 
-def cancel(run_ids: Sequence[str]) -> Outcome:
+def cancel(run_ids: Sequence[str]) -> ActionResult:
     """Cancel those of the runs that are queued or running; the queued ones first, so that none of them starts."""
     return _to_each(_queued_first(run_ids), engine.cancel)
 
 
-def resume(run_ids: Sequence[str]) -> Outcome:
+def resume(run_ids: Sequence[str]) -> ActionResult:
     """Go on with those of the runs that were cancelled or have failed."""
     return _to_each(run_ids, engine.resume)
 
 
-def repeat(run_ids: Sequence[str]) -> Outcome:
+def repeat(run_ids: Sequence[str]) -> ActionResult:
     """Run these again from the start; what they came to before lies in the bin for a week."""
 
     def again(run_id: str) -> None:
@@ -84,17 +85,17 @@ def delete(run_id: str) -> Binned:
         now = engine.status(now.run_id)
     if not now.ended:
         raise InputError(f"run {now.run_id} is {now.state}; cancel it first, then delete it")
-    return house.put_in_bin(store.folder_of(now.run_id))
+    return trash.put_in_bin(store.folder_of(now.run_id))
 
 
 def restore(run_id: str) -> str:
-    """Have a deleted run back; returns its id. See :func:`core.runs.house.restore`."""
-    return house.restore(run_id)
+    """Have a deleted run back; returns its id. See :func:`core.runs.storage.trash.restore`."""
+    return trash.restore(run_id)
 
 
 def disk_use(run_id: str) -> int:
     """Bytes that a run takes on the disk."""
-    return house.disk_use(store.folder_of(run_id))
+    return trash.disk_use(store.folder_of(run_id))
 
 
 def _queued_first(run_ids: Sequence[str]) -> list[str]:
@@ -102,7 +103,7 @@ def _queued_first(run_ids: Sequence[str]) -> list[str]:
     return sorted(run_ids, key=lambda run_id: states[run_id] != "queued")
 
 
-def _to_each(run_ids: Sequence[str], action: Callable[[str], object]) -> Outcome:
+def _to_each(run_ids: Sequence[str], action: Callable[[str], object]) -> ActionResult:
     done, refused = [], {}
     for run_id in run_ids:
         try:
@@ -111,4 +112,4 @@ def _to_each(run_ids: Sequence[str], action: Callable[[str], object]) -> Outcome
             refused[run_id] = str(error)
         else:
             done.append(run_id)
-    return Outcome(tuple(done), refused)
+    return ActionResult(tuple(done), refused)

@@ -16,12 +16,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from core.errors import HedgeError, InputError, RunBusyError, RunError
-from core.runs import claims, database, ledger, liveness, needs, store
 from core.runs import status as states
-from core.runs.claims import Place
-from core.runs.lock import holder, take
-from core.runs.process import start_detached
-from core.runs.slots import Slot, published, slots
+from core.runs import store
+from core.runs.agent import liveness
+from core.runs.agent.file_lock import holder, take
+from core.runs.agent.worker_process import start_detached
+from core.runs.devices.slots import Slot, published, slots
+from core.runs.execution import memory_estimate
+from core.runs.queue import claims, database, ledger
+from core.runs.queue.claims import Place
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
@@ -45,7 +48,7 @@ def submit(spec: RunSpec) -> str:
         if status(spec.run_id).state != "done":
             resume(spec.run_id)
         return spec.run_id
-    from core.runs.execute import preflight
+    from core.runs.execution.execute import preflight
 
     preflight(spec)
     check_fits(spec)
@@ -96,7 +99,7 @@ def check_fits(spec: RunSpec) -> None:
     said = published()
     here = said.get(liveness.host()) or slots()
     others = [slot for host in liveness.live_hosts() - {liveness.host()} for slot in said.get(host, ())]
-    if reason := _too_large(needs.memory_gib(spec), [*here, *others]):
+    if reason := _too_large(memory_estimate.memory_gib(spec), [*here, *others]):
         raise InputError(
             f"model {spec.model_name} in {spec.dtype} {reason}; choose a smaller one, or add a host with more"
         )
@@ -270,7 +273,7 @@ def _start_agent() -> None:
     if liveness.agent_alive():
         return
     start_detached(
-        ("core.runs.agent", "--idle-minutes", str(IDLE_MINUTES)),
+        ("core.runs.agent.host_agent", "--idle-minutes", str(IDLE_MINUTES)),
         log=f"agent-{liveness.host()}.log",
         up=liveness.agent_alive,
         within_s=AGENT_STARTS_WITHIN_S,
@@ -292,7 +295,7 @@ def _writable_home() -> Iterator[None]:
 def _enqueue(run_id: str) -> None:
     try:
         ledger.enqueue(run_id)
-        claims.add(run_id, needs_gib=needs.memory_gib(store.read_record(run_id).spec))
+        claims.add(run_id, needs_gib=memory_estimate.memory_gib(store.read_record(run_id).spec))
     except RunError as error:
         store.update_record(run_id, state="failed", message=str(error), ended=time.time())
         raise

@@ -11,9 +11,11 @@ import time
 from dataclasses import dataclass
 
 from core.errors import InputError
-from core.runs import ledger, liveness, store
-from core.runs.ledger import Entry
-from core.runs.lock import is_held
+from core.runs import store
+from core.runs.agent import liveness
+from core.runs.agent.file_lock import is_held
+from core.runs.queue import ledger
+from core.runs.queue.ledger import Entry
 from core.runs.store import ENDED, Progress, RunRecord, State
 
 CANCELLED = "Cancelled; resume it to go on with what is missing."

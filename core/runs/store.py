@@ -28,8 +28,8 @@ import pyarrow.parquet as pq
 
 from core.errors import InputError
 from core.records import OptionLogits, Question, Role
-from core.runs.columns import number_rows, numbers, text_lists, texts
 from core.runs.spec import RunSpec
+from core.runs.storage.parquet_columns import number_rows, numbers, text_lists, texts
 from core.settings import ASSETS, settings
 
 SCHEMA_VERSION = 1

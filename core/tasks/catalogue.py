@@ -27,7 +27,7 @@ RECIPE_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class HubSource:
     """A data set of the hub: its id, configuration, split and revision."""
 
     repository: str
@@ -37,14 +37,14 @@ class Source:
 
 
 HUB = {
-    "qa": Source("cais/mmlu", "all", "test"),
+    "qa": HubSource("cais/mmlu", "all", "test"),
     # Its main branch holds a script; the hub's own conversion holds the data.
-    "rc": Source("allenai/cosmos_qa", None, "train+validation", revision="refs/convert/parquet"),
-    "ci": Source("Rowan/hellaswag", None, "train+validation"),
-    "drs": Source("pminervini/HaluEval", "dialogue", "data"),
-    "ds": Source("pminervini/HaluEval", "summarization", "data"),
-    "arc": Source("allenai/ai2_arc", "ARC-Challenge", "test"),
-    "csqa": Source("tau/commonsense_qa", None, "validation"),
+    "rc": HubSource("allenai/cosmos_qa", None, "train+validation", revision="refs/convert/parquet"),
+    "ci": HubSource("Rowan/hellaswag", None, "train+validation"),
+    "drs": HubSource("pminervini/HaluEval", "dialogue", "data"),
+    "ds": HubSource("pminervini/HaluEval", "summarization", "data"),
+    "arc": HubSource("allenai/ai2_arc", "ARC-Challenge", "test"),
+    "csqa": HubSource("tau/commonsense_qa", None, "validation"),
 }
 """Task → where its data lie."""
 

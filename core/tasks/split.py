@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.records import Question, Role
-from core.tasks.likeness import clusters
+from core.tasks.near_duplicates import clusters
 from core.tasks.rotation import asked_again
 
 

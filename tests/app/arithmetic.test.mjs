@@ -4,11 +4,11 @@ import test from "node:test";
 
 import { golden, numbers, script } from "./golden.mjs";
 
-const { hashes, firstPart, uniformsAt } = await script("draws.js");
-const { lookAt, makePool } = await script("pool.js");
-const { accuracy, byClass, byGroup, curves, evaluate, histogram, memberRow, prepare, rank, scoreRange, uacc } = await script("conformal.js");
-const { bands, guaranteePValue, shareInterval, strataBand } = await script("laws.js");
-const { PROCEDURES, procedureFits, redrawer } = await script("redraw.js");
+const { hashes, firstPart, uniformsAt } = await script("shared/random_numbers.js");
+const { lookAt, makePool } = await script("alpha_lab/splits.js");
+const { accuracy, byClass, byGroup, curves, evaluate, histogram, memberRow, prepare, rank, scoreRange, uacc } = await script("shared/sets.js");
+const { bands, guaranteePValue, shareInterval, strataBand } = await script("shared/coverage_distributions.js");
+const { PROCEDURES, procedureFits, redrawer } = await script("alpha_lab/redraw.js");
 
 const ALPHAS = Array.from({ length: 999 }, (_, i) => i + 1);
 const close = (found, expected) => assert.ok(Math.abs(found - expected) <= 1e-9, `${found} is not ${expected}`);

@@ -34,10 +34,10 @@ from core.conformal.sets import EMPTY_POLICIES
 from core.conformal.tuning import tune
 from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray, FloatArray, IntArray, OptionLogits, Question
 from core.reports import frames
+from core.reports.alpha_lab.saturation import saturation_note
+from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import Evaluation, load
 from core.reports.report import report
-from core.reports.saturation import saturation_note
-from core.reports.view import View, look
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -65,7 +65,7 @@ class Case:
     most: int | None = None
     extra: tuple[int, ...] = ()
     fewest: int | None = None
-    views: tuple[View, ...] = (View(),)
+    views: tuple[SplitView, ...] = (SplitView(),)
 
     def write(self, name: str) -> Evaluation:
         """Write the run into HEDGE_HOME and read it back."""
@@ -102,19 +102,27 @@ class Case:
         return Question(f"q{i}", "qa", group, "", f"what is {i - i % 4 // 3}?", options, label)
 
 
-ALL = View(drop_extra=True, n_calibration=20, split_seed=2)
+ALL = SplitView(drop_extra=True, n_calibration=20, split_seed=2)
 CASES = {
-    "ties": Case(61, 47, 6, 3, most=3, extra=(4, 5), views=(View(), View(split_seed=1), View(n_calibration=9), ALL)),
-    "ones and zeros": Case(40, 33, 4, 4, most=1, extra=(1,), views=(View(), View(drop_extra=True))),
-    "two options": Case(5, 20, 2, 5, views=(View(), View(n_calibration=5), View(split_seed=7))),
-    "four calibrated": Case(4, 9, 3, 6, views=(View(), View(n_calibration=4))),
-    "twenty-six options": Case(80, 40, 26, 2**33 + 7, extra=(24, 25), views=(View(), View(True, 30, 4))),
+    "ties": Case(
+        61,
+        47,
+        6,
+        3,
+        most=3,
+        extra=(4, 5),
+        views=(SplitView(), SplitView(split_seed=1), SplitView(n_calibration=9), ALL),
+    ),
+    "ones and zeros": Case(40, 33, 4, 4, most=1, extra=(1,), views=(SplitView(), SplitView(drop_extra=True))),
+    "two options": Case(5, 20, 2, 5, views=(SplitView(), SplitView(n_calibration=5), SplitView(split_seed=7))),
+    "four calibrated": Case(4, 9, 3, 6, views=(SplitView(), SplitView(n_calibration=4))),
+    "twenty-six options": Case(80, 40, 26, 2**33 + 7, extra=(24, 25), views=(SplitView(), SplitView(True, 30, 4))),
     "unlike numbers of options": Case(
-        70, 55, 7, 10, most=3, extra=(0, 1), fewest=4, views=(View(), View(split_seed=3), ALL)
+        70, 55, 7, 10, most=3, extra=(0, 1), fewest=4, views=(SplitView(), SplitView(split_seed=3), ALL)
     ),
     "two to five options": Case(90, 44, 5, 13, fewest=2),
-    "rank at the edge": Case(999, 60, 6, 9, extra=(4, 5), views=(View(), View(True, 502, 8))),
-    "many ties": Case(1000, 64, 4, 11, most=2, views=(View(), View(split_seed=12))),
+    "rank at the edge": Case(999, 60, 6, 9, extra=(4, 5), views=(SplitView(), SplitView(True, 502, 8))),
+    "many ties": Case(1000, 64, 4, 11, most=2, views=(SplitView(), SplitView(split_seed=12))),
 }
 
 
@@ -157,7 +165,7 @@ def written(name: str, case: Case, numbers: Numbers) -> dict[str, Any]:
     }
 
 
-def looked(run: Evaluation, view: View, sent: Sent, numbers: Numbers) -> dict[str, Any]:
+def looked(run: Evaluation, view: SplitView, sent: Sent, numbers: Numbers) -> dict[str, Any]:
     """A view of the run: its rows, every score, and the reports."""
     seen = look(run, view)
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from core.reports.tempered import at_temperature, dial_rows
+from core.reports.calibration.temperature import at_temperature, dial_rows
 from tests.app.golden import CASES
 
 CASE_NAMES = (

@@ -4,7 +4,7 @@ import test from "node:test";
 
 import { script } from "./golden.mjs";
 
-const { lookAt, makePool } = await script("pool.js");
+const { lookAt, makePool } = await script("alpha_lab/splits.js");
 
 // Four options, eight questions; the last two options are E and F.
 function pool(changes = {}) {

@@ -14,15 +14,15 @@ import pytest
 import streamlit as st
 
 from app import data
-from app.components.question import MOST_RUNS
-from app.components.runs import SHOWCASE
+from app.components.one_question.question import MOST_RUNS
+from app.components.shared.runs import SHOWCASE
 from app.state import View
 from core.conformal.scores import SCORES
 from core.errors import InputError
 from core.reports import evaluation, frames, one_question
-from core.reports import view as views
+from core.reports.alpha_lab import view as views
+from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.report import report
-from core.reports.view import View as Look
 from core.runs import banks, store
 from core.settings import ASSETS
 from tests.conftest import synthetic_run

@@ -9,14 +9,15 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from app import paper
+from app import static_report
 from app.charts import compare, series
 from app.charts import tokens as token_charts
 from app.charts.figure import Figure
-from app.paper import Drawing, standalone
 from app.state import MOST_COMPARED
-from core.reports import benchmark, evaluation, tokens
-from core.reports.benchmark import Asked
+from app.static_report import Drawing, standalone
+from core.reports import evaluation, tokens
+from core.reports.compare import benchmark
+from core.reports.compare.benchmark import SetRule
 from core.reports.report import DEFAULT_SCORES
 from tests.conftest import synthetic_run
 
@@ -36,7 +37,7 @@ def words(svg: str) -> list[str]:
 
 def rows(runs: int) -> pd.DataFrame:
     loaded = [evaluation.load(synthetic_run(model=f"model-{i}", seed=i)) for i in range(runs)]
-    asked = Asked(100, DEFAULT_SCORES, "exact", "allow")
+    asked = SetRule(100, DEFAULT_SCORES, "exact", "allow")
     return benchmark.run_rows(loaded, benchmark.reports(loaded, asked))
 
 
@@ -53,14 +54,14 @@ def test_a_heat_map_begins_at_the_colour_of_the_page(theme: str):
     shares = pd.DataFrame({"name": "run", "size": [0, 1, 2], "share": [0.0, 0.5, 1.0]})
     svg = drawn(compare.set_sizes(shares), theme=theme)
     cells = re.findall(r'aria-roledescription="rect mark"[^>]*fill="(#\w+)"[^>]*fill-opacity="([\d.]+)"', svg)
-    assert [color for color, _ in cells] == [paper.theme(theme).colors[0]] * 3
+    assert [color for color, _ in cells] == [static_report.theme(theme).colors[0]] * 3
     assert [float(opacity) for _, opacity in cells] == pytest.approx([0, compare.SHADE / 2, compare.SHADE])
 
 
 def test_as_many_runs_as_can_be_compared_have_lines_of_their_own():
     names = [f"run {i}" for i in range(MOST_COMPARED)]
     colors, dashes = series.color_scale(names)["domain"], series.dash_scale(names)
-    palette = paper.theme("light").colors
+    palette = static_report.theme("light").colors
     looks = {
         (palette[colors.index(name) % len(palette)], tuple(dashes["range"][dashes["domain"].index(name)]))
         for name in names
@@ -89,4 +90,4 @@ def test_the_legend_of_token_reliability_has_the_models_colours_and_marks(theme:
     assert [word for word in words(svg) if word in names] == names
     symbols = re.findall(r'class="mark-symbol role-legend-symbol".*?d="([^"]*)" fill="(#\w+)"', svg)
     assert len({shape for shape, _ in symbols}) == 3
-    assert [color for _, color in symbols] == list(paper.theme(theme).colors[:3])
+    assert [color for _, color in symbols] == list(static_report.theme(theme).colors[:3])

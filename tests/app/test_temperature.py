@@ -9,7 +9,7 @@ from core.settings import ROOT
 from tests.app import golden_temperature
 from tests.app.javascript import passed_tests
 
-SCRIPTS = ROOT / "app" / "components" / "temperature"
+SCRIPTS = ROOT / "app" / "components" / "calibration" / "temperature"
 
 
 def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from app.components import jury
-from app.components.scripts import bundle
+from app.components.shared.scripts import bundle
 from app.state import CASES
 from core.jury.adjudication import RULES
 from core.jury.experiment import Protocol
@@ -63,7 +63,7 @@ def test_the_browser_orders_as_python_does(j: int, tmp_path: Path) -> None:
 
 
 def test_the_joined_script_has_no_name_twice_and_imports_nothing() -> None:
-    text = bundle(jury.SCRIPTS)
+    text = bundle(jury.SCRIPT)
     assert "import {" not in text
     names = re.findall(r"^(?:export )?(?:default )?(?:async )?(?:function|class|const|let) (\w+)", text, re.MULTILINE)
     assert len(names) == len(set(names)), sorted(names)

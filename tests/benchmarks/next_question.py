@@ -9,8 +9,8 @@ import logging
 import time
 
 from app import data
-from app.components.question import MOST_RUNS
-from app.components.runs import SHOWCASE
+from app.components.one_question.question import MOST_RUNS
+from app.components.shared.runs import SHOWCASE
 
 
 def main() -> None:

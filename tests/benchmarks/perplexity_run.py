@@ -23,17 +23,18 @@ def main(model: str) -> None:
         from core.perplexity.conversations import Conversation, bundled
         from core.perplexity.prompts import FITTING, UNFITTING
         from core.perplexity.request import Request
-        from core.runs import losses, store
-        from core.runs.execute import execute
+        from core.runs import store
+        from core.runs.execution import perplexity_run
+        from core.runs.execution.execute import execute
 
         said = list(itertools.islice(itertools.cycle(m for talk in bundled() for m in talk.messages[1:-1]), MESSAGES))
         request = Request((FITTING, UNFITTING), (Conversation("long", tuple(said)),))
         heard: list[float] = []
         begun, cpu = time.monotonic(), time.process_time()
-        name = execute(losses.spec_of(request, model), on_progress=lambda p: heard.append(p.done))
+        name = execute(perplexity_run.spec_of(request, model), on_progress=lambda p: heard.append(p.done))
         wall, cpu = time.monotonic() - begun, time.process_time() - cpu
         provenance = store.read_record(name).provenance
-        tokens = sum(m.tokens for of in losses.read(name).messages.values() for m in of)
+        tokens = sum(m.tokens for of in perplexity_run.read(name).messages.values() for m in of)
         print(
             f"{model}: {MESSAGES} messages x 2 prompts, {tokens:,} tokens scored by {provenance['engine']['rung']}: "
             f"{wall:.1f} s ({cpu:.1f} s of processor time, {torch.get_num_threads()} threads), of it scoring "

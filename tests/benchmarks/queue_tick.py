@@ -32,9 +32,9 @@ def _measure(runs: int, ticks: int) -> None:
     from streamlit.testing.v1 import AppTest
 
     from app import live
-    from app.components import run_list
+    from app.components.new_run import run_list
     from core.runs import actions, engine
-    from core.runs.asked import Combination
+    from core.runs.prompts import Combination
 
     engine.ensure_agent = lambda: None
     engine.agent_alive = lambda: True

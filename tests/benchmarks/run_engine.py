@@ -90,7 +90,7 @@ def pocket(**changes: int) -> RunSpec:
 
 ALONE = """
 import os, sys, time
-from core.runs.execute import execute
+from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 os.nice(19)
 execute(RunSpec(model="pocket-1m", task="qa", samples=20))

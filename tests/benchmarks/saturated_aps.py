@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from core.reports import evaluation
+from core.reports.alpha_lab.saturation import saturated
+from core.reports.alpha_lab.view import SplitView, extra_options, look
 from core.reports.evaluation import Evaluation
-from core.reports.formed import form
-from core.reports.saturation import saturated
-from core.reports.view import View, extra_options, look
+from core.reports.scored_sets import form
 from core.runs import store
 
 ALPHAS = (50, 100, 200)
@@ -26,7 +26,7 @@ def bundled() -> list[tuple[Evaluation, Evaluation]]:
         record = store.read_record(run_id)
         if record.spec.answers and record.state == "done":
             run = evaluation.load(run_id)
-            runs.append((run, look(run, View(drop_extra=True)) if extra_options(run) else run))
+            runs.append((run, look(run, SplitView(drop_extra=True)) if extra_options(run) else run))
     return runs
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 
-from core.reports import evaluation, shifted
+from core.reports import evaluation
+from core.reports.alpha_lab import covariate_shift
 from core.runs import store
 from tests.simulation.search import pair_alarms, uncorrected_alarms
 
@@ -26,12 +27,12 @@ def main() -> None:
         if not store.read_record(run_id).spec.answers:
             continue
         run = evaluation.load(run_id)
-        sides = {name: shifted.side(run, name, by="lac") for name in shifted.subjects(run)}
+        sides = {name: covariate_shift.side(run, name, by="lac") for name in covariate_shift.subjects(run)}
         began = time.process_time()
-        search = shifted.search(list(sides.values()))
+        search = covariate_shift.search(list(sides.values()))
         seconds.append(time.process_time() - began)
         if search:
-            plain = shifted.shifted(sides[search.source], sides[search.target]).p_value
+            plain = covariate_shift.shifted(sides[search.source], sides[search.target]).p_value
             found.append((search.p_value, plain))
     corrected_low, plain_low = (sum(p < 0.05 for p in of) for of in zip(*found, strict=True))
     print(f"{len(found)} bundled runs: corrected p < .05 in {corrected_low}, as if chosen in {plain_low}")

@@ -3,7 +3,7 @@
 //     node tests/benchmarks/temperature_frames.mjs
 //
 // Time is this process's own on the processor, so that other work on the machine does not count.
-import { atTemperature, hold } from "../../app/components/temperature/tempering.js";
+import { atTemperature, hold } from "../../app/components/calibration/temperature/tempering.js";
 
 const N = 10_000, K = 6, MOVES = 300, MICRO = 1000;
 let state = 7;

@@ -21,10 +21,10 @@ from scipy import stats
 
 from core.conformal.permutation import Swappable, swap_test
 from core.errors import InputError
-from core.reports import paired
+from core.reports.compare import paired
 from core.reports.evaluation import load
-from core.reports.formed import form
 from core.reports.report import set_estimates
+from core.reports.scored_sets import form
 from core.runs import store
 from tests.simulation import set_sizes
 from tests.simulation.set_sizes import ALPHA, SATURATED, TIED, TWINS, USUAL, Law

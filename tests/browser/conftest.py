@@ -20,9 +20,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from core.reports import evaluation
-from core.reports import view as views
+from core.reports.alpha_lab import view as views
+from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.report import report
-from core.reports.view import View as Look
 from core.settings import ROOT
 from tests.processes import end_all
 

@@ -15,11 +15,11 @@ from core.conformal.redraw import redraw
 from core.conformal.scores import score, true_scores
 from core.records import OptionLogits
 from core.reports import evaluation
-from core.reports import view as views
-from core.reports.formed import form
+from core.reports.alpha_lab import view as views
+from core.reports.alpha_lab.covariate_shift import shifted, side
+from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.report import report
-from core.reports.shifted import shifted, side
-from core.reports.view import View as Look
+from core.reports.scored_sets import form
 from core.runs import store
 from tests.browser.conftest import Lab, Visitor, server
 from tests.conftest import synthetic_questions, synthetic_run

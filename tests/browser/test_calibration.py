@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.reports import evaluation
-from core.reports.calibrated import calibrated
-from core.reports.tempered import at_temperature
+from core.reports.calibration.calibrated import calibrated
+from core.reports.calibration.temperature import at_temperature
 from tests.app.golden import CASES
 from tests.browser.conftest import SEEN_WITHIN_MS, Visitor, server
 from tests.conftest import synthetic_run

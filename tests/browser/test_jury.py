@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.jury.adjudication import RULES
-from core.jury.experiment import PROTOCOLS, Experiment, run
+from core.jury.experiment import PROTOCOLS, JuryExperiment, run
 from core.reports.jury import bench, risk
-from core.runs import juries
+from core.runs.juries import jury_store
 from tests.browser.conftest import Visitor, server
 from tests.core.jury.verdicts import seeded_jury
 
@@ -28,8 +28,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("jury") / "home"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEDGE_HOME", str(folder))
-        juries.save(replace(JUDGED, pairwise=True), name="Pairs", origin="a test")
-        juries.save(JUDGED, name="Mine", origin="a test")  # the latest is shown where a link names none
+        jury_store.save(replace(JUDGED, pairwise=True), name="Pairs", origin="a test")
+        jury_store.save(JUDGED, name="Mine", origin="a test")  # the latest is shown where a link names none
         yield folder
 
 
@@ -40,7 +40,7 @@ def address(home: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def found() -> Experiment:
+def found() -> JuryExperiment:
     return run(JUDGED, PROTOCOLS["all-rules"])
 
 
@@ -59,8 +59,10 @@ def first_card(rows: pd.DataFrame, rule: str) -> int:
     return min(range(len(rows)), key=lambda i: (not flipped[i], -rows[f"s_{rule}"][i], i))
 
 
-def test_the_rule_is_switched_and_verdicts_flip(visit: Visitor, address: str, found: Experiment, rows: pd.DataFrame):
-    mine = next(name for name in juries.jury_ids() if name.startswith("mine-"))
+def test_the_rule_is_switched_and_verdicts_flip(
+    visit: Visitor, address: str, found: JuryExperiment, rows: pd.DataFrame
+):
+    mine = next(name for name in jury_store.jury_ids() if name.startswith("mine-"))
     page = opened(visit(address).open(f"/jury?jury={mine}"))
     titles = page.locator(".rules-table tbody .pick span").all_inner_texts()
     by = sorted(found.outcomes, key=lambda of: -of.accuracy.value)
@@ -151,8 +153,10 @@ def test_answers_of_a_kind_page_by_page_and_by_keyboard(visit: Visitor, address:
     expect(page.locator(".rules-table tr.chosen")).not_to_contain_text("Majority")
 
 
-def test_verdicts_on_pairs_are_not_called_right(visit: Visitor, address: str, rows: pd.DataFrame, found: Experiment):
-    pairs = next(name for name in juries.jury_ids() if name.startswith("pairs-"))
+def test_verdicts_on_pairs_are_not_called_right(
+    visit: Visitor, address: str, rows: pd.DataFrame, found: JuryExperiment
+):
+    pairs = next(name for name in jury_store.jury_ids() if name.startswith("pairs-"))
     page = opened(visit(address).open(f"/jury?jury={pairs}&rule=majority"))
     accuracy = next(of.accuracy.value for of in found.outcomes if of.rule == "majority")
     expect(page.locator(".answer")).to_have_text(f"Majority: agrees with the label on {100 * accuracy:.1f} %")

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from core.records import LETTERS
 from core.reports import evaluation
-from core.reports.one_question import Standing, asked, bench, standings
+from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
 from core.runs.answering import answers
 from core.runs.spec import RunSpec
@@ -49,7 +49,7 @@ class Bars:
         expect(self.alpha).to_have_value(str(alpha))
         expect(self.number).to_have_value(f"{alpha / 1000:.3f}")
 
-    def expect_set(self, one: Standing, *, empty: str = "allow") -> None:
+    def expect_set(self, one: OptionPValues, *, empty: str = "allow") -> None:
         """All that is shown of the set is what Python counts at the alpha on the page."""
         inside = one.members(self.thousandths(), empty=empty)
         kept = [LETTERS[j] for j in np.flatnonzero(inside)]
@@ -100,7 +100,7 @@ def run_of(model: str) -> str:
     return next(name for name in store.run_ids() if name.startswith(f"{model}-"))
 
 
-def standing_of(run_id: str, question: str, score: str = "lac") -> Standing:
+def standing_of(run_id: str, question: str, score: str = "lac") -> OptionPValues:
     run = evaluation.load(run_id)
     by = bench(run)
     row = by.rows[question]
@@ -226,7 +226,7 @@ def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: s
     expect(page).to_have_url(re.compile("empty=top1"))
 
 
-def expect_row(row: Locator, one: Standing, alpha: int) -> None:
+def expect_row(row: Locator, one: OptionPValues, alpha: int) -> None:
     inside = one.members(alpha)
     kept = ", ".join(LETTERS[j] for j in np.flatnonzero(inside))
     expect(row.locator(".set span").first).to_have_text(f"{{ {kept} }}" if kept else "{ }")

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.formatting import JOINER
 from app.navigation import PAGES
 from app.theme import FAINT
-from app.words import JOINER
-from core.runs import juries, store
+from core.runs import store
+from core.runs.juries import jury_store
 from core.settings import ROOT
 from tests.browser.conftest import Lab, Visitor, server
 from tests.conftest import synthetic_questions, synthetic_run
@@ -55,7 +56,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         store.write_questions(store.folder_of(nasty), questions, ["calibration"] * 30 + ["test"] * 30)
         judged = seeded_jury(80)
         nasty_jury = replace(judged, questions=(NASTY,) * 80, answers=(NASTY,) * 80, jurors=(NASTY, "b", "c"))
-        juries.save(nasty_jury, name=NASTY, origin=NASTY)
+        jury_store.save(nasty_jury, name=NASTY, origin=NASTY)
         yield folder
 
 

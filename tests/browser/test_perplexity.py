@@ -14,7 +14,8 @@ from core.perplexity.conversations import bundled
 from core.perplexity.prompts import UNFITTING
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
-from core.runs import losses, store
+from core.runs import store
+from core.runs.execution import perplexity_run
 from tests.browser.conftest import Visitor, server
 
 ENDS_WITHIN_MS = 180_000
@@ -51,7 +52,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     expect(page.get_by_text(re.compile(r"Word by word"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     expect(page).to_have_url(re.compile("[?&]b=[0-9a-f]{10}"))
     (name,) = [each for each in store.run_ids() if (home / "runs" / each).is_dir()]
-    found = losses.read(name)
+    found = perplexity_run.read(name)
     assert isinstance(found.request, Request)
     pirate = next(prompt for prompt in found.request.prompts if "pirate" in prompt.text)
     message = found.messages[pirate.digest, TALK.digest][0]

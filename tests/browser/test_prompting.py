@@ -16,8 +16,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from core.reports import prompting
-from core.reports.prompting import Reading
+from core.reports.prompting import experiments
+from core.reports.prompting.experiments import PromptingMethod
 from core.runs import store
 from core.settings import ROOT
 from tests.browser.conftest import Visitor, server
@@ -54,15 +54,15 @@ def address(home: Path) -> Iterator[str]:
         yield url
 
 
-def offered(home: Path) -> dict[tuple[str, int], Reading]:
+def offered(home: Path) -> dict[tuple[str, int], PromptingMethod]:
     """The ways of asking on the page, by method and shots."""
     own = [store.read_record(path.name) for path in sorted((home / "runs").iterdir())]
-    ((_, records),) = prompting.experiments(own).items()
-    return {(one.method, one.shots): one for one in prompting.readings(records)}
+    ((_, records),) = experiments.experiments(own).items()
+    return {(one.method, one.shots): one for one in experiments.readings(records)}
 
 
-def mean_size(reading: Reading, alpha: int) -> str:
-    sets = prompting.sets_of(reading, prompting.evaluate(reading), alpha, score="lac")
+def mean_size(reading: PromptingMethod, alpha: int) -> str:
+    sets = experiments.sets_of(reading, experiments.evaluate(reading), alpha, score="lac")
     return f"{sets.members.sum(axis=1).mean():.2f}"
 
 
@@ -106,7 +106,7 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, hom
     page = visit(address).open("/prompting?alpha=300")
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["raw", 0], 300)])
 
-    choose(page, "Beside it", prompting.METHODS["tokens"])
+    choose(page, "Beside it", experiments.METHODS["tokens"])
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["tokens", 0], 300)])
     idle(page)
     page.get_by_role("radio", name="1", exact=True).click()
@@ -139,7 +139,7 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, hom
     caught.value.save_as(path)
     sheet = list(openpyxl.load_workbook(path)["ways of asking"].iter_rows(values_only=True))
     assert len(sheet) == 1 + len(ways)
-    assert {row[sheet[0].index("method")] for row in sheet[1:]} == {prompting.METHODS[name] for name, _ in ways}
+    assert {row[sheet[0].index("method")] for row in sheet[1:]} == {experiments.METHODS[name] for name, _ in ways}
 
 
 def test_on_a_narrow_screen_nothing_is_cut_off(visit: Visitor, address: str):

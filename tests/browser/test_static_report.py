@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext
 
-from app import paper
-from core.reports.benchmark import Asked
+from app import static_report
+from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from tests.browser.conftest import Lab
 from tests.conftest import synthetic_run
@@ -18,7 +18,7 @@ from tests.conftest import synthetic_run
 def test_alpha_drags_offline_and_figures_are_pythons(browser: BrowserContext, home: Path, tmp_path: Path, theme: str):
     names = [synthetic_run(300, seed=i, model=f"model-{i}") for i in range(2)]
     path = tmp_path / "report.html"
-    path.write_bytes(paper.report_html([load(name) for name in names], Asked()))
+    path.write_bytes(static_report.report_html([load(name) for name in names], SetRule()))
     page = browser.new_page()
     errors: list[str] = []
     asked: list[str] = []

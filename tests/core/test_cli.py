@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from core.cli import main
+from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import load
 from core.reports.report import report
-from core.reports.view import View, look
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
@@ -65,7 +65,7 @@ def test_report_of_a_view_by_strata(home, capsys):
     (values,) = json.loads(capsys.readouterr().out)
     assert values["view"] == {"drop_extra": True, "n_calibration": 40, "split_seed": 3}
     assert (values["by"], values["k"], values["n_calibration"]) == ("class", 4, 40)
-    expected = report(look(load(name), View(True, 40, 3)), 200, scores=["lac", "saps"], by="class").to_json()
+    expected = report(look(load(name), SplitView(True, 40, 3)), 200, scores=["lac", "saps"], by="class").to_json()
     assert json.loads(json.dumps({**expected, "view": values["view"]})) == values
     lac = values["lac"]
     assert lac["threshold"] is None

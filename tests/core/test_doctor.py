@@ -12,7 +12,8 @@ from core import doctor
 from core.doctor import Finding
 from core.errors import RunError
 from core.inference.speed import measure
-from core.runs import database, gpus
+from core.runs.devices import nvml
+from core.runs.queue import database
 from core.settings import ROOT
 
 NAMES = [
@@ -27,8 +28,8 @@ def quick(home, monkeypatch):
     monkeypatch.setattr("core.inference.speed.MULTIPLY_S", 0.0)
     monkeypatch.setattr("core.inference.speed.COPY_S", 0.0)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setattr(gpus, "readings", lambda: [])
-    monkeypatch.setattr(gpus, "driver", lambda: "")
+    monkeypatch.setattr(nvml, "readings", lambda: [])
+    monkeypatch.setattr(nvml, "driver", lambda: "")
     return home
 
 
@@ -99,9 +100,9 @@ def test_gpus_and_a_torch_that_cannot_use_them(quick, monkeypatch):
 
     if torch.cuda.is_available():
         pytest.skip("this torch can use the GPU")
-    card = gpus.Reading(0, "GPU-0", "Card", 80.0, 8.0, 0.0, 41)
-    monkeypatch.setattr(gpus, "readings", lambda: [card])
-    monkeypatch.setattr(gpus, "driver", lambda: "580.1")
+    card = nvml.GpuMetrics(0, "GPU-0", "Card", 80.0, 8.0, 0.0, 41)
+    monkeypatch.setattr(nvml, "readings", lambda: [card])
+    monkeypatch.setattr(nvml, "driver", lambda: "580.1")
     seen = found()
     assert seen["gpu 0"].value == "Card, 72 of 80 GiB free, 41 °C"
     # (80 - 0.5) GiB / 1.2 / 2 bytes = 35.6 B

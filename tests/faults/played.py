@@ -19,7 +19,8 @@ from pathlib import Path
 
 import psutil
 
-from core.runs import engine, hosts, store
+from core.runs import engine, store
+from core.runs.queue import hosts
 from tests.faults.stage import Row, Seen, Stage, stage, wait_for
 from tests.postgres import Server
 

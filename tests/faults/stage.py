@@ -21,8 +21,10 @@ from typing import Any
 import psutil
 
 from core.errors import HedgeError
-from core.runs import database, engine, liveness, lock, store
-from core.runs.process import environment
+from core.runs import engine, store
+from core.runs.agent import file_lock, liveness
+from core.runs.agent.worker_process import environment
+from core.runs.queue import database
 from core.runs.spec import RunSpec
 from core.settings import ROOT
 from tests.postgres import Server
@@ -127,7 +129,7 @@ class Stage:
         """Start an agent, this host's or one of another name, and wait until it lives."""
         with (self.home / "agent.err").open("ab") as log:
             subprocess.run(
-                [sys.executable, "-m", "core.runs.detached", "core.runs.agent"],
+                [sys.executable, "-m", "core.runs.agent.detached", "core.runs.agent.host_agent"],
                 cwd=ROOT,
                 env=environment() | ({"HEDGE_HOST": host} if host else {}) | variables,
                 stdin=subprocess.DEVNULL,
@@ -137,13 +139,13 @@ class Stage:
                 check=True,
             )
         path = liveness.agent_lock(host)
-        wait_for(lambda: lock.is_held(path), "the agent")
-        return psutil.Process(lock.holder(path))
+        wait_for(lambda: file_lock.is_held(path), "the agent")
+        return psutil.Process(file_lock.holder(path))
 
     def worker(self, host: str = "") -> psutil.Process:
         path = liveness.worker_lock(f"{host or liveness.host()}:cpu")
-        wait_for(lambda: lock.is_held(path), "the worker")
-        return psutil.Process(lock.holder(path))
+        wait_for(lambda: file_lock.is_held(path), "the worker")
+        return psutil.Process(file_lock.holder(path))
 
     def page(self, spec: RunSpec) -> tuple[subprocess.Popen[str], str]:
         """A page server of its own that launches a run; returns it and the run's id."""

@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.records import OptionLogits
 from core.reports import evaluation
-from core.reports import view as views
+from core.reports.alpha_lab import view as views
+from core.reports.alpha_lab.sets_table import sets_table
+from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.report import report
-from core.reports.sets_table import sets_table
-from core.reports.view import View as Look
 from core.runs import store
 from tests.app.golden import CASES
 from tests.conftest import synthetic_questions, synthetic_run

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.reports import calibrated, evaluation
+from core.reports import evaluation
+from core.reports.calibration import calibrated
 from tests.app.golden import CASES
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.reports import evaluation, paired
+from core.reports import evaluation
+from core.reports.compare import paired
 from core.reports.report import report
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said

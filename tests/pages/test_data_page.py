@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.components import bring_in, take_out
-from core.exchange import remembered, table
+from app.components.data import export_files, import_files
+from core.exchange import column_mappings, table
 from core.exchange.table import Columns
 from core.prompting.strategies import STRATEGIES
 from core.reports import evaluation
-from core.reports.benchmark import Asked
+from core.reports.compare.benchmark import SetRule
 from core.reports.report import report
 from core.runs import store
 from core.settings import settings
@@ -138,11 +138,11 @@ def test_each_of_many_imported_runs_can_be_opened_and_all_be_compared(open_page:
     assert "1\\. Tiny0 · " in links[2].label
 
 
-@pytest.mark.parametrize("kind", list(bring_in.FORMATS))
+@pytest.mark.parametrize("kind", list(import_files.FORMATS))
 def test_every_format_refuses_nonsense_in_a_sentence(open_page: Open, kind: str):
     app = open_page("data")
     app.segmented_control(key="bring_format").set_value(kind).run()
-    ending = bring_in.FORMATS[kind].endings[0]
+    ending = import_files.FORMATS[kind].endings[0]
     upload(app, (f"nonsense{ending}", b"\x00\xff nonsense"))
     assert not app.exception
     assert len(app.error) == 1
@@ -151,11 +151,11 @@ def test_every_format_refuses_nonsense_in_a_sentence(open_page: Open, kind: str)
 
 
 def test_a_remembered_mapping_that_is_damaged_is_forgotten(home):
-    remembered.remember(["a", "b"], Columns(("a", "b"), "c"))
-    assert remembered.recall(["a", "b"]) == Columns(("a", "b"), "c")
-    assert remembered.recall(["b", "a"]) is None
+    column_mappings.remember(["a", "b"], Columns(("a", "b"), "c"))
+    assert column_mappings.recall(["a", "b"]) == Columns(("a", "b"), "c")
+    assert column_mappings.recall(["b", "a"]) is None
     (settings().home / "table-mappings.json").write_text('{"[\\"a\\", \\"b\\"]": {"options": 3}}')
-    assert remembered.recall(["a", "b"]) is None
+    assert column_mappings.recall(["a", "b"]) is None
 
 
 def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
@@ -174,14 +174,14 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
         "Figures: SVG, PNG, HTML",
         "Report, alive offline",
     ]
-    asked = Asked()
-    with zipfile.ZipFile(io.BytesIO(take_out._benchmark([name], asked))) as archive:
+    asked = SetRule()
+    with zipfile.ZipFile(io.BytesIO(export_files._benchmark([name], asked))) as archive:
         results = json.loads(archive.read("results.json"))
     made = report(evaluation.load(name), 100)
     assert [row["conformal_method"] for row in results] == ["lac", "aps"]
     assert results[0]["avg_set_size"] == made.scores["lac"].mean_set_size
-    book = pd.read_excel(io.BytesIO(take_out._xlsx([name], asked)), sheet_name=None)
+    book = pd.read_excel(io.BytesIO(export_files._xlsx([name], asked)), sheet_name=None)
     assert book["figures"]["coverage"].tolist() == [f.coverage for f in made.scores.values()]
     path = tmp_path / "t.csv"
-    path.write_bytes(take_out.writing.to_csv(take_out.runs_table([name])))
+    path.write_bytes(export_files.writing.to_csv(export_files.runs_table([name])))
     assert table.recognise(table.open_sheet(path)).values == "logits"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.components.runs import SHOWCASE
+from app.components.shared.runs import SHOWCASE
 from core.runs import store
 from tests.conftest import synthetic_run
 from tests.core.runs.answering.conftest import fake_home  # noqa: F401

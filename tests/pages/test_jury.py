@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.jury.experiment import Protocol, run
-from core.runs import juries
+from core.runs.juries import jury_store
 from tests.core.jury.verdicts import jury, seeded_jury
 from tests.pages.conftest import Open, said
 
@@ -16,7 +16,7 @@ from tests.pages.conftest import Open, said
 @pytest.fixture(autouse=True)
 def without_bundled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No jury ships."""
-    monkeypatch.setattr("core.runs.juries.ASSETS", home.parent / "assets")
+    monkeypatch.setattr("core.runs.juries.jury_store.ASSETS", home.parent / "assets")
 
 
 def sent(app) -> dict:
@@ -32,7 +32,7 @@ def test_without_a_jury_it_offers_to_bring_one_in(open_page: Open) -> None:
 
 def test_a_jury_of_a_link(open_page: Open) -> None:
     judged = seeded_jury(120)
-    name = juries.save(judged, name="Mine", origin="a test")
+    name = jury_store.save(judged, name="Mine", origin="a test")
     app = open_page("jury", jury=name, rule="veto", at="40", confidence="platt", judged="all", order="f1")
     assert not app.exception
     assert not app.warning
@@ -48,7 +48,7 @@ def test_a_jury_of_a_link(open_page: Open) -> None:
 
 def test_a_source_without_parts_is_split_in_half(open_page: Open) -> None:
     judged = seeded_jury(80)
-    name = juries.save(
+    name = jury_store.save(
         jury(judged.p_true, judged.labels), name="No parts", origin="a test", notes=["a.txt: 80 of 81 lines joined."]
     )
     app = open_page("jury", jury=name, judged="all")
@@ -58,7 +58,7 @@ def test_a_source_without_parts_is_split_in_half(open_page: Open) -> None:
 
 
 def test_two_jurors_and_folded_parts(open_page: Open) -> None:
-    name = juries.save(seeded_jury(80, 2), name="Two", origin="a test")
+    name = jury_store.save(seeded_jury(80, 2), name="Two", origin="a test")
     app = open_page("jury", jury=name)
     app.session_state["jury_sets_open"] = app.session_state["jury_table_open"] = True
     app.run()
@@ -68,7 +68,7 @@ def test_two_jurors_and_folded_parts(open_page: Open) -> None:
 
 
 def test_nonsense_in_a_link_is_named(open_page: Open) -> None:
-    juries.save(seeded_jury(60), name="Mine", origin="a test")
+    jury_store.save(seeded_jury(60), name="Mine", origin="a test")
     app = open_page("jury", jury="gone", rule="dice", at="200")
     assert not app.exception
     assert "There is no jury gone" in said(app)
@@ -78,7 +78,7 @@ def test_nonsense_in_a_link_is_named(open_page: Open) -> None:
 
 def test_a_jury_that_never_disagrees_is_a_sentence(open_page: Open) -> None:
     judged = seeded_jury(60)
-    name = juries.save(judged.rows(~judged.disagreed), name="Alike", origin="a test")
+    name = jury_store.save(judged.rows(~judged.disagreed), name="Alike", origin="a test")
     app = open_page("jury", jury=name)
     assert not app.exception
     assert "agree on all" in said(app)
@@ -92,11 +92,11 @@ def test_judgements_are_brought_in_on_the_data_page(open_page: Open) -> None:
     app.file_uploader[0].set_value([("mine.csv", content, "text/csv")]).run()
     assert not app.exception
     assert app.dataframe[0].value["Juror"].tolist() == ["juror0", "juror1", "juror2"]
-    assert juries.jury_ids() == []
+    assert jury_store.jury_ids() == []
     next(button for button in app.button if button.label.startswith("Keep")).click().run()
     assert "is kept" in said(app)
-    (name,) = juries.jury_ids()
-    assert juries.read_record(name).answers == 60
+    (name,) = jury_store.jury_ids()
+    assert jury_store.read_record(name).answers == 60
 
 
 def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page: Open) -> None:
@@ -110,8 +110,8 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     assert "of the pairs the first answer is better" in said(app)
     assert "are right" not in said(app)
     next(button for button in app.button if button.label.startswith("Keep")).click().run()
-    (name,) = juries.jury_ids()
-    assert juries.read(name).pairwise
+    (name,) = jury_store.jury_ids()
+    assert jury_store.read(name).pairwise
     page = open_page("jury", jury=name, judged="all")
     assert not page.exception
     assert sent(page)["pairwise"] is True

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from core.pocket.jury import SPECS
-from core.runs import jury_path
-from core.runs.jury_path import PathSpec
-from core.runs.lock import take
+from core.runs.agent.file_lock import take
+from core.runs.juries import jury_pipeline
+from core.runs.juries.jury_pipeline import PathSpec
+from pocket_world.jury import SPECS
 from tests.pages.conftest import Open, said
 
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[PathSpec]:
-    """What was asked for; tests/core/runs/test_jury_path.py has the real launch."""
+    """What was asked for; tests/core/runs/juries/test_jury_pipeline.py has the real launch."""
     asked: list[PathSpec] = []
-    monkeypatch.setattr("core.runs.jury_job.launch", asked.append)
+    monkeypatch.setattr("core.runs.juries.jury_job.launch", asked.append)
     return asked
 
 
@@ -35,7 +35,7 @@ def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: li
     assert not app.exception
     (spec,) = launched
     assert replace(spec, samples=None) == SPECS["pocket-1m"]
-    assert spec.samples >= len(jury_path.drawn(SPECS["pocket-1m"]))
+    assert spec.samples >= len(jury_pipeline.drawn(SPECS["pocket-1m"]))
 
 
 def test_a_jury_is_asked_for(open_page: Open, launched: list[PathSpec]) -> None:
@@ -57,8 +57,8 @@ def test_one_juror_is_no_jury(open_page: Open, launched: list[PathSpec]) -> None
 
 def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
     spec = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
-    path_id = jury_path.create(spec)
-    folder = jury_path.folder_of(path_id)
+    path_id = jury_pipeline.create(spec)
+    folder = jury_pipeline.folder_of(path_id)
     state = {"stage": "tune", "state": "running", "done": 7, "total": 100, "what": "pocket-1m-2", "losses": [0.7, 0.5]}
     (folder / "state.json").write_text(json.dumps(state))
     lock = take(folder / "lock")

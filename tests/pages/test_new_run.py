@@ -16,15 +16,16 @@ import pytest
 import streamlit as st
 
 from app import live, preview
-from app.words import clock
+from app.formatting import clock
 from core.cli import parser
 from core.commands.runs import specs_of
 from core.errors import RunError
-from core.runs import groups, house, store
-from core.runs.asked import draw_questions, pinned, prompts
-from core.runs.gpus import Reading
+from core.runs import groups, store
+from core.runs.devices.nvml import GpuMetrics
+from core.runs.prompts import draw_questions, pinned, prompts
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
+from core.runs.storage import trash
 from core.runs.store import Progress
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
@@ -246,7 +247,7 @@ def test_short_and_long_are_the_modes_of_the_command_line(open_page: Open, asked
 
 def test_a_model_that_is_nowhere_is_one_sentence(open_page: Open, asked: list[Any], monkeypatch: Any, tmp_path: Path):
     # As if it had been typed: AppTest can't choose what is not among the options.
-    monkeypatch.setattr("app.components.launch.known_models", lambda: [str(tmp_path / "no-model")])
+    monkeypatch.setattr("app.components.new_run.form.known_models", lambda: [str(tmp_path / "no-model")])
     app = open_page("new_run")
     assert not app.exception
     assert len(app.error) == 1
@@ -322,7 +323,7 @@ def test_a_repeat_puts_the_results_into_the_bin_and_asks_again(open_page: Open, 
     assert not app.exception
     assert not app.error
     assert [spec.run_id for spec in asked] == [run_id]
-    assert [each.run_id for each in house.binned()] == [run_id]
+    assert [each.run_id for each in trash.binned()] == [run_id]
 
 
 def test_a_matrix_says_what_it_takes_and_becomes_one_group(open_page: Open, asked: list[Any]):
@@ -521,20 +522,20 @@ def test_the_shelf_lists_disk_use_and_the_bin_is_emptied_by_hand(open_page: Open
     app.session_state["shelf"] = True
     app.run()
     assert "1 run, " in said(app)
-    house.put_in_bin(store.folder_of(run_id))
+    trash.put_in_bin(store.folder_of(run_id))
     app.session_state["bin"] = True
     app.run()
     assert f"{run_id}: " in said(app)
     next(button for button in app.button if button.label.startswith("Empty the bin")).click().run()
-    assert house.binned() == []
+    assert trash.binned() == []
 
 
 def test_a_gpu_its_way_of_scoring_and_its_budget_are_shown(open_page: Open, asked: list[Any], monkeypatch: Any):
     run_id = synthetic_run()
     said_by_engine = {"device": "cuda", "rung": "packed rows", "budget": {"bytes": 6_080_855_040}}
     store.update_record(run_id, state="running", ended=None, provenance={"engine": said_by_engine})
-    card = Reading(0, "GPU-1", "NVIDIA H200", 140.0, 12.34, 0.83, 61)
-    monkeypatch.setattr("core.runs.readings.latest", lambda: {"here:gpu0": card})
+    card = GpuMetrics(0, "GPU-1", "NVIDIA H200", 140.0, 12.34, 0.83, 61)
+    monkeypatch.setattr("core.runs.devices.gpu_metrics.latest", lambda: {"here:gpu0": card})
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(run_id, worker="here:gpu0")])
     text = said(open_page("new_run"))
     assert "NVIDIA H200 · 12.3 of 140 GiB in use · 83 % busy · 61 °C · scores by packed rows" in text

@@ -10,7 +10,7 @@ import pytest
 from core.exchange import bluq
 from core.exchange.imported import save
 from core.reports import evaluation
-from core.reports.alike import alike
+from core.reports.overview.similar_accuracy import alike
 from core.reports.report import report
 from core.runs import store
 from tests.app.golden import CASES

@@ -15,8 +15,9 @@ from core.perplexity.figures import token_weighted
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
-from core.runs import losses, store
-from core.runs.execute import execute
+from core.runs import store
+from core.runs.execution import perplexity_run
+from core.runs.execution.execute import execute
 from tests.pages.conftest import Open, said
 
 MODEL = "pocket-1m"
@@ -38,7 +39,7 @@ CHOICES = tuple(Choice((Message("user", f"I am sad, {i}."),), ("Why?", "Ball.", 
 
 def measure(*prompts: SystemPrompt, **changes) -> str:
     asked = Request(prompts or (FITTING, UNFITTING, EMPTY), **({"conversations": (TALK,)} | changes))
-    return execute(losses.spec_of(asked, MODEL))
+    return execute(perplexity_run.spec_of(asked, MODEL))
 
 
 def metrics(app: AppTest) -> list[str]:
@@ -60,7 +61,7 @@ def test_an_empty_home_says_what_would_be_here_and_asks_for_it(open_page: Open, 
     app.button(key="words_measure").click().run()
     assert not app.exception
     (spec,) = asked
-    request = losses.read_request(spec)
+    request = perplexity_run.read_request(spec)
     assert [prompt.text for prompt in request.prompts] == [FITTING.text, "You are a pirate.", ""]
     assert request.conversations == conversations.bundled()
     assert (request.mode, request.exchanges) == ("standard", 2)
@@ -68,7 +69,7 @@ def test_an_empty_home_says_what_would_be_here_and_asks_for_it(open_page: Open, 
 
 def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: Open):
     name = measure()
-    found = losses.read(name).messages
+    found = perplexity_run.read(name).messages
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, message="2")
     assert not app.exception
     a, b = (found[prompt.digest, TALK.digest] for prompt in (FITTING, UNFITTING))
@@ -95,7 +96,7 @@ def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: 
 
 def test_a_model_that_is_worse_than_uniform_guessing_is_said_to_be(open_page: Open):
     name = measure()
-    found = losses.read(name)
+    found = perplexity_run.read(name)
     assert found.vocabulary == 5120
     worse = token_weighted(found.messages[FITTING.digest, TALK.digest]) > 5120
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
@@ -118,7 +119,7 @@ def test_only_what_is_missing_is_asked_for(open_page: Open, monkeypatch: pytest.
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
     app.button(key="words_measure").click().run()
     (spec,) = asked
-    request = losses.read_request(spec)
+    request = perplexity_run.read_request(spec)
     assert (request.prompts, request.conversations) == ((UNFITTING,), (TALK,))
 
 
@@ -169,7 +170,7 @@ def test_a_failed_run_is_said(open_page: Open, monkeypatch: pytest.MonkeyPatch):
 
 def test_choices_have_accuracy_and_sets(open_page: Open):
     name = measure(FITTING, UNFITTING, EMPTY, choices=CHOICES)
-    found = losses.read(name).messages[FITTING.digest, choices.digest_of(CHOICES)]
+    found = perplexity_run.read(name).messages[FITTING.digest, choices.digest_of(CHOICES)]
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
     app.session_state["choices_open"] = True
     app.run()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.cli import main
-from core.reports import prompting
-from core.reports.benchmark import Asked
+from core.reports.compare.benchmark import SetRule
+from core.reports.prompting import experiments
 from core.runs import store
 from core.tasks import bank
 from tests.conftest import synthetic_questions
@@ -23,10 +23,10 @@ def asked(home, monkeypatch: pytest.MonkeyPatch):
 
 
 def the_readings():
-    ((_, records),) = prompting.experiments(
+    ((_, records),) = experiments.experiments(
         store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)
     ).items()
-    return prompting.readings(records)
+    return experiments.readings(records)
 
 
 def test_an_empty_home_says_what_would_be_here_and_offers_the_launch(open_page: Open):
@@ -41,7 +41,7 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
     app = open_page("prompting", alpha="200", shots="2", method="letters", beside="unconditional")
     assert not app.exception
     chosen = [one for one in the_readings() if one.shots == 2 and one.method in ("letters", "unconditional")]
-    rows = prompting.figures(chosen, [prompting.evaluate(one) for one in chosen], Asked(200, ("lac",)))
+    rows = experiments.figures(chosen, [experiments.evaluate(one) for one in chosen], SetRule(200, ("lac",)))
     shown = [metric.value for metric in app.metric][:6]
     assert shown == [
         text
@@ -70,12 +70,12 @@ def test_other_ways_and_shots_are_chosen(asked, open_page: Open):
 
 def test_a_card_shows_both_readings(asked, open_page: Open):
     letters, *_ = [one for one in the_readings() if one.method == "letters"]
-    run = prompting.evaluate(letters)
+    run = experiments.evaluate(letters)
     name = str(run.ids[run.test[3]])
     app = open_page("prompting", question=name)
     assert f"Question {name}" in said(app)
     card = next(frame.value for frame in app.dataframe if "first_in" in frame.value)
-    sets = prompting.sets_of(letters, run, 100, score="lac").side(name)
+    sets = experiments.sets_of(letters, run, 100, score="lac").side(name)
     assert card["first"].tolist() == pytest.approx(list(sets.probabilities))
     assert card["first_in"].tolist() == ["in" if member else "out" for member in sets.members]
     assert sum("(the truth)" in option for option in card["option"]) == 1

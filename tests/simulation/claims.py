@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pandas as pd
 
-from core.reports.claims import NO_TENDENCY, SUPPORTED, Claim, claims
+from core.reports.compare.claims import NO_TENDENCY, SUPPORTED, PublishedClaim, claims
 from tests.simulation.case import INTERVAL, TEST, Case
 
 TASKS = ("qa", "rc", "ci")
 
 
-def _drawn(seed: int, n: int, correlation: float) -> Claim:
+def _drawn(seed: int, n: int, correlation: float) -> PublishedClaim:
     """The claim on n models whose accuracy and mean set size are a normal pair of the correlation."""
     rng = np.random.default_rng([seed, n, round(1000 * (1 + correlation))])
     x = rng.standard_normal(n)
@@ -39,7 +39,7 @@ def verdict_alarmed(seed: int, *, n: int) -> bool:
     return _drawn(seed, n, 0.0).verdict in (SUPPORTED, NO_TENDENCY)
 
 
-def _tuned(seed: int, n: int, effect: float) -> Claim:
+def _tuned(seed: int, n: int, effect: float) -> PublishedClaim:
     """n base models and their tuned ones on three tasks; tuning changes a model's sets by ``effect`` on average."""
     rng = np.random.default_rng([seed, n, 0x7D])
     rows = []

@@ -15,7 +15,7 @@ import pandas as pd
 
 from core.jury.adjudication import adjudicate
 from core.jury.agreement import Agreement, Estimate, agreement
-from core.jury.experiment import Experiment, Protocol, calibration_size, kept, measures, run, split
+from core.jury.experiment import JuryExperiment, Protocol, calibration_size, kept, measures, run, split
 from core.jury.judgements import Judgements
 from core.reports.jury import left_out, reliability, risk
 from tests.simulation.case import INTERVAL, Case
@@ -39,7 +39,7 @@ def law(n: int, seed: int) -> Judgements:
 
 
 @lru_cache(maxsize=2000)
-def tried(n: int, seed: int) -> Experiment:
+def tried(n: int, seed: int) -> JuryExperiment:
     return run(law(n, seed), PROTOCOL)
 
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from core.perplexity.figures import Message, Paired
-from core.reports.perplexity import Chosen, overall
+from core.perplexity.figures import Paired, ScoredMessage
+from core.reports.perplexity import ChoiceScores, overall
 from tests.simulation.case import INTERVAL, TEST, Case
 
 SIZES = (9, 10, 8, 9, 9, 9, 10, 9, 9)
@@ -20,8 +20,8 @@ BETWEEN, WITHIN = 0.12, 0.15
 def compared(seed: int, sizes: tuple[int, ...], *, count: int, effect: float, between: float = BETWEEN) -> Paired:
     """Two prompts on ``count`` conversations, messages of one of which share an effect; the mean effect is known."""
     rng = np.random.default_rng([seed, count, len(sizes)])
-    a: dict[str, tuple[Message, ...]] = {}
-    b: dict[str, tuple[Message, ...]] = {}
+    a: dict[str, tuple[ScoredMessage, ...]] = {}
+    b: dict[str, tuple[ScoredMessage, ...]] = {}
     for i in range(count):
         size = sizes[i % len(sizes)]
         # Messages have longer tails than a normal law: some words move far.
@@ -33,8 +33,8 @@ def compared(seed: int, sizes: tuple[int, ...], *, count: int, effect: float, be
     return overall(a, b)
 
 
-def _message(loss: float) -> Message:
-    return Message(1, ("word",), np.array([loss], dtype=np.float64))  # type: ignore[arg-type]
+def _message(loss: float) -> ScoredMessage:
+    return ScoredMessage(1, ("word",), np.array([loss], dtype=np.float64))  # type: ignore[arg-type]
 
 
 def difference_held(seed: int, sizes: tuple[int, ...], count: int, between: float = BETWEEN) -> bool:
@@ -49,7 +49,7 @@ def difference_alarms(seed: int, sizes: tuple[int, ...], count: int, between: fl
 def share_held(seed: int, n: int) -> bool:
     """Whether the interval of the share of n choices made right holds the share of all such choices."""
     right = np.random.default_rng([seed, n]).random(n) < 0.4
-    found = Chosen(np.where(right[:, None], [1.0, 0.0], [0.0, 1.0]), np.zeros(n, dtype=np.int64))
+    found = ChoiceScores(np.where(right[:, None], [1.0, 0.0], [0.0, 1.0]), np.zeros(n, dtype=np.int64))
     low, high = found.interval
     return low <= 0.4 <= high
 

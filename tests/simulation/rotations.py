@@ -1,8 +1,8 @@
 """Questions that are asked in several orders count once: the intervals of letters and of the options' order.
 
 A question's logits are the same for an option wherever it stands, up to noise and a taste for letters, so its orders
-depend on each other. The shown figures are those of :func:`core.reports.option_order.option_order`, for which
-:func:`~core.reports.option_order.of_orders` computes them.
+depend on each other. The shown figures are those of :func:`core.reports.prompting.option_order.option_order`, for which
+:func:`~core.reports.prompting.option_order.of_orders` computes them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.conformal.probabilities import log_softmax, softmax
-from core.reports import option_order as order
 from core.reports.evaluation import Evaluation
-from core.reports.option_order import OptionOrder, of_orders
+from core.reports.prompting import option_order as order
+from core.reports.prompting.option_order import OptionOrder, of_orders
 from core.runs.spec import RunSpec
 from tests.simulation.case import INTERVAL, TEST, Case
 

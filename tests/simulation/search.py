@@ -10,7 +10,7 @@ from core.conformal.mondrian import least_covered_p_value
 from core.conformal.shift import exchangeability_p_value
 from core.conformal.threshold import exact
 from core.records import FloatArray, IntArray
-from core.reports.shifted import Search, Side, search
+from core.reports.alpha_lab.covariate_shift import ScoredQuestions, Search, search
 from tests.simulation.case import TEST, Case
 
 SIGNIFICANT = 0.05
@@ -25,13 +25,15 @@ def shuffled(rng: np.random.Generator, n: int, subjects: int, *, tied: bool) -> 
     return scores, rng.permutation(np.repeat(np.arange(subjects), sizes))
 
 
-def searched(seed: int, n: int, subjects: int, *, tied: bool = False) -> tuple[Search, list[Side]]:
+def searched(seed: int, n: int, subjects: int, *, tied: bool = False) -> tuple[Search, list[ScoredQuestions]]:
     """The worst of all pairs of subjects that are alike."""
     scores, codes = shuffled(np.random.default_rng([seed, n, subjects]), n, subjects, tied=tied)
     sides = []
     for code in range(subjects):
         true = scores[codes == code]
-        sides.append(Side(str(code), np.zeros((0, 2)), np.zeros(len(true), dtype=np.int64), true[:, None], true))
+        sides.append(
+            ScoredQuestions(str(code), np.zeros((0, 2)), np.zeros(len(true), dtype=np.int64), true[:, None], true)
+        )
     found = search(sides, seed=seed)
     assert found is not None
     return found, sides

@@ -15,17 +15,17 @@ from functools import lru_cache, partial
 import numpy as np
 from scipy.special import betaincinv
 
-from core.conformal.bootstrap import Estimate, SetEstimates, Side, difference_intervals
+from core.conformal.bootstrap import Estimate, PairedRun, SetEstimates, difference_intervals
 from core.conformal.permutation import Swappable, swap_test
 from core.conformal.probabilities import log, softmax
 from core.conformal.scores import score, true_scores
 from core.conformal.threshold import rank
 from core.records import BoolArray, FloatArray, IntArray
+from core.reports.compare.paired import difference, mcnemar
 from core.reports.evaluation import Evaluation
-from core.reports.formed import form
-from core.reports.paired import difference, mcnemar
-from core.reports.perplexity import Chosen, choice_sets
+from core.reports.perplexity import ChoiceScores, choice_sets
 from core.reports.report import set_estimates
+from core.reports.scored_sets import form
 from core.runs.spec import RunSpec
 from tests.simulation.case import INTERVAL, TEST, Case
 
@@ -144,7 +144,7 @@ def _by_letter(n: int) -> float:
 def _endings(seed: int, *, n: int) -> bool:
     """Sets of endings: half of 2n choices calibrates."""
     run = drawn_run(seed, n, SATURATED)
-    sets = choice_sets(Chosen(np.log(run.probabilities), run.labels), ALPHA, seed=seed)
+    sets = choice_sets(ChoiceScores(np.log(run.probabilities), run.labels), ALPHA, seed=seed)
     low, high = sets.size_interval
     return low <= expected(SATURATED, "lac", n)[0] <= high
 
@@ -167,7 +167,7 @@ def _two(seed: int, n: int, law: Law, name: str, lead: float) -> tuple[Swappable
 
 
 def _interval_of(first: Swappable, second: Swappable, seed: int) -> SetEstimates:
-    sides = [Side(of.calibration[0], of.alone, of.test[0], of.right[0], of.options) for of in (first, second)]
+    sides = [PairedRun(of.calibration[0], of.alone, of.test[0], of.right[0], of.options) for of in (first, second)]
     return difference_intervals(*sides, ALPHA, seed=seed)
 
 

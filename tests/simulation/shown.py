@@ -29,12 +29,12 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "set size: interval of a difference in size",
         "set size: interval of a difference in UAcc",
     ),
-    "core.reports.paired.Difference": ("set size: interval of a difference in accuracy",),
-    "core.reports.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
+    "core.reports.compare.paired.Difference": ("set size: interval of a difference in accuracy",),
+    "core.reports.compare.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
     # Found by search
     "core.conformal.mondrian.least_covered_p_value": ("search: least covered",),
     "core.conformal.shift.exchangeability_p_value": ("search: a pair chosen beforehand",),
-    "core.reports.shifted.Search": ("search: worst pair",),
+    "core.reports.alpha_lab.covariate_shift.Search": ("search: worst pair",),
     # Calibration
     "core.calibration.estimate.Estimate": (
         "ECE",
@@ -52,10 +52,10 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.calibration.consistency.CalibrationTest": ("p-value of the ECE", "Spiegelhalter's z"),
     "core.calibration.reliability.ReliabilityBin": ("accuracy of a bin", "a calibrated model's band"),
     # Questions in several orders
-    "core.reports.option_order.OptionOrder": ("rotations, PPA", "rotations, questions whose choice changes"),
-    "core.reports.option_order.SetStability": ("rotations, sets that stay the same",),
-    "core.reports.option_order._rate_intervals": ("rotations, how often A is picked",),
-    "core.reports.option_order.letters_p_value": ("rotations, test of the letters",),
+    "core.reports.prompting.option_order.OptionOrder": ("rotations, PPA", "rotations, questions whose choice changes"),
+    "core.reports.prompting.option_order.SetStability": ("rotations, sets that stay the same",),
+    "core.reports.prompting.option_order._rate_intervals": ("rotations, how often A is picked",),
+    "core.reports.prompting.option_order.letters_p_value": ("rotations, test of the letters",),
     # Juries
     "core.jury.agreement.Estimate": (
         "jury, Cohen's kappa",
@@ -77,9 +77,9 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.perplexity.figures.Paired": ("perplexity: interval of A − B", "perplexity: p-value of A − B"),
     "core.perplexity.figures.mean_interval": ("perplexity: interval of A − B",),
     # Published claims
-    "core.reports.claims.Claim": ("claims:",),
-    "core.reports.claims._spearman_interval": ("claims: interval of Spearman's ρ",),
-    "core.reports.claims._spearman_p": ("claims: p of Spearman's ρ",),
+    "core.reports.compare.claims.PublishedClaim": ("claims:",),
+    "core.reports.compare.claims._spearman_interval": ("claims: interval of Spearman's ρ",),
+    "core.reports.compare.claims._spearman_p": ("claims: p of Spearman's ρ",),
 }
 """A place → how the names of its simulations begin."""
 
@@ -90,21 +90,24 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.conformal.bootstrap.strata_intervals",
         "core.conformal.bootstrap.difference_intervals",
     ),
-    "core.reports.benchmark.results_json": ("core.conformal.bootstrap.intervals", "core.calibration.estimate.Estimate"),
-    "core.reports.benchmark.run_rows": (
+    "core.reports.compare.benchmark.results_json": (
+        "core.conformal.bootstrap.intervals",
+        "core.calibration.estimate.Estimate",
+    ),
+    "core.reports.compare.benchmark.run_rows": (
         "core.conformal.bootstrap.intervals",
         "core.conformal.coverage.beta_binomial_band",
         "core.conformal.coverage.share_interval",
         "core.calibration.estimate.Estimate",
     ),
-    "core.reports.calibrated.figures_frame": (
+    "core.reports.calibration.calibrated.figures_frame": (
         "core.calibration.estimate.Estimate",
         "core.calibration.consistency.CalibrationTest",
     ),
-    "core.reports.calibrated.nominal_coverage": ("core.conformal.coverage.beta_binomial_band",),
-    "core.reports.claims.Correlation": (
-        "core.reports.claims._spearman_interval",
-        "core.reports.claims._spearman_p",
+    "core.reports.calibration.calibrated.nominal_coverage": ("core.conformal.coverage.beta_binomial_band",),
+    "core.reports.compare.claims.Correlation": (
+        "core.reports.compare.claims._spearman_interval",
+        "core.reports.compare.claims._spearman_p",
     ),
     "core.reports.frames.overview_at": (
         "core.conformal.bootstrap.intervals",
@@ -124,14 +127,17 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.reports.jury.SetsFigures": ("core.conformal.coverage.beta_binomial_band",),
     "core.reports.jury.calibration_errors": ("core.calibration.estimate.Estimate",),
     "core.reports.jury.to_json": ("core.jury.agreement.Estimate",),
-    "core.reports.lesson._shift": ("core.reports.shifted.Search",),
+    "core.reports.lesson._shift": ("core.reports.alpha_lab.covariate_shift.Search",),
     "core.reports.lesson._subjects": ("core.conformal.mondrian.least_covered_p_value",),
     "core.reports.lesson.facts": ("core.conformal.coverage.beta_binomial_band",),
-    "core.reports.letter_answers.Invalid": ("core.conformal.coverage.share_interval",),
+    "core.reports.prompting.letter_answers.Invalid": ("core.conformal.coverage.share_interval",),
     "core.reports.one_question.option_frame": ("core.conformal.pvalues.p_values",),
     "core.reports.perplexity.ChoiceSets": ("core.conformal.bootstrap.intervals",),
     "core.reports.perplexity._difference": ("core.perplexity.figures.Paired",),
-    "core.reports.prompting._pair_row": ("core.reports.paired.Pair", "core.reports.paired.Difference"),
+    "core.reports.prompting.experiments._pair_row": (
+        "core.reports.compare.paired.Pair",
+        "core.reports.compare.paired.Difference",
+    ),
     "core.reports.report.Report": ("core.calibration.estimate.Estimate",),
     "core.reports.report.ScoreReport": (
         "core.conformal.bootstrap.intervals",
@@ -140,7 +146,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.conformal.coverage.strata_p_value",
     ),
     "core.reports.report.SizeCoverage": ("core.conformal.coverage.share_interval",),
-    "core.reports.shifted.Shifted": ("core.conformal.shift.exchangeability_p_value",),
+    "core.reports.alpha_lab.covariate_shift.Shifted": ("core.conformal.shift.exchangeability_p_value",),
     "core.reports.tokens.figures_frame": ("core.calibration.estimate.Estimate",),
 }
 """A place that shows what others compute → these."""
@@ -148,8 +154,8 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
 NO_INTERVAL: dict[str, str] = {
     "core.jury.confidence._p_value": "the confidence of one verdict, a scale and no test; its conformal p-value is "
     "that of core.conformal.pvalues",
-    "core.reports.paired.holm": "Holm's correction of p-values that are simulated one by one; it is proved for any",
-    "core.reports.prompting.option_scores": "log-probabilities",
+    "core.reports.compare.paired.holm": "Holm's correction, proved for any p-values; those are simulated one by one",
+    "core.reports.prompting.experiments.option_scores": "log-probabilities",
     "core.runs.store.write_bare": "log-probabilities",
 }
 """A place whose name looks like one → what it is."""

@@ -1,10 +1,9 @@
 """The alpha lab's component: the data goes over once, a moving alpha is computed in the browser.
 
-``draws``, ``scores``, ``pool``, ``conformal``, ``laws`` and ``redraw`` hold the arithmetic of :mod:`core.conformal`;
-``elements``, ``svg``, ``words``, ``saturated``, ``figures``, ``forest``, ``luck``, ``bugs``, ``cards``, ``switches``
-and ``questions`` show; ``alpha_lab`` joins them. Data stays the same between reruns, so that streamlit sends a
-reference instead of the arrays: what the browser starts from (the seed) changes only where the view was changed by
-other than the component, by a link or the way back.
+``random_numbers``, ``scores``, ``sets`` and ``coverage_distributions`` of the shared scripts, and ``splits`` and
+``redraw`` here, hold the arithmetic of :mod:`core.conformal`. The other scripts draw, and ``alpha_lab`` joins them.
+Data stays the same between reruns, so that streamlit sends a reference instead of the arrays. What the browser starts
+from (the seed) changes only where something else than the component changed the view: a link, or the way back.
 """
 
 from __future__ import annotations
@@ -17,33 +16,12 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.components.scripts import bundle
+from app.components.shared.scripts import LIVE_CSS, bundle
 from app.state import LAB_NAMES, View
 from core.conformal.scores import SCORES
 
 HERE = Path(__file__).parent
-OWN = (
-    "draws.js",
-    "scores.js",
-    "conformal.js",
-    "pool.js",
-    "laws.js",
-    "redraw.js",
-    "elements.js",
-    "svg.js",
-    "words.js",
-    "saturated.js",
-    "figures.js",
-    "forest.js",
-    "luck.js",
-    "bugs.js",
-    "save.js",
-    "cards.js",
-    "switches.js",
-    "questions.js",
-    "alpha_lab.js",
-)
-SCRIPTS = tuple(HERE / name for name in OWN)
+SCRIPT = HERE / "alpha_lab.js"
 GLOSSES = {
     "lac": "keeps each option that is probable enough",
     "aps": "keeps the likeliest options until they sum high enough",
@@ -59,8 +37,8 @@ GLOSSES = {
 _mount = st.components.v2.component(
     "hedge_alpha_lab",
     html=(HERE / "alpha_lab.html").read_text(encoding="utf-8"),
-    css=(HERE / "alpha_lab.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPTS),
+    css=LIVE_CSS.read_text(encoding="utf-8"),
+    js=bundle(SCRIPT),
 )
 _SCORES = [
     {"name": name, "title": of.title, "gloss": GLOSSES[name], "sentence": of.sentence, "formula": of.formula}

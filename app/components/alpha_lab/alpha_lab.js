@@ -1,21 +1,21 @@
 // The lab: data comes in once, a moving alpha recomputes every set and paints within the frame, and only the value
 // at which a person lets go is sent to Python.
 
-import { say, shownAlpha } from "./elements.js";
+import { say, shownAlpha } from "../shared/dom.js";
 import { Bugs } from "./bugs.js";
 import { Card } from "./cards.js";
-import { accuracy, byClass, byGroup, curves, evaluate, histogram, prepare, scoreRange, uacc } from "./conformal.js";
+import { accuracy, byClass, byGroup, curves, evaluate, histogram, prepare, scoreRange, uacc } from "../shared/sets.js";
 import { bySizeFigure, curveFigure, scoresFigure, sizesFigure, stripFigure, stripReach } from "./figures.js";
 import { forestFigure, strataSaid } from "./forest.js";
-import { bands, guaranteePValue, shareInterval, strataBand } from "./laws.js";
-import { Luck } from "./luck.js";
-import { lookAt, makePool } from "./pool.js";
+import { bands, guaranteePValue, shareInterval, strataBand } from "../shared/coverage_distributions.js";
+import { Luck } from "./resampling.js";
+import { lookAt, makePool } from "./splits.js";
 import { Questions, questionTexts } from "./questions.js";
-import { canSaturate, saturatedText } from "./saturated.js";
+import { canSaturate, saturatedText } from "../shared/saturation.js";
 import { savePng, saveSvg, standAlone } from "./save.js";
-import { MARKS } from "./svg.js";
+import { MARKS } from "../shared/svg.js";
 import { Switches } from "./switches.js";
-import { fullSetText, fullStrataText, percent, promise, summary } from "./words.js";
+import { fullSetText, fullStrataText, percent, promise, summary } from "../shared/formatting.js";
 
 const REPORT_AFTER_MS = 60, SPEAK_AFTER_MS = 500, BUILD_AFTER_MS = 120;
 const BINS = 50, PAGE_STEP = 10;

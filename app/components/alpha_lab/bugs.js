@@ -1,12 +1,12 @@
 // What five ways of finding the threshold wrongly cost. With hundreds of calibration questions most of them cost almost
 // nothing, so this panel draws splits with few questions of its own choosing and says so.
 
-import { THOUSAND, rank } from "./conformal.js";
-import { draw, say, shownAlpha } from "./elements.js";
-import { DRAWS, FRAME_MS, STILL_MS, spread } from "./luck.js";
+import { THOUSAND, rank } from "../shared/sets.js";
+import { draw, say, shownAlpha } from "../shared/dom.js";
+import { DRAWS, FRAME_MS, STILL_MS, spread } from "./resampling.js";
 import { PROCEDURES, procedureFits, redrawer } from "./redraw.js";
-import { MARKS, canvas, linear, roundTicks } from "./svg.js";
-import { counted } from "./words.js";
+import { MARKS, canvas, linear, roundTicks } from "../shared/svg.js";
+import { counted } from "../shared/formatting.js";
 
 // 19 questions put the right procedure exactly on target at alpha 0.1: the 18th smallest score of 19 covers 18/20. There
 // "higher" and "summed again" show. At alpha 0.01 the rank is 20 of 19, where "clamped" and "linear" break the promise.

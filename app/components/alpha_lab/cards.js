@@ -1,7 +1,7 @@
 // The two scores side by side: large figures for what moves.
 
-import { say } from "./elements.js";
-import { counted, percent, tuningHint, tuningText, verdict } from "./words.js";
+import { say } from "../shared/dom.js";
+import { counted, percent, tuningHint, tuningText, verdict } from "../shared/formatting.js";
 
 const BAND_HINT = "Coverage on this test set lies in the band for 95\u00a0% of calibration and test draws, where the guarantee holds. " +
   "Dark: luck of the calibration draw alone; light: that of the test questions too.";

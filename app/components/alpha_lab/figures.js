@@ -1,8 +1,8 @@
 // The figures that compare the two chosen scores: axes and curves are drawn once and at each change of size, a moving
 // alpha changes a few attributes. A slot is a score in its place: {side, name, title, ink, mark}.
 
-import { draw, put, say } from "./elements.js";
-import { MARGIN, MARKS, areaPath, asPercent, axes, canvas, linePath, linear, roundTicks, steps } from "./svg.js";
+import { draw, put, say } from "../shared/dom.js";
+import { MARGIN, MARKS, areaPath, asPercent, axes, canvas, linePath, linear, roundTicks, steps } from "../shared/svg.js";
 
 // Coverage or mean set size against alpha, with a line and a mark a score; returns what moves it.
 export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat, bands }) {

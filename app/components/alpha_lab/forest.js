@@ -1,7 +1,7 @@
 // Coverage within each subject or letter: a row each, with what it was calibrated and tested on and an exact interval.
 
-import { draw, put } from "./elements.js";
-import { MARKS, asPercent, canvas, linear } from "./svg.js";
+import { draw, put } from "../shared/dom.js";
+import { MARKS, asPercent, canvas, linear } from "../shared/svg.js";
 
 const ROW = 26, TOP = 22, BOTTOM = 26;
 

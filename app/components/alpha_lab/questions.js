@@ -1,8 +1,8 @@
 // Test questions with their options, probabilities and sets: filtered, as cards or as rows. Everything that came from
 // data enters the page as text (textContent), never as markup.
 
-import { memberRow } from "./conformal.js";
-import { make, say } from "./elements.js";
+import { memberRow } from "../shared/sets.js";
+import { make, say } from "../shared/dom.js";
 
 const CARDS = 6, ROWS = 20, WORDS_AT_MOST = 8;
 const FIRST_LETTER = "A".charCodeAt(0); // letters stay those of the run where E and F are left out

@@ -1,7 +1,7 @@
 // What luck does, and what bugs cost: core/conformal/redraw.py says what the procedures are.
 
-import { THOUSAND, countUpTo, rank } from "./conformal.js";
-import { PURPOSES, hashes, smallestAt } from "./draws.js";
+import { THOUSAND, countUpTo, rank } from "../shared/sets.js";
+import { PURPOSES, hashes, smallestAt } from "../shared/random_numbers.js";
 
 const WITHOUT_LIMIT = Infinity;
 

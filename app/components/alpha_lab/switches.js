@@ -1,7 +1,7 @@
 // What the sets are made by and from: scores, empty sets, E and F, strata, the number of calibration questions, the split.
 
-import { say } from "./elements.js";
-import { counted } from "./words.js";
+import { say } from "../shared/dom.js";
+import { counted } from "../shared/formatting.js";
 
 const STEPS = 240;
 const LARGEST_SPLIT = 999_999;

@@ -16,18 +16,16 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
-from app.components.alpha_lab import HERE as LAB
-from app.components.scripts import bundle
+from app.components.shared.scripts import bundle
 from app.state import View
 from core.jury.adjudication import RULES
-from core.jury.experiment import MEASURES, Experiment
-from core.reports.jury import Bench
+from core.jury.experiment import MEASURES, JuryExperiment
+from core.reports.jury import JurySplit
 
 KEY = "jury"
 SEED_KEY = "jury_seed"
 HERE = Path(__file__).parent
-OWN = ("verdicts.js", "cases.js", "jury.js")
-SCRIPTS = (*(LAB / name for name in ("elements.js", "svg.js", "laws.js")), *(HERE / name for name in OWN))
+SCRIPT = HERE / "jury.js"
 NAMES = ("rule", "at", "cases", "order", "card")
 """What of a view the component shows and changes."""
 
@@ -35,7 +33,7 @@ _mount = st.components.v2.component(
     "hedge_jury",
     html=(HERE / "jury.html").read_text(encoding="utf-8"),
     css=(HERE / "jury.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPTS),
+    js=bundle(SCRIPT),
 )
 
 
@@ -49,7 +47,9 @@ class _Seed:
     shown: dict[str, Any]
 
 
-def jury(bench: Bench, found: Experiment, risk: pd.DataFrame, *, version: str, view: View, pairwise: bool) -> None:
+def jury(
+    bench: JurySplit, found: JuryExperiment, risk: pd.DataFrame, *, version: str, view: View, pairwise: bool
+) -> None:
     """Mount one split's answers (``bench``) with what the experiment found of each rule, and what each is worth where
     it abstains (``risk``, :func:`core.reports.jury.risk`); ``version`` names the data. ``pairwise``: an answer is
     a pair, and True means that the first is better."""
@@ -73,7 +73,7 @@ def jury(bench: Bench, found: Experiment, risk: pd.DataFrame, *, version: str, v
     )
 
 
-def _numbers(bench: Bench) -> Any:
+def _numbers(bench: JurySplit) -> Any:
     """The rows without their texts, verdicts as 0 and 1."""
     rows = bench.rows.drop(columns=["id", "question", "answer"])
     flags = [name for name in rows.columns if rows[name].dtype == bool]

@@ -1,6 +1,6 @@
 // One answer as a card: closed it says the verdict, open what each juror and each rule says.
 
-import { draw, make } from "../alpha_lab/elements.js";
+import { draw, make } from "../shared/dom.js";
 import { answered, isWrong, yes } from "./verdicts.js";
 
 const HIGH = 18, WIDE = 200;

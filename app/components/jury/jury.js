@@ -1,8 +1,8 @@
 // The jury: rows and verdicts come in once; rule, threshold and cards change here, and only what a person settles on is
 // sent to Python.
 
-import { draw, make, put, say } from "../alpha_lab/elements.js";
-import { asPercent, axes, steps } from "../alpha_lab/svg.js";
+import { draw, make, put, say } from "../shared/dom.js";
+import { asPercent, axes, steps } from "../shared/svg.js";
 import { caseCard } from "./cases.js";
 import { KINDS, chosenRows, readRows } from "./verdicts.js";
 

@@ -7,17 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from app.components.alpha_lab import HERE as LAB
-from app.components.scripts import bundle
+from app.components.shared.scripts import bundle
 
 HERE = Path(__file__).parent
-SCRIPTS = (LAB / "elements.js", HERE / "tokens.js")
+SCRIPT = HERE / "tokens.js"
 
 _mount = st.components.v2.component(
     "hedge_tokens",
     html=(HERE / "tokens.html").read_text(encoding="utf-8"),
     css=(HERE / "tokens.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPTS),
+    js=bundle(SCRIPT),
 )
 
 

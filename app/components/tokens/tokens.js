@@ -1,6 +1,6 @@
 // Each token is a button, the stronger in colour the more the model was surprised by it; the one that is pointed at or pressed is told below.
 
-import { make, say } from "../alpha_lab/elements.js";
+import { make, say } from "../shared/dom.js";
 
 const MOST_NATS = 8;
 const texts = new WeakMap();

@@ -16,8 +16,8 @@ from typing import IO, Any
 
 from core.errors import HedgeError
 from core.runs.answering import answers
-from core.runs.answering.own import OwnQuestion
-from core.runs.answering.shelf import Shelf, is_memory
+from core.runs.answering.custom_question import OwnQuestion
+from core.runs.answering.model_cache import Shelf, is_memory
 
 NICENESS = 5
 """Below the pages, above the runs: somebody waits for the answer."""

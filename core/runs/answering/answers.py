@@ -11,7 +11,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.runs import store
-from core.runs.answering.own import OwnQuestion
+from core.runs.answering.custom_question import OwnQuestion
 from core.settings import settings
 
 KEPT = 500
@@ -19,7 +19,7 @@ ID = re.compile(r"^[0-9a-f]{16}$")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """What a model said of a question.
 
     ``options`` (k,) are those that were asked, ``logits`` (k,) their unnormalised log-probabilities; ``letter_mass``
@@ -56,7 +56,7 @@ class Answer:
         return math.isnan(self.recorded_difference) or self.recorded_difference <= self.tolerance
 
 
-def write(answer: Answer) -> None:
+def write(answer: ModelAnswer) -> None:
     """Keep an answer, and forget the oldest beyond the latest 500."""
     folder = _folder()
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,13 +70,13 @@ def write(answer: Answer) -> None:
         path.unlink(missing_ok=True)
 
 
-def read(answer_id: str) -> Answer:
+def read(answer_id: str) -> ModelAnswer:
     """The answer of that id; :class:`InputError` where it is none, is gone or can't be read."""
     if not ID.match(answer_id):
         raise InputError(f"{answer_id[:40]!r} is no answer's id; ask the question again")
     try:
         values: dict[str, Any] = json.loads((_folder() / f"{answer_id}.json").read_bytes())
-        return Answer(
+        return ModelAnswer(
             **values
             | {
                 "own": OwnQuestion.from_json(values["own"]),

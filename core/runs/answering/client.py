@@ -12,11 +12,11 @@ import time
 from typing import Any
 
 from core.errors import InputError, RunError
-from core.runs.answering import place
-from core.runs.answering.own import OwnQuestion
+from core.runs.agent.file_lock import take
+from core.runs.agent.worker_process import start_detached
+from core.runs.answering import endpoint
+from core.runs.answering.custom_question import OwnQuestion
 from core.runs.answering.state import AnswerState
-from core.runs.lock import take
-from core.runs.process import start_detached
 from core.settings import settings
 
 OPENS_WITHIN_S = 15.0
@@ -71,7 +71,7 @@ def _state(values: dict[str, Any]) -> AnswerState:
 
 def _said(message: dict[str, Any], *, wait_s: float = 0.0) -> dict[str, Any]:
     """What the desk says; ConnectionError where there is none, :class:`InputError` where it refuses."""
-    at = place.address()
+    at = endpoint.address()
     if at is None:
         raise ConnectionError("it is closed")
     try:
@@ -79,7 +79,7 @@ def _said(message: dict[str, Any], *, wait_s: float = 0.0) -> dict[str, Any]:
             talk.settimeout(SAID_WITHIN_S + wait_s)
             talk.sendall(json.dumps(message | {"token": at.token}).encode() + b"\n")
             with talk.makefile("rb") as heard:
-                said = json.loads(heard.readline(place.MOST_BYTES))
+                said = json.loads(heard.readline(endpoint.MOST_BYTES))
     except (OSError, ValueError) as error:
         raise ConnectionError(str(error) or type(error).__name__) from error
     if "error" in said:
@@ -90,13 +90,13 @@ def _said(message: dict[str, Any], *, wait_s: float = 0.0) -> dict[str, Any]:
 
 def _open_desk() -> None:
     """Open this host's desk where none is open, detached, so that it outlives this process."""
-    if place.desk_open():
+    if endpoint.desk_open():
         return
     turn = None
     try:
         # Of many pages that want one at once, the first opens it and the others wait here for it.
-        turn = take(place.start_lock(), wait_s=OPENS_WITHIN_S)
-        if not place.desk_open():
+        turn = take(endpoint.start_lock(), wait_s=OPENS_WITHIN_S)
+        if not endpoint.desk_open():
             _start_desk()
     except OSError as error:
         raise RunError(
@@ -110,9 +110,9 @@ def _open_desk() -> None:
 
 def _start_desk() -> None:
     start_detached(
-        ("core.runs.answering.desk",),
+        ("core.runs.answering.server",),
         log="answers.log",
-        up=place.desk_open,
+        up=endpoint.desk_open,
         within_s=OPENS_WITHIN_S,
         what="the process that answers did not start",
     )

@@ -20,12 +20,12 @@ from core.inference.engine import Engine
 from core.inference.models import ModelSource, resolve
 from core.records import Prompt, Question
 from core.runs import store
-from core.runs.answering.answers import Answer
+from core.runs.answering.answers import ModelAnswer
+from core.runs.answering.custom_question import OwnQuestion
 from core.runs.answering.download import watched
-from core.runs.answering.own import OwnQuestion
-from core.runs.answering.shelf import Kept, Shelf
+from core.runs.answering.model_cache import Kept, Shelf
 from core.runs.answering.state import Stage
-from core.runs.asked import make_prompt
+from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec
 from core.tasks.rotation import answers_only
 
@@ -94,7 +94,7 @@ def _question(row: dict[str, Any]) -> Question:
     )
 
 
-def answer(own: OwnQuestion, shelf: Shelf, tell: Tell) -> Answer:
+def answer(own: OwnQuestion, shelf: Shelf, tell: Tell) -> ModelAnswer:
     """Answer one question; ``tell(stage, **what)`` hears how far it is.
 
     Raises a :class:`~core.errors.HedgeError` where it can't be answered.
@@ -114,7 +114,7 @@ def answer(own: OwnQuestion, shelf: Shelf, tell: Tell) -> Answer:
     scored, prompt, dropped = _score(kept.engine, prompt, own.model)
     milliseconds = 1000 * (time.perf_counter() - start)
     check = kept.check
-    return Answer(
+    return ModelAnswer(
         own=own,
         options=question.options,
         logits=tuple(float(value) for value in scored[0]),

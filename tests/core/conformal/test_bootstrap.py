@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.conformal import bootstrap
-from core.conformal.bootstrap import Side, Strata
+from core.conformal.bootstrap import PairedRun, Strata
 from core.conformal.probabilities import softmax
 from core.conformal.scores import score, true_scores
 from core.conformal.threshold import THRESHOLDS, threshold
@@ -147,7 +147,7 @@ def test_strata_redraw_each_threshold_on_its_own():
 
 def test_the_difference_of_a_run_and_itself_is_nothing():
     own, asked, right = scored(60, 50)
-    side = Side(own, np.array([]), asked, right, 4)
+    side = PairedRun(own, np.array([]), asked, right, 4)
     found = bootstrap.difference_intervals(side, side, 100)
     assert (found.mean_set_size.value, *found.mean_set_size.ends) == pytest.approx((0, 0, 0), abs=1e-9)
     assert (found.uacc.value, *found.uacc.ends) == pytest.approx((0, 0, 0), abs=1e-9)
@@ -156,7 +156,10 @@ def test_the_difference_of_a_run_and_itself_is_nothing():
 def test_the_difference_of_two_runs_is_that_of_redrawing_the_same_questions_by_loops():
     own, asked, right = scored(150, 200, seed=4)
     other_own, other_asked, other_right = scored(150, 200, seed=5)
-    sides = [Side(own, np.array([]), asked, right, 4), Side(other_own, np.array([]), other_asked, other_right, 4)]
+    sides = [
+        PairedRun(own, np.array([]), asked, right, 4),
+        PairedRun(other_own, np.array([]), other_asked, other_right, 4),
+    ]
     of = bootstrap.luck(150, 100)
     rng = np.random.default_rng(1)
     resampled = []
@@ -179,15 +182,15 @@ def test_the_difference_of_two_runs_is_that_of_redrawing_the_same_questions_by_l
 
 def test_the_difference_counts_calibration_questions_of_one_run_alone():
     own, asked, right = scored(150, 200, seed=4)
-    shared = Side(own, np.array([]), asked, right, 4)
+    shared = PairedRun(own, np.array([]), asked, right, 4)
     assert bootstrap.difference_intervals(shared, shared, 100).mean_set_size.ends == pytest.approx((0, 0), abs=1e-9)
     # The same questions, a hundred of them drawn for either run on its own: their luck no longer cancels.
-    parted = Side(own[:50], own[50:], asked, right, 4)
+    parted = PairedRun(own[:50], own[50:], asked, right, 4)
     apart = bootstrap.difference_intervals(parted, parted, 100).mean_set_size
     assert apart.value == 0
     assert apart.high - apart.low > 0.05
     # Two runs that calibrate on unlike numbers of questions.
-    found = bootstrap.difference_intervals(parted, Side(own[:50], own[100:], asked, right, 4), 100).mean_set_size
+    found = bootstrap.difference_intervals(parted, PairedRun(own[:50], own[100:], asked, right, 4), 100).mean_set_size
     assert found.low <= found.value <= found.high
 
 
@@ -239,7 +242,7 @@ def test_the_noise_of_each_runs_accuracy_is_its_own():
     """Sets of two of four options throughout, so UAcc is the accuracy: 1 for the first run, a for the second."""
     own, asked = np.linspace(1, 2, 400), np.tile([0.0, 0.0, 9.0, 9.0], (300, 1))
     right = (np.arange(300) % 3 > 0).astype(float)
-    sides = [Side(own, np.array([]), asked, of, 4) for of in (np.ones(300), right)]
+    sides = [PairedRun(own, np.array([]), asked, of, 4) for of in (np.ones(300), right)]
     found = bootstrap.difference_intervals(*sides, 100).uacc
     reach = 1.96 * right.std(ddof=1) / np.sqrt(300)
     assert found.ends == pytest.approx((right.mean() - 1 - reach, right.mean() - 1 + reach), abs=1e-3)
@@ -247,7 +250,7 @@ def test_the_noise_of_each_runs_accuracy_is_its_own():
 
 def test_paired_thresholds_lie_around_the_runs_own():
     own, asked, right = scored(150, 20)
-    side = Side(own, np.array([]), asked, right, 4)
+    side = PairedRun(own, np.array([]), asked, right, 4)
     places = bootstrap._paired_places((side, side), 100, 0)
     assert places[0].mean() == pytest.approx(136, abs=0.25)
     assert np.array_equal(*places)

@@ -19,7 +19,7 @@ from core.exchange import writing
 from core.exchange.juries import juror_and_part, probabilities, read
 from core.jury.experiment import Protocol, run
 from core.jury.judgements import Judgements
-from core.runs import juries
+from core.runs.juries import jury_store
 from tests.core.jury.verdicts import seeded_jury
 
 HEADER = "question,answer,normalized_aliases,accurate_judgement,logits\n"
@@ -205,28 +205,28 @@ def test_tables_that_say_no_judgements(tmp_path, change, says) -> None:
 
 def test_a_jury_is_kept_once_and_read_back(home) -> None:
     judged = seeded_jury(20)
-    name = juries.save(judged, name="Three of mine", origin="a test", notes=["one note"])
-    assert juries.save(judged, name="Three of mine", origin="a test") == name
-    assert name in juries.jury_ids()
-    record = juries.read_record(name[:10])
+    name = jury_store.save(judged, name="Three of mine", origin="a test", notes=["one note"])
+    assert jury_store.save(judged, name="Three of mine", origin="a test") == name
+    assert name in jury_store.jury_ids()
+    record = jury_store.read_record(name[:10])
     assert (record.jurors, record.answers, record.notes) == (judged.jurors, 20, ("one note",))
-    np.testing.assert_array_equal(juries.read(name).p_true, judged.p_true)
-    juries.delete(name)
-    assert name not in juries.jury_ids()
+    np.testing.assert_array_equal(jury_store.read(name).p_true, judged.p_true)
+    jury_store.delete(name)
+    assert name not in jury_store.jury_ids()
 
 
 def test_what_is_no_jury(home) -> None:
     with pytest.raises(InputError, match="is no jury"):
-        juries.read("nobody")
+        jury_store.read("nobody")
     with pytest.raises(InputError, match="is no jury"):
-        juries.folder_of("../runs")
-    name = juries.save(seeded_jury(20), name="x", origin="a test")
-    (juries.folder_of(name) / "jury.json").write_text("{}")
+        jury_store.folder_of("../runs")
+    name = jury_store.save(seeded_jury(20), name="x", origin="a test")
+    (jury_store.folder_of(name) / "jury.json").write_text("{}")
     with pytest.raises(InputError, match="can't be read"):
-        juries.read_record(name)
-    (juries.folder_of(name) / "judgements.parquet").write_bytes(b"PAR1")
+        jury_store.read_record(name)
+    (jury_store.folder_of(name) / "judgements.parquet").write_bytes(b"PAR1")
     with pytest.raises(InputError, match="can't be read"):
-        juries.read(name)
+        jury_store.read(name)
 
 
 def test_the_command_line_from_files_to_figures(home, tmp_path, capsys) -> None:
@@ -366,7 +366,7 @@ def test_a_verdict_on_pairs_is_not_called_right(home, tmp_path, capsys, labels, 
 def test_what_a_jury_was_asked_is_kept_with_it(home, tmp_path) -> None:
     judged = read([pairs(tmp_path)]).judgements
     for asked in (judged, replace(judged, pairwise=False), replace(judged, answers=("pair 1",) * 40, pairwise=False)):
-        again = juries.read(juries.save(asked, name="mine", origin="here"))
+        again = jury_store.read(jury_store.save(asked, name="mine", origin="here"))
         assert again.pairwise is asked.pairwise
         assert again.rows(np.arange(3)).pairwise is again.without(0).pairwise is asked.pairwise
         np.testing.assert_array_equal(again.labels, asked.labels)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.exchange import table
 from core.exchange.imported import save
-from core.exchange.sheet import meant, neutral, open_sheet
+from core.exchange.tabular import meant, neutral, open_sheet
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.evaluation import load
 from core.reports.report import report
@@ -220,7 +220,7 @@ def test_a_file_of_two_gigabytes_is_refused_before_it_is_read(tmp_path):
 
 
 def test_a_parquet_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.exchange.sheet.MOST_UNPACKED", 1_000_000)
+    monkeypatch.setattr("core.exchange.tabular.MOST_UNPACKED", 1_000_000)
     path = tmp_path / "bomb.parquet"
     pd.DataFrame({"A": np.zeros(1_000_000), "label": "A" * 100}).to_parquet(path)
     assert path.stat().st_size < 100_000

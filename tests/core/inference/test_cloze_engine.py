@@ -12,7 +12,7 @@ from core.records import Prompt
 from core.reports.evaluation import load
 from core.reports.report import CLOZE_NOTE, report
 from core.runs import store
-from core.runs.execute import execute
+from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.tasks import bank
 from tests.conftest import synthetic_questions

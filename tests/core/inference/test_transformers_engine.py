@@ -16,7 +16,7 @@ from core.inference.transformers_engine import TransformersEngine
 from core.prompting.strategies import prompt
 from core.records import Prompt, Question
 from core.runs import store
-from core.runs.execute import execute
+from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.tasks import bank
 from tests.conftest import synthetic_questions

@@ -15,7 +15,7 @@ from transformers import AutoConfig
 from core.cli import main
 from core.errors import InputError
 from core.inference.loaded import HARMLESS, check_tensors
-from core.inference.loading import load_model
+from core.inference.model_loading import load_model
 from core.inference.models import resolve
 from core.inference.safetensors_files import Stored
 from tests.core.inference.architectures import SETTINGS, TYPES

@@ -60,7 +60,7 @@ def bank_words() -> tuple[str, ...]:
     """The commonest words and marks of the task's questions."""
     from collections import Counter
 
-    from core.runs.asked import draw_questions, prompts
+    from core.runs.prompts import draw_questions, prompts
     from core.runs.spec import RunSpec
 
     spec = RunSpec(model="pocket-1m", task=TASK, samples=200)
@@ -847,7 +847,7 @@ def visit(folder: Path, *, report: bool = True) -> Seen:
     """
     from core.cli import main
     from core.inference.models import canonical
-    from core.runs.execute import execute
+    from core.runs.execution.execute import execute
     from core.runs.spec import RunSpec
 
     with terminal() as written:
@@ -867,7 +867,7 @@ def visit(folder: Path, *, report: bool = True) -> Seen:
 @cache
 def _asked() -> dict[str, str]:
     """The text of every prompt by its question's id."""
-    from core.runs.asked import draw_questions, prompts
+    from core.runs.prompts import draw_questions, prompts
     from core.runs.spec import RunSpec
 
     spec = RunSpec(model="pocket-1m", task=TASK, samples=SAMPLES)

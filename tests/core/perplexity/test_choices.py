@@ -11,7 +11,7 @@ from core.errors import InputError
 from core.perplexity import choices, conversations
 from core.perplexity.choices import Choice
 from core.perplexity.conversations import Message
-from core.perplexity.figures import Message as Scored
+from core.perplexity.figures import ScoredMessage as Scored
 from core.reports import perplexity as reports
 
 SAID = [{"role": "user", "content": "x"}]
@@ -117,7 +117,7 @@ def test_rules_by_hand():
 
 @pytest.mark.simulation
 def test_of_equally_likely_endings_the_later_is_chosen():
-    found = reports.Chosen(np.array([[0.0, 1.0, 1.0]] * 2), np.array([1, 2]))
+    found = reports.ChoiceScores(np.array([[0.0, 1.0, 1.0]] * 2), np.array([1, 2]))
     assert found.right == 1
 
 
@@ -126,15 +126,15 @@ def test_sets_over_endings_keep_their_promise():
     logits = rng.normal(size=(2000, 4))
     labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     for name in ("lac", "aps"):
-        sets = reports.choice_sets(reports.Chosen(logits, labels), 200, name=name)
+        sets = reports.choice_sets(reports.ChoiceScores(logits, labels), 200, name=name)
         assert 0.77 < sets.coverage < 0.86
         assert 1 < sets.size_interval[0] < sets.mean_size < sets.size_interval[1] < 4
 
 
 def test_few_choices_give_full_sets_and_say_so():
-    found = reports.Chosen(np.random.default_rng(0).normal(size=(11, 4)), np.zeros(11, dtype=np.int64))
+    found = reports.ChoiceScores(np.random.default_rng(0).normal(size=(11, 4)), np.zeros(11, dtype=np.int64))
     sets = reports.choice_sets(found, 100)
     assert (sets.mean_size, sets.coverage, len(sets.test)) == (4, 1, 6)
     assert sets.note.startswith("With 5 calibration questions")
     with pytest.raises(InputError, match="at least 4 choices"):
-        reports.choice_sets(reports.Chosen(found.logits[:3], found.labels[:3]), 100)
+        reports.choice_sets(reports.ChoiceScores(found.logits[:3], found.labels[:3]), 100)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.perplexity.figures import (
-    Message,
+    ScoredMessage,
     aligned,
     bits_per_byte,
     mean_interval,
@@ -26,8 +26,10 @@ from core.perplexity.figures import (
 LOG2 = math.log(2)
 
 
-def message(*losses: float, number: int = 2, pieces: tuple[str, ...] | None = None) -> Message:
-    return Message(number, pieces or tuple(f" w{i}" for i in range(len(losses))), np.array(losses, dtype=np.float32))
+def message(*losses: float, number: int = 2, pieces: tuple[str, ...] | None = None) -> ScoredMessage:
+    return ScoredMessage(
+        number, pieces or tuple(f" w{i}" for i in range(len(losses))), np.array(losses, dtype=np.float32)
+    )
 
 
 def rng() -> np.random.Generator:
@@ -144,7 +146,7 @@ def test_other_words_are_no_pair():
     with pytest.raises(InputError, match="the same messages, at least 2; got 1 and 1"):
         paired([message(1.0)], [message(1.0)], rng=rng())
     with pytest.raises(InputError, match="2 texts and 1 losses"):
-        Message(0, ("a", "b"), np.ones(1, dtype=np.float32))
+        ScoredMessage(0, ("a", "b"), np.ones(1, dtype=np.float32))
 
 
 def test_words_join_their_tokens():
@@ -169,7 +171,7 @@ PIECES = st.lists(st.text(alphabet="ab c.", min_size=1, max_size=4), min_size=1,
 @given(PIECES.filter(lambda found: "".join(found).strip()))
 def test_words_keep_every_letter_and_every_loss(pieces):
     losses = np.arange(1, len(pieces) + 1, dtype=np.float32)
-    one = Message(0, tuple(pieces), losses)
+    one = ScoredMessage(0, tuple(pieces), losses)
     made = words(one, one)
     assert "".join("".join(word.text for word in made).split()) == "".join("".join(pieces).split())
     assert sum(word.a for word in made) <= losses.sum() + 1e-6

@@ -17,8 +17,8 @@ from core.perplexity.figures import message_mean, paired, token_weighted
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
 from core.perplexity.request import Request
 from core.perplexity.scoring import Scorer
-from core.pocket.chat.template import TEMPLATE
 from core.settings import ASSETS
+from pocket_world.chat.template import TEMPLATE
 from tests.core.perplexity.conftest import BIGRAMS, WORDS
 
 KIND = SystemPrompt("kind", "be kind.")

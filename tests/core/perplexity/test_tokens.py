@@ -15,8 +15,8 @@ from core.perplexity.layout import FOLDED, NO_TEMPLATE, REFUSED
 from core.perplexity.prompts import EMPTY, FITTING, SystemPrompt
 from core.perplexity.request import Request
 from core.perplexity.tokens import encode
-from core.pocket.chat.template import TEMPLATE
 from core.settings import ASSETS
+from pocket_world.chat.template import TEMPLATE
 
 STRICT = (
     "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"

@@ -12,8 +12,8 @@ from core.inference import counting
 from core.reports import forecast as forecasts
 from core.reports.forecast import Forecast, Rate, Work
 from core.runs import store
-from core.runs.asked import draw_questions, prompts
-from core.runs.slots import Slot
+from core.runs.devices.slots import Slot
+from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.reports import evaluation, lesson, shifted
+from core.reports import evaluation, lesson
+from core.reports.alpha_lab import covariate_shift
 from core.reports.report import report
 from tests.conftest import synthetic_run
 
@@ -17,12 +18,12 @@ PANELS = {"alpha", "switches", "scores", "coverage", "size", "sizes", "left", "r
 PANELS |= {"bugs", "questions"}
 
 
-def both_sides(run_id: str) -> tuple[evaluation.Evaluation, shifted.Shifted, shifted.Search]:
+def both_sides(run_id: str) -> tuple[evaluation.Evaluation, covariate_shift.Shifted, covariate_shift.Search]:
     run = evaluation.load(run_id)
-    sides = {name: shifted.side(run, name, by="lac") for name in shifted.subjects(run)}
-    found = shifted.search(list(sides.values()))
+    sides = {name: covariate_shift.side(run, name, by="lac") for name in covariate_shift.subjects(run)}
+    found = covariate_shift.search(list(sides.values()))
     assert found
-    return run, shifted.shifted(sides[found.source], sides[found.target]), found
+    return run, covariate_shift.shifted(sides[found.source], sides[found.target]), found
 
 
 def test_every_figure_in_the_lesson_is_computed(home: Path):

@@ -19,7 +19,7 @@ from core.errors import InputError
 from core.records import LETTERS, FloatArray, IntArray
 from core.reports import evaluation
 from core.reports.evaluation import Evaluation
-from core.reports.one_question import Standing, bench, option_frame, question_index, score_frame, standings
+from core.reports.one_question import OptionPValues, bench, option_frame, question_index, score_frame, standings
 from core.reports.report import report
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
@@ -99,7 +99,7 @@ def test_the_sets_are_the_reports(name: str):
 @given(n=st.integers(1, 3000), count=st.integers(1, 3001))
 def test_an_option_is_in_until_the_alpha_at_which_it_leaves(n: int, count: int):
     count = min(count, n + 1)
-    standing = Standing("lac", n, np.zeros(1), np.array([count]), 0)
+    standing = OptionPValues("lac", n, np.zeros(1), np.array([count]), 0)
     leaves = int(standing.leaves[0])
     assert leaves == min(a for a in range(1, 1001) if Fraction(a, 1000) >= Fraction(count, n + 1))
     if leaves > 1:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.perplexity.figures import Message
+from core.perplexity.figures import ScoredMessage
 from core.reports import perplexity as reports
 
 
-def message(loss: float, number: int = 1) -> Message:
-    return Message(number, (" some", " words"), np.full(2, loss, dtype=np.float32))
+def message(loss: float, number: int = 1) -> ScoredMessage:
+    return ScoredMessage(number, (" some", " words"), np.full(2, loss, dtype=np.float32))
 
 
-def talks(*losses: float) -> dict[str, tuple[Message, ...]]:
+def talks(*losses: float) -> dict[str, tuple[ScoredMessage, ...]]:
     """A conversation of two messages a loss."""
     return {f"talk {i}": (message(loss), message(loss, 3)) for i, loss in enumerate(losses)}
 

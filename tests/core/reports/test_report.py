@@ -13,10 +13,10 @@ from core.conformal.probabilities import log, log_softmax, softmax
 from core.conformal.scores import SCORE_NAMES, SCORES, score, true_scores
 from core.errors import InputError
 from core.reports import frames
+from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import load
-from core.reports.formed import form
 from core.reports.report import report
-from core.reports.view import View, look
+from core.reports.scored_sets import form
 from core.runs import store
 from tests.conftest import synthetic_questions, synthetic_run
 
@@ -342,7 +342,7 @@ def test_coverage_by_size_counts_every_set_once(run):
 def test_letters_that_are_never_true_are_named_with_the_way_out(run):
     notes = report(run, 200, scores=["lac"], by="class").scores["lac"].notes
     assert any("E, F" in note and "they stay in every set" in note and "--drop-extra" in note for note in notes)
-    dropped = look(run, View(drop_extra=True))
+    dropped = look(run, SplitView(drop_extra=True))
     assert not report(dropped, 200, scores=["lac"], by="class").scores["lac"].notes
 
 
@@ -350,7 +350,7 @@ def test_subjects_without_enough_to_calibrate_on_are_named(run):
     few = replace(run, calibration=run.calibration[run.groups[run.calibration] == "sums"])
     notes = report(few, 200, scores=["lac"], by="group").scores["lac"].notes
     assert notes == ("Without calibration questions: colours; their sets are full.",)
-    notes = report(look(run, View(n_calibration=5)), 100, scores=["lac"], by="group").scores["lac"].notes
+    notes = report(look(run, SplitView(n_calibration=5)), 100, scores=["lac"], by="group").scores["lac"].notes
     assert notes == ("With too few calibration questions for this alpha: colours, sums; their sets are full.",)
 
 

@@ -14,8 +14,10 @@ from typing import Any
 import psutil
 import pytest
 
-from core.runs import database, engine, liveness, lock, store
-from core.runs.process import environment
+from core.runs import engine, store
+from core.runs.agent import file_lock, liveness
+from core.runs.agent.worker_process import environment
+from core.runs.queue import database
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
 from tests.postgres import Server, server
@@ -66,7 +68,7 @@ def agent_of(host: str, **variables: str) -> Iterator[psutil.Process]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"test-{host}.log").open("ab") as log:
         agent = subprocess.Popen(
-            [sys.executable, "-m", "core.runs.agent"],
+            [sys.executable, "-m", "core.runs.agent.host_agent"],
             cwd=ROOT,
             env=environment() | {"HEDGE_HOST": host} | variables,
             stdin=subprocess.DEVNULL,
@@ -75,7 +77,7 @@ def agent_of(host: str, **variables: str) -> Iterator[psutil.Process]:
             start_new_session=True,
         )
     path = liveness.agent_lock(host)
-    until(lambda: lock.is_held(path) and lock.holder(path) == agent.pid, f"the agent of {host}")
+    until(lambda: file_lock.is_held(path) and file_lock.holder(path) == agent.pid, f"the agent of {host}")
     try:
         yield psutil.Process(agent.pid)
     finally:
@@ -89,12 +91,12 @@ def spec(**changes: Any) -> RunSpec:
 
 
 def agent_process() -> psutil.Process:
-    return psutil.Process(until(lambda: lock.holder(liveness.agent_lock()), "the agent's process id"))
+    return psutil.Process(until(lambda: file_lock.holder(liveness.agent_lock()), "the agent's process id"))
 
 
 def worker_process() -> psutil.Process:
     path = liveness.worker_lock(liveness.executor_id("cpu"))
-    return psutil.Process(until(lambda: lock.holder(path), "the worker's process id"))
+    return psutil.Process(until(lambda: file_lock.holder(path), "the worker's process id"))
 
 
 def begun(run_id: str, *, done: int = 1) -> Callable[[], bool]:

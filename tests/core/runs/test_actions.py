@@ -10,7 +10,9 @@ import pytest
 
 from core import cli
 from core.errors import InputError
-from core.runs import actions, claims, engine, groups, house, ledger, store
+from core.runs import actions, engine, groups, store
+from core.runs.queue import claims, ledger
+from core.runs.storage import trash
 from core.runs.store import RunRecord
 from core.settings import settings
 from tests.conftest import synthetic_run
@@ -73,7 +75,7 @@ def test_a_group_is_launched_cancelled_resumed_and_repeated_as_one(engine_home):
     assert actions.repeat(group.run_ids).done == group.run_ids
     until(lambda: all(is_in(name, "done")() for name in group.run_ids), "all to be done again")
     assert all(store.read_record(name).created > first[name] for name in group.run_ids)
-    assert {each.run_id for each in house.binned()} == set(group.run_ids)
+    assert {each.run_id for each in trash.binned()} == set(group.run_ids)
 
 
 def test_launching_what_is_done_or_waits_makes_no_group(no_agent):
@@ -132,9 +134,9 @@ def test_delete_and_have_back(no_agent, capsys):
     with pytest.raises(InputError, match="was made again since"):
         actions.restore(name)
     actions.delete(name)
-    assert len(house.binned()) == 2
+    assert len(trash.binned()) == 2
     actions.restore(name)
-    assert len(house.binned()) == 1
+    assert len(trash.binned()) == 1
     capsys.readouterr()
     assert cli.main(["bin", "--empty"]) == 0
     assert "1 deleted runs are gone for good" in capsys.readouterr().out
@@ -167,12 +169,12 @@ def test_a_bundled_run_stays(home):
 def test_the_bin_is_emptied_of_what_is_a_week_old(home):
     old, new = synthetic_run(seed=1), synthetic_run(seed=2)
     for name in (old, new):
-        house.put_in_bin(store.folder_of(name))
-    folder = next(each.folder for each in house.binned() if each.run_id == old)
-    week_ago = time.time() - house.KEEP_S - 60
+        trash.put_in_bin(store.folder_of(name))
+    folder = next(each.folder for each in trash.binned() if each.run_id == old)
+    week_ago = time.time() - trash.KEEP_S - 60
     os.rename(folder, folder.with_name(f"{old}@{int(week_ago * 1000)}"))
-    house.keep()
-    assert [each.run_id for each in house.binned()] == [new]
+    trash.keep()
+    assert [each.run_id for each in trash.binned()] == [new]
 
 
 def test_a_deleted_run_that_is_asked_for_again_starts_anew(no_agent):

@@ -16,9 +16,10 @@ from core.exchange import bluq
 from core.exchange import llm_uncertainty_bench as bench
 from core.exchange.imported import save
 from core.records import Question
-from core.reports import frames, paired
-from core.reports.alike import alike
+from core.reports import frames
+from core.reports.compare import paired
 from core.reports.evaluation import load
+from core.reports.overview.similar_accuracy import alike
 from core.runs import banks, store
 from core.runs.spec import RunSpec
 from core.settings import settings

@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from core.errors import InputError, RunError
-from core.runs import database, engine, ledger, store
+from core.runs import engine, store
+from core.runs.queue import database, ledger
 from core.runs.store import RunRecord
 from core.settings import ROOT
 from tests.core.runs.conftest import (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.runs import ledger, status
-from core.runs.ledger import Entry
+from core.runs import status
+from core.runs.queue import ledger
+from core.runs.queue.ledger import Entry
 from core.runs.status import judge
 from core.runs.store import RunRecord
 from tests.core.runs.conftest import spec

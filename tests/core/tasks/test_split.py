@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.records import Question
-from core.tasks.likeness import likeness
+from core.tasks.near_duplicates import likeness
 from core.tasks.rotation import rotations
 from core.tasks.split import draw
 from tests.conftest import synthetic_questions

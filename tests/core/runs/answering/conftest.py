@@ -12,12 +12,12 @@ from typing import Any
 import psutil
 import pytest
 
-from core.runs import liveness
-from core.runs.answering import client, place
-from core.runs.answering.own import OwnQuestion
+from core.runs.agent import liveness
+from core.runs.agent.worker_process import environment
+from core.runs.answering import client, endpoint
+from core.runs.answering.custom_question import OwnQuestion
 from core.runs.answering.state import AnswerState
-from core.runs.execute import execute
-from core.runs.process import environment
+from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import ROOT
 from tests.core.runs.conftest import until
@@ -68,12 +68,12 @@ def open_desk(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open
 
     def start(*arguments: str, limits: dict[str, float] | None = None, **fake: Any) -> subprocess.Popen[bytes]:
         monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(fake))
-        command = [sys.executable, "-m", "core.runs.answering.desk", *arguments]
+        command = [sys.executable, "-m", "core.runs.answering.server", *arguments]
         if limits:
             command += ["--limits", json.dumps(limits)]
         process = subprocess.Popen(command, cwd=ROOT, env=environment())
         opened.append(process)
-        until(lambda: place.desk_open() or process.poll() is not None, "the desk to open")
+        until(lambda: endpoint.desk_open() or process.poll() is not None, "the desk to open")
         return process
 
     yield start

@@ -12,10 +12,10 @@ import pytest
 
 from core.errors import InputError
 from core.runs.answering import answers
-from core.runs.answering.answers import Answer
-from core.runs.answering.own import OwnQuestion
+from core.runs.answering.answers import ModelAnswer
+from core.runs.answering.custom_question import OwnQuestion
 
-ANSWER = Answer(
+ANSWER = ModelAnswer(
     own=OwnQuestion("m", "r", "What?", ("x", "y"), extra=False),
     options=("x", "y"),
     logits=(-0.5, -math.inf),

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from core.runs.answering import answers, client
+from core.runs.answering.custom_question import OwnQuestion
 from core.runs.answering.download import total_bytes
-from core.runs.answering.own import OwnQuestion
 from core.runs.spec import RunSpec
 from core.settings import ASSETS
 from tests.core.runs.answering.conftest import ended

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from core.errors import InputError, SelfCheckError
-from core.inference.load import load_engine
+from core.inference.engine_factory import load_engine
 from core.reports import evaluation
 from core.reports.one_question import asked, bench, standings
 from core.runs import store
-from core.runs.answering.own import OwnQuestion
+from core.runs.answering.custom_question import OwnQuestion
+from core.runs.answering.model_cache import Shelf
 from core.runs.answering.scoring import answer, manner
-from core.runs.answering.shelf import Shelf
-from core.runs.asked import make_prompt
-from core.runs.execute import execute
+from core.runs.execution.execute import execute
+from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
 

@@ -1,0 +1,134 @@
+"""The alpha lab's shift: calibrate on one kind of questions, test on another."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import data, state
+from app.components.alpha_lab.shift import shift_figure
+from app.components.shared.runs import title
+from app.formatting import counted, plain
+from app.state import View
+from core.conformal.alpha import THOUSAND
+from core.conformal.shift import DRAWS
+from core.errors import HedgeError
+from core.reports.alpha_lab.covariate_shift import FEWEST, SEARCHED_AT, Search, Shifted
+from core.runs.banks import task_label
+from core.runs.store import RunRecord
+
+SOURCE_KEY = "shift_source"
+TARGET_KEY = "shift_target"
+OPEN_KEY = "shift_open"
+TITLE = "When it breaks: calibrate on one kind of questions, test on another"
+OTHER_RUN = "run:"
+LIKELY = 0.05
+
+Choices = dict[str, tuple[str, str | None]]
+"""From a choice's name in the link to its run and subject; None for all of a run."""
+
+
+def section(record: RunRecord, view: View) -> None:
+    """Two sides to choose, what coverage becomes, and whether weights repair it; nothing is computed while folded."""
+    asked = bool(view.source or view.target)
+    with st.expander(TITLE, expanded=asked, key=OPEN_KEY, on_change="rerun") as folded:
+        if not folded.open:
+            return
+        choices = _choices(record)
+        if len(choices) < 2:
+            st.caption(
+                f"This needs two subjects of at least {FEWEST} questions, or another finished run of "
+                f"{plain(record.spec.model_name)} with as many options."
+            )
+            return
+        search = data.worst_pair(record.run_id, view.left)
+        source, target = _sides(view, choices, search)
+        left, right = st.columns(2)
+        with left:
+            _pick("Calibrate on", SOURCE_KEY, choices, source)
+        with right:
+            _pick("Test on", TARGET_KEY, choices, target)
+        if source == target:
+            st.info("Both sides are the same questions. Choose another kind for one of them.")
+            return
+        try:
+            found = data.shifted(choices[source], choices[target], view.left)
+        except HedgeError as error:
+            st.error(plain(str(error)))
+            return
+        searched = search if search and (source, target) == (search.source, search.target) else None
+        shift_figure(found, alpha=view.alpha, pairs=searched.pairs if searched else 0, key="shift")
+        st.caption(plain(f"{_said(found)} {searched_words(searched) if searched else chosen_words(found)}"))
+
+
+def _choices(record: RunRecord) -> Choices:
+    """The run's subjects, and other finished runs of the model that ask other questions in the same form."""
+    found: Choices = {name: (record.run_id, name) for name in data.subjects(record.run_id) if name}
+    own = record.spec
+    for other in data.runs().finished:
+        spec = other.spec
+        alike = (spec.model_name, spec.form, spec.strategy) == (own.model_name, own.form, own.strategy)
+        if alike and task_label(spec, other.provenance) != task_label(own, record.provenance):
+            found[OTHER_RUN + other.run_id] = (other.run_id, None)
+    if any(name.startswith(OTHER_RUN) for name in found):
+        found[OTHER_RUN + record.run_id] = (record.run_id, None)
+    return found
+
+
+def _sides(view: View, choices: Choices, search: Search | None) -> tuple[str, str]:
+    """What the link asks for; where it asks for nothing that is here, the subjects that show most."""
+    pair = (search.source, search.target) if search else tuple(choices)[:2]
+    source = view.source if view.source in choices else pair[0]
+    target = view.target if view.target in choices else next(name for name in (*pair[::-1], *choices) if name != source)
+    return source, target
+
+
+def _pick(label: str, key: str, choices: Choices, chosen: str) -> None:
+    names = {r.run_id: title(r) for r in data.runs().finished}
+    st.session_state[key] = chosen
+    st.selectbox(
+        label,
+        list(choices),
+        format_func=lambda name: names[choices[name][0]] if name.startswith(OTHER_RUN) else name,
+        key=key,
+        on_change=_picked,
+    )
+
+
+def _picked() -> None:
+    state.change(source=st.session_state[SOURCE_KEY], target=st.session_state[TARGET_KEY])
+
+
+def _said(found: Shifted) -> str:
+    """What the weights are worth, in words."""
+    return (
+        f"{counted(found.n, 'question calibrates', 'questions calibrate')} and "
+        f"{counted(found.m, 'question tests', 'questions test')}. Weights count a calibration question "
+        "for more where the model's probabilities look like those of the tested ones (Tibshirani et al. 2019); here "
+        f"they are worth {found.effective:,.0f} equally weighted questions. They repair another mix of questions, not "
+        "questions whose probabilities mean something else."
+    )
+
+
+def searched_words(search: Search) -> str:
+    """The p-value of a pair that was found by looking at all pairs, in words."""
+    how_often = "seldom" if search.p_value < LIKELY else "often"
+    return (
+        f"This pair was searched for among {search.pairs:,}: its coverage at alpha {SEARCHED_AT / THOUSAND:g}, "
+        f"{100 * search.coverage:.1f} %, falls shortest. Luck alone {how_often} finds one this bad: when the subjects "
+        "are shuffled over the questions and the search is repeated, the worst pair covers this little with a "
+        f"frequency of {_p(search.p_value, search.shuffles)} (corrected p, from {search.shuffles} shuffles)."
+    )
+
+
+def chosen_words(found: Shifted) -> str:
+    """The p-value of a pair that a person chose, in words."""
+    far = "would be rare" if found.p_value < LIKELY else "would be common"
+    return (
+        "This pair was chosen and not searched for. If the two kinds were alike, scores this far apart "
+        f"{far} (exchangeability p = {_p(found.p_value, DRAWS)}, which holds for a pair that was chosen before its "
+        "figures were seen)."
+    )
+
+
+def _p(p_value: float, draws: int) -> str:
+    return f"less than {2 / (draws + 1):.3f}" if p_value < 1.5 / (draws + 1) else f"{p_value:.3f}"

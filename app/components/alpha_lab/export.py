@@ -1,0 +1,82 @@
+"""The alpha lab's view taken along: as a link, a table, and lines of NumPy that form its sets again."""
+
+from __future__ import annotations
+
+import io
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from app import data
+from app.data import SetOptions
+from core.conformal.scores import SCORES
+from core.reports.alpha_lab.numpy_recipe import numpy_recipe
+from core.reports.alpha_lab.sets_table import sets_table
+from core.runs.store import RunRecord
+
+OPEN_KEY = "files_open"
+KINDS = {".csv": "CSV", ".parquet": "Parquet"}
+TITLE = "Take it along: the link, the table, the sets in NumPy"
+
+
+def section(record: RunRecord, sets: SetOptions) -> None:
+    """What can be copied and saved of the view; nothing is computed while folded."""
+    with st.expander(TITLE, key=OPEN_KEY, on_change="rerun") as folded:
+        if not folded.open:
+            return
+        st.caption("This link opens the same view elsewhere, as long as the run is there.")
+        st.code(_link(), language=None, wrap_lines=True)
+        st.caption(
+            "The table has a row for each question: its probabilities, its part in the split, and its set by each "
+            "of the two scores. Figures are saved as SVG or PNG by the links above each."
+        )
+        name = f"{record.run_id}-alpha-{sets.alpha:03d}"
+        left, right, _ = st.columns([1, 1, 2])
+        left.download_button(
+            "Table as CSV",
+            data=lambda: _table(record, sets).to_csv(index=False).encode(),
+            file_name=f"{name}.csv",
+            mime="text/csv",
+            on_click="ignore",
+            width="stretch",
+        )
+        right.download_button(
+            "Table as Parquet",
+            data=lambda: _parquet(_table(record, sets)),
+            file_name=f"{name}.parquet",
+            mime="application/vnd.apache.parquet",
+            on_click="ignore",
+            width="stretch",
+        )
+        _recipe(record, sets, name)
+
+
+def _recipe(record: RunRecord, sets: SetOptions, name: str) -> None:
+    """The lines for one of the two scores and one of the two files, with a button to copy them."""
+    left, right, _ = st.columns([1, 1, 2])
+    with left:
+        score = st.segmented_control(
+            "Sets by", sets.scores, format_func=lambda of: SCORES[of].title, default=sets.scores[0], required=True
+        )
+    with right:
+        ending = st.segmented_control("From", list(KINDS), format_func=KINDS.__getitem__, default=".csv", required=True)
+    st.caption("Run beside the saved table, these lines print the threshold, coverage and mean set size shown above.")
+    run = data.looked(record.run_id, sets.look)
+    st.code(numpy_recipe(run, score, sets.alpha, file=name + ending, empty=sets.empty, by=sets.by), wrap_lines=True)
+
+
+def _table(record: RunRecord, sets: SetOptions) -> pd.DataFrame:
+    run = data.looked(record.run_id, sets.look)
+    return sets_table(run, sets.alpha, scores=sets.scores, empty=sets.empty, by=sets.by)
+
+
+def _parquet(table: pd.DataFrame) -> bytes:
+    into = io.BytesIO()
+    table.to_parquet(into, index=False)
+    return into.getvalue()
+
+
+def _link() -> str:
+    address = (st.context.url or "").split("?")[0]
+    return f"{address}?{urlencode(st.query_params.to_dict())}"

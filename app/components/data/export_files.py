@@ -1,0 +1,132 @@
+"""Runs taken out: their questions, their figures, figures as pictures, and a report that needs no network."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import streamlit as st
+
+from app import data, static_report
+from app.components.shared.runs import titles
+from app.formatting import counted
+from app.state import View
+from core.exchange import writing
+from core.exchange.run_table import run_table, runs_table
+from core.reports.compare import benchmark
+from core.reports.compare.benchmark import SetRule
+from core.reports.report import DEFAULT_SCORES
+
+RUNS_KEY = "take_runs"
+MOST_RUNS = 50
+
+
+def section(view: View) -> None:
+    """Choose runs, and a button a format; a file is made when its button is pressed."""
+    found = titles(data.runs().finished)
+    if not found:
+        st.caption("There are no finished runs to take out yet.")
+        return
+    chosen = st.multiselect(
+        "Runs",
+        list(found),
+        list(found)[:1],
+        format_func=found.__getitem__,
+        max_selections=MOST_RUNS,
+        key=RUNS_KEY,
+    )
+    if not chosen:
+        st.caption("Choose one or more runs.")
+        return
+    scores = (view.score, *(name for name in DEFAULT_SCORES if name != view.score))
+    asked = SetRule(view.alpha, scores, "exact", view.empty)
+    st.caption(f"{counted(len(chosen), 'run')}; sets at alpha {view.alpha / 1000:.3f}.")
+    rows = (
+        (
+            "Questions with logits, to bring in again",
+            [
+                ("CSV", "runs.csv", lambda: writing.to_csv(runs_table(chosen))),
+                ("Parquet", "runs.parquet", lambda: writing.to_parquet(runs_table(chosen))),
+                ("JSON lines", "runs.jsonl", lambda: writing.to_json_lines(runs_table(chosen))),
+            ],
+        ),
+        (
+            "Figures as tables",
+            [
+                ("XLSX", "runs.xlsx", lambda: _xlsx(chosen, asked)),
+                ("Markdown", "results_summary.md", lambda: _markdown(chosen, asked)),
+                ("Results, summary, configuration", "benchmark.zip", lambda: _benchmark(chosen, asked)),
+            ],
+        ),
+        (
+            "Figures to look at",
+            [
+                ("Figures: SVG, PNG, HTML", "figures.zip", lambda: _figures(chosen, asked)),
+                ("Report, alive offline", "report.html", lambda: _report(chosen, asked)),
+            ],
+        ),
+    )
+    for title, buttons in rows:
+        st.markdown(f"**{title}**")
+        with st.container(horizontal=True, gap="small"):
+            for label, name, make in buttons:
+                _button(label, name, make)
+
+
+def _button(label: str, name: str, make: Callable[[], bytes]) -> None:
+    st.download_button(
+        label,
+        data=make,
+        file_name=name,
+        mime=writing.MEDIA_TYPES[name.rsplit(".", 1)[-1]],
+        on_click="ignore",
+        icon=":material/download:",
+        key=f"take-{name}",
+    )
+
+
+def _table(names: Sequence[str], asked: SetRule) -> pa.Table:
+    runs = [data.evaluation(name) for name in names]
+    return pa.Table.from_pandas(benchmark.run_rows(runs, benchmark.reports(runs, asked)), preserve_index=False)
+
+
+def _xlsx(names: Sequence[str], asked: SetRule) -> bytes:
+    tables = {"figures": _table(names, asked)}
+    return writing.to_xlsx(tables | {f"{i} {name}": run_table(name) for i, name in enumerate(names, start=1)})
+
+
+def _markdown(names: Sequence[str], asked: SetRule) -> bytes:
+    return writing.to_markdown({"Figures": _table(names, asked)}, title="Results", notes=benchmark.notes(asked))
+
+
+def _zip(files: dict[str, bytes]) -> bytes:
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return into.getvalue()
+
+
+def _benchmark(names: Sequence[str], asked: SetRule) -> bytes:
+    runs = [data.evaluation(name) for name in names]
+    results = benchmark.results_json(runs, benchmark.reports(runs, asked))
+    parts = {
+        "results.json": results,
+        "summary.json": benchmark.summary_json(results),
+        "config.json": benchmark.config_json(runs, asked),
+    }
+    return _zip({name: json.dumps(value, indent=1).encode() for name, value in parts.items()})
+
+
+def _figures(names: Sequence[str], asked: SetRule) -> bytes:
+    drawn = static_report.drawings([data.evaluation(name) for name in names], asked)
+    return _zip(
+        {f"{one.figure.name}.{ending}": draw(one) for one in drawn for ending, draw in static_report.KINDS.items()}
+    )
+
+
+def _report(names: Sequence[str], asked: SetRule) -> bytes:
+    return static_report.report_html([data.evaluation(name) for name in names], asked)

@@ -1,0 +1,109 @@
+"""All runs with what they take on the disk, to be opened, repeated or deleted; and the bin."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+
+import streamlit as st
+
+from app import data
+from app.components.new_run.run_list import DELETED
+from app.components.shared.runs import open_run, titles
+from app.errors import spoken
+from app.formatting import counted, duration, plain, sentence, size
+from core.errors import HedgeError
+from core.runs import actions, store
+from core.runs.actions import ActionResult
+from core.runs.storage import trash
+
+SHOWN = 7
+HEIGHT = 300
+
+
+def run_shelf() -> None:
+    """Two folded parts; what is in them is read when they are opened."""
+    shelf = st.expander("All runs and their room on the disk", key="shelf", on_change="rerun")
+    if shelf.open:
+        with shelf, spoken():
+            _runs()
+    bin_ = st.expander("Bin", key="bin", on_change="rerun")
+    if bin_.open:
+        with bin_, spoken():
+            _bin()
+
+
+def _runs() -> None:
+    records = [record for record in data.runs().records if not store.is_bundled(record.run_id)]
+    if not records:
+        st.caption("Your own runs would be listed here; those that ship with Hedge can't be deleted.")
+        return
+    sizes = {record.run_id: _disk(data.run_key(record.run_id)) for record in records}
+    words = titles(records)
+    ids = [record.run_id for record in records]
+    shape = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
+    st.caption(f"{counted(len(ids), 'run')}, {size(sum(sizes.values()))} in all. Choose rows, then what to do.")
+    found = st.dataframe(
+        {
+            "Run": [words[run_id] for run_id in ids],
+            "State": [record.state for record in records],
+            "Disk": [size(sizes[run_id]) for run_id in ids],
+        },
+        hide_index=True,
+        height=HEIGHT if len(ids) > SHOWN else "auto",
+        key=f"shelf-{shape}",
+        on_select="rerun",
+        selection_mode="multi-row",
+    )
+    chosen = [ids[i] for i in found["selection"]["rows"] if i < len(ids)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        done = len(chosen) == 1 and data.record(chosen[0]).state == "done"
+        if st.button("Open", disabled=not done, key="shelf_open"):
+            open_run(chosen[0])
+        if st.button("Repeat", disabled=not chosen, key="shelf_repeat"):
+            _tell(actions.repeat(chosen))
+        if st.button("Delete", disabled=not chosen, key="shelf_delete"):
+            _tell(_delete(chosen))
+        st.caption(f"{len(chosen):,} chosen" if chosen else "none chosen")
+
+
+def _delete(run_ids: list[str]) -> ActionResult:
+    done, refused = [], {}
+    for run_id in run_ids:
+        try:
+            actions.delete(run_id)
+            done.append(run_id)
+        except HedgeError as error:
+            refused[run_id] = str(error)
+    st.session_state[DELETED] = tuple(done)
+    return ActionResult(tuple(done), refused)
+
+
+def _tell(outcome: ActionResult) -> None:
+    if not outcome.refused:
+        st.rerun()
+    for reason, number in Counter(outcome.refused.values()).items():
+        st.error(plain(f"{sentence(reason)} ({counted(number, 'run')})"))
+
+
+def _bin() -> None:
+    found = trash.binned()
+    if not found:
+        st.caption("Deleted runs would be here for a week, to be had back.")
+        return
+    for each in found:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            left = duration(max(0.0, each.deleted + trash.KEEP_S - time.time()))
+            st.caption(plain(f"{each.run_id}: {size(each.size)}, kept for {left}"), width="stretch")
+            if st.button("Restore", key=f"restore-{each.folder.name}"):
+                actions.restore(each.run_id)
+                st.rerun()
+    if st.button(f"Empty the bin: {size(sum(each.size for each in found))}", help="They can't be had back then."):
+        trash.empty_bin()
+        st.rerun()
+
+
+@st.cache_resource(max_entries=2048, show_spinner=False)
+def _disk(key: data.RunKey) -> int:
+    return trash.disk_use(store.folder_of(key.run_id))

@@ -1,0 +1,72 @@
+"""What the doctor found, a row each, and what it means for a run."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from app import checkup
+from app.checkup import Checkup
+from app.errors import spoken
+from app.formatting import counted, duration, plain, sentence
+
+POLL_S = 0.5
+TICK_S = 5.0
+"""How often a finished checkup is drawn again, so that it shows its age and what has changed."""
+VERDICTS = {True: "good", False: "**look here**", None: "nothing to check"}
+WIDTHS = [2, 4, 4]
+
+
+def findings() -> None:
+    """The findings, followed while they are being made."""
+    found = checkup.checkup()
+    waiting = not found.ended.is_set()
+    st.fragment(_follow, run_every=POLL_S if waiting else TICK_S)(found, waiting)
+
+
+def _follow(found: Checkup, was_waiting: bool) -> None:
+    with spoken():
+        checkup.refresh(found)
+        if checkup.checkup() is not found and not was_waiting:
+            st.rerun()  # another one was begun
+        if not found.ended.is_set():
+            st.info(f"Looking at this machine, which takes some ten seconds … {found.seconds:.0f} s")
+            return
+        if was_waiting:
+            st.rerun()  # the whole page once more: asking again ends
+        if found.problem:
+            st.error(plain(sentence(found.problem)))
+        else:
+            _draw(found)
+        _age(found)
+        if st.button("Look again"):
+            checkup.again()
+            st.rerun()
+
+
+def _age(found: Checkup) -> None:
+    now = time.monotonic()
+    said = f"Looked {duration(now - found.looked)} ago"
+    if found.looked_again > found.looked:
+        said += f", and at what changes by itself {duration(now - found.looked_again)} ago"
+    again = "everything" if found.problem else "the disk, the database, the agent and the hub"
+    st.caption(plain(f"{said}. While this page is open, it looks at {again} again every {checkup.REFRESH_S:g} s."))
+
+
+def _draw(found: Checkup) -> None:
+    bad = [finding for finding in found.found if finding.good is False]
+    absent = [finding.name for finding in found.found if finding.good is None]
+    if bad:
+        st.warning(f"{counted(len(bad), 'finding')} to look at: {plain(', '.join(finding.name for finding in bad))}.")
+    elif absent:
+        st.success(f"Everything that was checked is in order. Nothing to check: {plain(', '.join(absent))}.")
+    else:
+        st.success("Everything is in order.")
+    for finding in sorted(found.found, key=lambda one: one.good is not False):
+        with st.container(border=True):
+            name, value, meaning = st.columns(WIDTHS, gap="medium")
+            title = plain(finding.name.capitalize().replace("Gpu", "GPU"))
+            name.markdown(f"**{title}**: {VERDICTS[finding.good]}")
+            value.markdown(plain(finding.value))
+            meaning.markdown(plain(finding.meaning))

@@ -1,0 +1,117 @@
+"""Making a jury: what it is asked for, and the ones at work with their progress and loss."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from app import navigation
+from app.charts import jury as charts
+from app.components.new_run.form import known_models
+from app.errors import spoken
+from app.formatting import counted, plain, sentence
+from core.errors import InputError
+from core.runs.juries import jury_job, jury_pipeline
+from core.runs.juries.jury_pipeline import PathSpec, PathState
+from core.runs.spec import DTYPES
+from core.tasks import trivia
+
+POLL_S = 1.0
+SHOWN = 4
+OFFERED = PathSpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
+"""What the form asks for at first: the models that ship, tuned for as long as they need to learn something."""
+JURORS_HELP = (
+    "Each is tuned by LoRA to say True or False, on its own part of the answers; name models with spaces or commas "
+    "between, one twice for two jurors of it. A tuned adapter judges as it is, in seconds: a folder, or one that ships "
+    "(juror-3m, juror-3m-instruct, juror-8m)."
+)
+QUESTIONS_HELP = (
+    "trivia ships with Hedge; trivia_qa@hub is TriviaQA from the Hugging Face hub; or the path of a file in its shape."
+)
+STAGE_WORDS = {"answer": "answers of", "tune": "tuning", "judge": "verdicts of", "done": "done"}
+
+
+def section() -> None:
+    """The form, and the juries that are or were made here."""
+    with st.expander("Make a jury", on_change="rerun", key="make_jury_open") as folded:
+        if not folded.open:
+            return
+        st.caption(
+            "A base model answers short questions; jurors are tuned on a part of its answers and judge the rest. The "
+            "Jury page shows what their verdicts are worth. What is filled in takes about ten minutes on two cores, "
+            "also while this page is closed."
+        )
+        _form()
+        busy = any(
+            jury_pipeline.read_state(name).state in ("running", "queued") for name in jury_pipeline.path_ids()[:SHOWN]
+        )
+        st.fragment(_live, run_every=POLL_S if busy else None)(busy)
+
+
+def _form() -> None:
+    offered = known_models()
+    first = offered.index(OFFERED.base) if OFFERED.base in offered else 0
+    with st.form("make_jury", border=False):
+        base = st.selectbox("Base model, which answers", offered, first, accept_new_options=True, key="jury_base")
+        jurors = st.text_input("Jurors", " ".join(OFFERED.jurors), key="jury_jurors", help=JURORS_HELP)
+        questions = st.selectbox(
+            "Questions",
+            [trivia.BUNDLED, *trivia.HUB],
+            accept_new_options=True,
+            key="jury_questions",
+            help=QUESTIONS_HELP,
+        )
+        a, b, c = st.columns(3)
+        samples = a.number_input("Questions at most", 8, value=OFFERED.samples, key="jury_samples")
+        steps = b.number_input("Steps of tuning", 1, value=OFFERED.steps, key="jury_steps", help="32 judgements each.")
+        dtype = c.selectbox("Precision", DTYPES, key="jury_dtype", help="int4 is QLoRA and needs an NVIDIA GPU.")
+        if not st.form_submit_button("Make this jury", key="jury_launch"):
+            return
+        with spoken(), st.spinner("Starting …"):
+            names = tuple(jurors.replace(",", " ").split())
+            if not base:
+                raise InputError("choose a base model, which answers the questions")
+            spec = PathSpec(
+                base=base, jurors=names, questions=str(questions), samples=int(samples), steps=int(steps), dtype=dtype
+            )
+            jury_job.launch(spec)
+
+
+def _live(was_busy: bool) -> None:
+    with spoken():
+        names = jury_pipeline.path_ids()
+        found = [(name, jury_pipeline.read_state(name)) for name in names[:SHOWN]]
+        busy = any(state.state in ("running", "queued") for _, state in found)
+        if was_busy and not busy:
+            st.rerun()
+        for name, state in found:
+            _card(name, state)
+
+
+def _card(name: str, state: PathState) -> None:
+    spec = jury_pipeline.read_spec(name)
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, wrap=False):
+            st.markdown(f"**{plain(', '.join(spec.juror_names))}** on answers of {plain(spec.base)}", width="stretch")
+            st.markdown(f"**{plain(state.state)}**", width="content")
+        amount = counted(spec.samples, "question") if spec.samples else "all questions"
+        st.caption(plain(f"{spec.questions}, {amount} at most, {counted(spec.steps, 'step')}, {spec.dtype}"))
+        if state.state == "running" and state.total:
+            said = f"{STAGE_WORDS[state.stage]} {state.what} · {state.done:,} of {state.total:,}"
+            st.progress(min(1.0, state.done / state.total), text=plain(said))
+        if state.message:
+            st.caption(plain(sentence(state.message)))
+        if len(state.losses) > 1:
+            figure = charts.losses(pd.DataFrame({"step": range(1, len(state.losses) + 1), "loss": state.losses}))
+            st.vega_lite_chart(figure.frame, figure.themed, key=f"losses-{name}", alt=figure.alt, width="stretch")
+        if state.state == "done":
+            navigation.link(navigation.JURY, "Open it on the Jury page", jury=state.jury)
+        elif state.state in ("running", "queued"):
+            st.button("Cancel", key=f"cancel-{name}", on_click=jury_pipeline.cancel, args=(name,))
+        else:
+            st.button("Go on", key=f"resume-{name}", on_click=_resume, args=(name,))
+
+
+def _resume(name: str) -> None:
+    with spoken():
+        jury_job.resume(name)

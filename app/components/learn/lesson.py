@@ -1,0 +1,76 @@
+"""One step of a lesson: words, a live figure, and a question that the figure answers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import data, state
+from app.components.alpha_lab import lab_alpha, lab_figure
+from app.components.alpha_lab.shift import shift_figure
+from app.components.shared.page_top import top_of_step
+from app.components.shared.runs import title
+from app.formatting import plain, unbroken
+from app.state import View
+from core.reports.lesson import Lesson, fill
+from core.runs.store import RunRecord
+
+STEP_KEY = "lesson_step"
+
+
+def head(lesson: Lesson, view: View) -> None:
+    """The lesson's question, and its steps to choose from."""
+    st.title(lesson.title, anchor=False)
+    titles = [step.title for step in lesson.steps]
+    st.session_state[STEP_KEY] = _place(lesson, view)
+    st.pills(
+        "Steps",
+        range(len(titles)),
+        format_func=lambda place: f"{place + 1} · {titles[place]}",
+        key=STEP_KEY,
+        required=True,
+        on_change=_chosen,
+    )
+    top_of_step(_place(lesson, view))
+
+
+def step(lesson: Lesson, view: View, record: RunRecord) -> None:
+    """The step that the view names, with the figures of a finished run at the alpha to which its lab was moved."""
+    place = _place(lesson, view)
+    told, run = lesson.steps[place], record.run_id
+    key, start = f"lesson_{told.name}_{run}", int(told.start.get("alpha", View().alpha))
+    found = data.lesson_facts(run, lab_alpha(key, start=start))
+    figures = {name: plain(text) for name, text in found.items()}
+    st.header(told.title, anchor=False)
+    st.markdown(unbroken(fill(told.text, figures)), width=760)
+    lab_figure(
+        data.lab_tables(run),
+        version=f"{data.version(run)}:{told.name}",
+        name=title(record),
+        show=told.show,
+        start=told.start,
+        key=key,
+    )
+    pair = data.worst_pair(run, "lac") if told.shift else None
+    if pair:
+        shift = data.shifted((run, pair.source), (run, pair.target), "lac")
+        shift_figure(shift, alpha=start, pairs=pair.pairs, key="lesson_shift")
+    with st.container(border=True):
+        st.markdown(unbroken(f"**{fill(told.question, figures)}**"))
+        with st.expander("The answer", key=f"answer_{told.name}"):
+            st.markdown(unbroken(fill(told.answer, figures)))
+    back, on, _ = st.columns([1, 1, 4])
+    last = place == len(lesson.steps) - 1
+    back.button("Back", key="back", on_click=_go, args=(place - 1,), disabled=place == 0, width="stretch")
+    on.button("Next", key="next", on_click=_go, args=(place + 1,), disabled=last, width="stretch")
+
+
+def _place(lesson: Lesson, view: View) -> int:
+    return min(view.step, len(lesson.steps)) - 1
+
+
+def _chosen() -> None:
+    _go(int(st.session_state[STEP_KEY]))
+
+
+def _go(place: int) -> None:
+    state.change(step=place + 1)

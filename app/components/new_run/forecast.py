@@ -1,0 +1,155 @@
+"""What the runs that are asked for will take, and which of them there are already, before anything is launched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app import forecasts
+from app.components.shared.runs import open_run, titles
+from app.errors import spoken
+from app.forecasts import Plan
+from app.formatting import counted, duration, plain, size
+from core.reports.forecast import Forecast
+from core.runs import actions, engine
+from core.runs.banks import task_label
+from core.runs.prompts import Combination
+from core.runs.store import RunRecord
+
+MOST_SHOWN = 4
+TIME_HELP = (
+    "By the characters a second that an earlier run of the same model, precision and form scored, one run at a time on "
+    "each device."
+)
+TOKENS_HELP = "The pieces of words that the models read in all: every prompt once, by the model's own tokenizer."
+USUAL_HELP = "Every prompt once, at four characters a token, because a tokenizer is not on this machine yet."
+NO_RATE = "not measured"
+NO_RATE_HELP = "No run of this model, precision and form has ended yet; the first one measures its rate."
+
+
+def forecast(asked: Combination | None) -> Plan | None:
+    """What was asked for will take; None where it can't be asked, or nothing is."""
+    if asked is None:
+        return None
+    plan: Plan | None = None
+    with spoken(), st.container(border=True, gap="small"):
+        plan = forecasts.plan(asked)
+        _figures(plan)
+        _room(plan)
+        if len(plan.runs) > 1:
+            with st.expander(f"Each of the {len(plan.runs)} runs"):
+                st.dataframe([_row(one, plan) for one in plan.runs], hide_index=True, height="auto")
+        _existing(plan)
+    return plan
+
+
+def _figures(plan: Plan) -> None:
+    works = [one.work for one in plan.runs]
+    known = [work for work in works if work]
+    more = "+" if len(known) < len(works) else ""
+    with st.container(horizontal=True, gap="medium"):
+        st.metric("Runs", f"{len(plan.runs):,}", width="content")
+        st.metric("Questions", f"{sum(work.questions for work in known):,}{more}", width="content")
+        tokens = sum(one.tokens or 0 for one in plan.runs)
+        counted_all = all(one.counted for one in plan.runs)
+        st.metric(
+            "Tokens in all", f"{_short(tokens)}{more}", help=TOKENS_HELP if counted_all else USUAL_HELP, width="content"
+        )
+        seconds = plan.seconds
+        if seconds is None:
+            st.metric("Time", NO_RATE, help=NO_RATE_HELP, width="content")
+        else:
+            st.metric("Time", duration(seconds), help=TIME_HELP, width="content")
+
+
+def _room(plan: Plan) -> None:
+    """Memory, disk, and where the rate comes from."""
+    sizes = [one.memory_gib for one in plan.runs if one.memory_gib]
+    device = max(plan.devices, key=lambda slot: slot.memory_gib)
+    said = []
+    if sizes:
+        most = "up to " if len(plan.runs) > 1 else ""
+        said.append(f"Memory: {most}{max(sizes):.1f} of {device.memory_gib:.0f} GiB of {device.label or device.name}")
+    else:
+        said.append("Memory: not known before the model is loaded")
+    disk = sum(one.disk or 0 for one in plan.new)
+    download = sum({one.spec.model: one.download for one in plan.new}.values())
+    room = [f"about {size(disk)}"] * bool(disk) + [f"{size(download)} to download"] * bool(download)
+    said.append(f"disk: {', '.join([*room, f'{size(plan.free_disk)} free'])}")
+    said.append(_rate(plan))
+    st.caption(plain("; ".join(said) + "."))
+    if disk + download > plan.free_disk:
+        st.warning("There is less room on the disk than these runs will take; free some space first.")
+    refused = [one for one in plan.runs if one.too_large]
+    if refused:
+        names = ", ".join(dict.fromkeys(f"{one.spec.model_name} in {one.spec.dtype}" for one in refused))
+        st.warning(plain(f"No device holds {names}: {refused[0].too_large}. Choose a smaller one or fewer bits."))
+    if any(one.work is None for one in plan.runs):
+        st.caption("Questions of the hub are counted once they have been downloaded, which the launch does.")
+
+
+def _rate(plan: Plan) -> str:
+    found = [one.rate for one in plan.new or plan.runs]
+    missing = list(dict.fromkeys(one.spec.model_name for one in plan.new or plan.runs if one.rate is None))
+    if missing:
+        return f"no rate was measured yet for {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}"
+    rates = sorted(rate.questions_s for rate in found if rate)
+    span = f"{rates[0]:,.0f}" if rates[0] == rates[-1] else f"{rates[0]:,.0f} to {rates[-1]:,.0f}"
+    where = "here" if all(rate and rate.here for rate in found) else "in part on another machine"
+    where = where if any(rate and rate.here for rate in found) else "on another machine"
+    return f"rate: {span} questions a second, measured {where}"
+
+
+def _row(one: Forecast, plan: Plan) -> dict[str, Any]:
+    spec = one.spec
+    before = plan.existing.get(spec.run_id)
+    return {
+        "Model": spec.model_name,
+        "Task": task_label(spec),
+        "Strategy": spec.strategy,
+        "Shots": spec.shots,
+        "Precision": spec.dtype,
+        "Questions": one.work.questions if one.work else None,
+        "Tokens": one.tokens,
+        "Memory": f"{one.memory_gib:.1f} GiB" + (" (too large)" if one.too_large else "") if one.memory_gib else "?",
+        "Time": NO_RATE if one.seconds is None else duration(one.seconds),
+        "There is": before.state if before else "",
+    }
+
+
+def _existing(plan: Plan) -> None:
+    """This run exists: open, repeat, or resume."""
+    if not plan.existing:
+        return
+    words = titles(tuple(plan.existing.values()))
+    there = "This run exists" if len(plan.runs) == 1 else f"{counted(len(plan.existing), 'run')} of these there are"
+    st.markdown(f"**{there} already.**")
+    for record in list(plan.existing.values())[:MOST_SHOWN]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(plain(f"{words[record.run_id]}: {record.state}"), width="stretch")
+            _choices(record)
+    if len(plan.existing) > MOST_SHOWN:
+        st.caption(f"… and {len(plan.existing) - MOST_SHOWN:,} more; the table above has them all.")
+
+
+def _choices(record: RunRecord) -> None:
+    run_id = record.run_id
+    if record.state == "done":
+        if st.button("Open", key=f"exists-open-{run_id}"):
+            open_run(run_id)
+        if st.button("Repeat", key=f"exists-repeat-{run_id}", help="Its results move to the bin and it runs again."):
+            with spoken():
+                refused = actions.repeat([run_id]).refused
+                if refused:
+                    st.error(plain(refused[run_id]))
+    elif record.state in ("failed", "cancelled") and st.button("Resume", key=f"exists-resume-{run_id}"):
+        with spoken():
+            engine.resume(run_id)
+
+
+def _short(number: float) -> str:
+    for unit, name in ((1e9, "billion"), (1e6, "million")):
+        if number >= unit:
+            return f"{number / unit:,.1f} {name}"
+    return f"{number:,.0f}"

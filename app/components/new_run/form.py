@@ -1,0 +1,314 @@
+"""The form that asks for runs: which models, on what, how it is asked, and how it is computed."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from app import data
+from app.components.shared.runs import links_to, title
+from app.forecasts import Plan
+from app.formatting import counted, plain, sentence, shortened
+from core.inference import models
+from core.inference.registry import BY_ID, MODELS
+from core.prompting.strategies import STRATEGIES
+from core.runs.banks import bank_name, bank_of_task, labelled, task_title
+from core.runs.devices.slots import CPU, slots
+from core.runs.prompts import Combination
+from core.runs.spec import DTYPES, FORMS, MAX_SHOTS, MODES, QUANTIZED, RunSpec
+from core.runs.store import RunRecord
+from core.settings import settings
+from core.tasks import catalogue
+
+NUMBER = "number"
+ALL = "all"
+AMOUNTS = {mode: f"{number:,}" for mode, number in MODES.items()} | {ALL: "all", NUMBER: "other"}
+AMOUNT_HELP = (
+    f"{' and '.join(f'{number:,}' for number in MODES.values())} are the short and the long mode of the papers."
+)
+
+MODEL_HELP = (
+    "A model that ships with Hedge or one of the Hugging Face hub; or type a hub id, or a local folder with a model or "
+    "a PEFT adapter, and press Enter."
+)
+TASK_HELP = (
+    "Tasks that ship with Hedge, or their full data sets on the hub; or type the path of a file of your own (JSON "
+    "lines, CSV or Parquet with question, options and label) and press Enter."
+)
+FORM_WORDS = {"letters": "by letter", "cloze": "by text (cloze)", "continuation": "as continuation"}
+FORM_HELP = (
+    "By letter: the options are shown and the probability of each letter counts. By text: the options are not shown, "
+    "and the probability of each option's own words after the question and “Answer:” counts. As continuation: the same "
+    "right after the question's text, for models that only ever read running text."
+)
+STRATEGY_HELP = (
+    "One run for each that is chosen. base: no instruction; shared: one instruction for every task; task: one that "
+    "names the task's kind."
+)
+SHOTS_HELP = (
+    "How many answered examples stand before each question, 0 to 16, one run for each number; they come from neither "
+    "the calibration nor the test questions."
+)
+FORMAT_WORDS = {"plain": "plain text", "chat": "chat"}
+FORMAT_HELP = "Chat puts the prompt into the model's own chat template, where it has one."
+ROTATIONS_HELP = (
+    "Every test question is asked once for each rotation of its options, which shows whether the model prefers a "
+    "letter: four times for four options."
+)
+DTYPE_HELP = (
+    "One run for each that is chosen: the numbers the model computes with. int8 and int4 are weights of 8 and 4 bits, "
+    "which need an NVIDIA GPU and the package bitsandbytes."
+)
+BATCH_HELP = "Questions computed at once. Left empty, free memory decides; it changes the speed, not the result."
+SEED_HELP = "Draws the questions, the examples and the split."
+SHARE_HELP = "The share of the questions that sets the threshold; the others are the test."
+
+
+def form() -> Combination | None:
+    """The form; what it asks for now, None while there is no model or no task in it."""
+    offered = known_models()
+    chosen = st.multiselect(
+        "Models",
+        offered,
+        default=offered[:1],
+        accept_new_options=True,
+        placeholder="a folder or a hub id",
+        select_all=False,  # typing and Enter choose the first that fits, not all of them
+        key="launch_models",
+        persist_state="session",
+        help=MODEL_HELP,
+    )
+    with st.container():  # there also without a line in it, so that what follows keeps its place, and its open list
+        for model in chosen:
+            if model in BY_ID:
+                st.caption(plain(about(model, named=len(chosen) > 1)))
+    titles = catalogue.choices()
+    tasks = st.multiselect(
+        "Tasks",
+        list(titles),
+        default=list(titles)[:1],
+        format_func=lambda name: titles.get(name, name),
+        accept_new_options=True,
+        placeholder="a task or a file",
+        select_all=False,
+        key="launch_tasks",
+        persist_state="session",
+        help=TASK_HELP,
+    )
+    samples = _samples()
+    with st.expander("How it is asked"):
+        asked = _asking(Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples))
+    with st.expander("How it is computed and split"):
+        asked = _computing(asked)
+    return asked if chosen and tasks else None
+
+
+def _samples() -> int | None:
+    amount = st.segmented_control(
+        "Questions at most",
+        list(AMOUNTS),
+        format_func=AMOUNTS.__getitem__,
+        default="short",
+        required=True,
+        key="launch_mode",
+        help=AMOUNT_HELP,
+    )
+    if amount == ALL:
+        return None
+    if amount != NUMBER:
+        return MODES[str(amount)]
+    return int(st.number_input("Number of questions", 2, 1_000_000, 1000, step=100, key="launch_samples"))
+
+
+def _asking(asked: Combination) -> Combination:
+    """With the choices that change the prompt."""
+    scored = st.segmented_control(
+        "Options are scored",
+        FORMS,
+        format_func=FORM_WORDS.__getitem__,
+        default=FORMS[0],
+        required=True,
+        key="launch_form",
+        help=FORM_HELP,
+    )
+    strategies = st.segmented_control(
+        "Strategies",
+        STRATEGIES,
+        selection_mode="multi",
+        default=[STRATEGIES[0]],
+        key="launch_strategies",
+        help=STRATEGY_HELP,
+    )
+    shots = st.multiselect(
+        "Shots",
+        range(MAX_SHOTS + 1),
+        default=[0],
+        placeholder="0 to 16",
+        select_all=False,  # typing 2 and Enter chooses 2, not 12 as well
+        key="launch_shots",
+        help=SHOTS_HELP,
+    )
+    prompt_format = st.segmented_control(
+        "Format",
+        list(FORMAT_WORDS),
+        format_func=FORMAT_WORDS.__getitem__,
+        default="plain",
+        required=True,
+        key="launch_format",
+        help=FORMAT_HELP,
+    )
+    rotations = st.checkbox("Ask with the options rotated too", key="launch_rotations", help=ROTATIONS_HELP)
+    return replace(
+        asked,
+        forms=(str(scored),),
+        strategies=tuple(name for name in STRATEGIES if name in strategies) or STRATEGIES[:1],
+        shots=tuple(sorted(shots)) or (0,),
+        formats=(str(prompt_format),),
+        rotations=rotations,
+    )
+
+
+def _computing(asked: Combination) -> Combination:
+    """With the choices that change how the answers are computed, and which questions calibrate."""
+    offered = precisions()
+    chosen = st.segmented_control(
+        "Precision",
+        offered,
+        selection_mode="multi",
+        default=offered[:1],
+        key="launch_dtypes",
+        help=DTYPE_HELP,
+    )
+    batch = st.number_input(
+        "Batch size", 1, 4096, None, placeholder="memory decides", key="launch_batch", help=BATCH_HELP
+    )
+    seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="launch_seed", help=SEED_HELP)
+    share = st.slider("Calibration share", 0.1, 0.9, 0.5, 0.05, key="launch_share", help=SHARE_HELP)
+    return replace(
+        asked,
+        dtypes=tuple(name for name in offered if name in chosen) or tuple(offered[:1]),
+        batch_size=None if batch is None else int(batch),
+        seed=int(seed),
+        calibration_share=float(share),
+    )
+
+
+def known_models() -> list[str]:
+    """The bundled models, those of earlier runs of one's own, then those of the table that can be run."""
+    earlier = [record.spec.model for record in data.runs().records if record.spec.origin == "hedge"]
+    fake = [models.FAKE_MODEL] if os.environ.get(models.FAKE_ENGINE_VARIABLE) else []
+    listed = [model.id for model in MODELS if not model.instead]
+    return list(dict.fromkeys([*models.bundled_models(), *fake, *earlier, *listed]))
+
+
+def about(model: str, *, named: bool = False) -> str:
+    """What the table says of a model of the hub."""
+    listed = BY_ID[model]
+    parts = [model] * named
+    parts += [f"{listed.millions:,} million parameters", listed.kind, f"{listed.licence} licence"]
+    parts += ["gated: accept its terms on the hub and set HF_TOKEN"] * listed.gated
+    return " · ".join(parts)
+
+
+def precisions() -> list[str]:
+    """The precisions that a worker here may have; where others may join through a database, all of them."""
+    if settings().database_url or _has_gpu():
+        return list(DTYPES)
+    return [dtype for dtype in DTYPES if dtype not in QUANTIZED]
+
+
+@st.cache_resource(ttl=600, show_spinner=False)
+def _has_gpu() -> bool:
+    return slots()[0].name != CPU
+
+
+def launch_button(plan: Plan | None) -> bool:
+    """The button; whether it was pressed."""
+    label = f"Launch {len(plan.runs)} runs" if plan and len(plan.runs) > 1 else "Launch"
+    return st.button(label, key="launch", disabled=plan is None, width="stretch")
+
+
+def launch(asked: Combination) -> None:
+    """Ask the engine for the runs and say what became of each; none is asked for where one can't begin."""
+    from core.runs import actions, engine
+    from core.runs.execution.execute import preflight
+
+    with st.spinner("Asking for the runs …"):
+        specs = asked.specs()
+        known = {record.run_id: record for record in data.runs().records if record.state in actions.SETTLED}
+        new = [spec for spec in specs if spec.run_id not in known]
+        for spec in _one_of_each(new) if len(new) > 1 else ():  # a single one is looked at when it is handed in
+            preflight(spec)
+        if len(specs) == 1:
+            engine.submit(specs[0])
+            refused: dict[str, str] = {}
+        else:
+            _, outcome = actions.launch(specs, name=group_name(asked))
+            refused = outcome.refused
+    _say(specs, known, refused)
+
+
+def _say(specs: Sequence[RunSpec], known: Mapping[str, RunRecord], refused: Mapping[str, str]) -> None:
+    begun = [spec for spec in specs if spec.run_id not in known and spec.run_id not in refused]
+    there = [known[spec.run_id] for spec in specs if spec.run_id in known]
+    done = [record for record in there if record.state == "done"]
+    if len(begun) == 1:
+        st.success(f"Asked for {plain(title_of(begun[0]))}.")
+    elif begun:
+        st.success(f"Asked for {len(begun)} runs.")
+    if len(specs) == 1 and there:
+        now = "has been done before, and a repeat would give the same" if done else f"is {there[0].state} already"
+        st.info(f"This run {now}: {plain(title(there[0]))}.")
+    elif there:
+        st.info(f"{_already(len(there), len(specs))}{_at_work(len(there) - len(done))}")
+    links_to([record.spec for record in done])
+    for reason, number in Counter(refused.values()).items():
+        st.error(plain(f"{sentence(reason)} ({counted(number, 'run')} not asked for)"))
+
+
+def _already(there: int, asked: int) -> str:
+    if there == asked:
+        return f"All {asked:,} of these runs already exist, so nothing was launched."
+    return f"{there:,} of these {asked:,} runs already {'exists' if there == 1 else 'exist'}."
+
+
+def _at_work(number: int) -> str:
+    if not number:
+        return ""
+    return f" {number:,} of them {'is' if number == 1 else 'are'} waiting or running, and listed among the runs."
+
+
+def _one_of_each(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """Enough of the runs that each model and each set of questions is looked at once."""
+    models: dict[str, RunSpec] = {}
+    questions: dict[tuple[object, ...], RunSpec] = {}
+    for spec in specs:
+        models.setdefault(spec.model, spec)
+        questions.setdefault((spec.task, spec.shots, spec.form), spec)
+    return list(dict.fromkeys([*models.values(), *questions.values()]))
+
+
+def group_name(asked: Combination) -> str:
+    """What a group is called: ``2 models × 3 tasks × 2 strategies``."""
+    axes = {
+        "model": asked.models,
+        "task": asked.tasks,
+        "strategy": asked.strategies,
+        "dtype": asked.dtypes,
+        "number of shots": asked.shots,
+    }
+    many = {"strategy": "strategies", "number of shots": "numbers of shots"}
+    several = [counted(len(of), name, many.get(name, "")) for name, of in axes.items() if len(of) > 1]
+    one = [shortened(asked.models[0].rpartition("/")[2], 24)] * (len(asked.models) == 1)
+    one += [shortened(labelled(asked.tasks[0], bank_of_task(asked.tasks[0])), 48)] * (len(asked.tasks) == 1)
+    return " · ".join([*one, " × ".join(several)])
+
+
+def title_of(spec: RunSpec) -> str:
+    """A spec in a few words."""
+    amount = f"{counted(spec.samples, 'question')} at most" if spec.samples else "all questions"
+    return f"{spec.model_name} on {task_title(spec.task, bank_name(spec))}, {amount}"

@@ -1,0 +1,106 @@
+"""The exact prompt, its tokens counted, before anything is launched."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from dataclasses import replace
+
+import streamlit as st
+
+from app import preview
+from app.errors import spoken
+from app.formatting import counted, plain, sentence, shortened
+from app.preview import Previewed, PreviewJob
+from core.runs.prompts import Combination
+
+KEY = "previewed"
+POLL_S = 0.5
+MOST_READ = 8
+TEXT_HEIGHT = 360
+BUTTON_HELP = "Reads one prompt through the model's own tokenizer. Nothing is launched and no weights are loaded."
+TOKENS_HELP = "The prompt below in tokens, the pieces of words from its own vocabulary that the model reads."
+SHARED_HELP = "Tokens that all of these prompts begin with; they are computed once for the whole run."
+
+
+def prompt_preview(asked: Combination | None) -> None:
+    """A button, and below it what the button brought, until the form says something else."""
+    pressed = st.button("Show the exact prompt", disabled=asked is None, width="stretch", help=BUTTON_HELP)
+    if pressed and asked:
+        with spoken():
+            st.session_state[KEY] = asked, preview.reading(_read(asked))
+    if KEY not in st.session_state or asked is None:
+        return
+    shown, found = st.session_state[KEY]
+    if shown != asked:
+        st.caption("The form has changed since the prompt was shown.")
+        return
+    waiting = not found.ended.is_set()
+    st.fragment(_follow, run_every=POLL_S if waiting else None)(asked, found, waiting)
+
+
+def _follow(asked: Combination, found: PreviewJob, was_waiting: bool) -> None:
+    with spoken():
+        if not found.ended.is_set():
+            with st.container(border=True):
+                st.markdown(f"Reading the prompt with the model's tokenizer … {found.seconds:.0f} s")
+        elif was_waiting:
+            st.rerun()  # the whole page once more: asking again ends
+        elif found.problem:
+            st.error(plain(sentence(found.problem)))
+        else:
+            _draw(asked, found.found)
+
+
+def _draw(asked: Combination, found: tuple[Previewed, ...]) -> None:
+    if len(found) == 1:
+        _one(found[0])
+    else:
+        names = [plain(_name(_read(asked), i)) for i in range(len(found))]
+        for tab, one in zip(st.tabs(names), found, strict=True):
+            with tab:
+                _one(one)
+    st.caption("The same from the shell:")
+    st.code(f"python -m core run {shlex.join(asked.words())}", language=None, wrap_lines=True)
+
+
+def _read(asked: Combination) -> Combination:
+    """Of a matrix, the first model and precision: the others ask the same. Where these are still many runs, of
+    strategies and shots the last alone, which show most."""
+    one = replace(asked, models=asked.models[:1], dtypes=asked.dtypes[:1])
+    if len(one.tasks) * len(one.strategies) * len(one.shots) <= MOST_READ:
+        return one
+    return replace(one, tasks=one.tasks[:MOST_READ], strategies=one.strategies[-1:], shots=one.shots[-1:])
+
+
+def _name(asked: Combination, i: int) -> str:
+    """What tells one prompt from the others, in the order of :meth:`~core.runs.prompts.Combination.specs`."""
+    task, strategy, shots = list(itertools.product(asked.tasks, asked.strategies, asked.shots))[i]
+    said = [shortened(task, 30)] * (len(asked.tasks) > 1) + [strategy] * (len(asked.strategies) > 1)
+    return " · ".join([*said, *[counted(shots, "shot")] * (len(asked.shots) > 1)])
+
+
+def _one(one: Previewed) -> None:
+    look = one.preview
+    with st.container(horizontal=True):
+        st.metric("Tokens", f"{look.tokens:,}", help=TOKENS_HELP)
+        st.metric("Of all prompts", f"{look.shortest:,} to {look.longest:,}", help=_seen(one))
+        st.metric("Shared", f"{look.shared:,}", help=SHARED_HELP)
+    if look.truncated:
+        st.warning(
+            f"{look.truncated:,} of {counted(look.sampled, 'prompt')} looked at do not fit the {look.context:,} tokens "
+            f"that this model reads: {counted(look.dropped, 'demonstration')} are left out of them, then the beginning "
+            "of the context. Ask with fewer shots, or choose a model that reads more."
+        )
+    st.code(look.text, language=None, wrap_lines=True, height=TEXT_HEIGHT)
+    said = [shortened(text, 80) if text.strip() == text else f"␣{shortened(text, 80)}" for text in look.continuations]
+    st.caption(f"What is scored after it, with ␣ for a space: {plain(' | '.join(said))}")
+
+
+def _seen(one: Previewed) -> str:
+    look = one.preview
+    limit = f"the model reads at most {look.context:,}" if look.context else "the model states no limit"
+    return (
+        f"From the shortest to the longest of {look.sampled:,} of the run's {counted(one.questions, 'prompt')}, in "
+        f"tokens; the median is {look.median:,.0f}, and {limit}."
+    )

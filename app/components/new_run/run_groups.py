@@ -1,0 +1,98 @@
+"""Runs that were launched together: how far they are, and what is done to all of them at once."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from app import data
+from app.components.shared.runs import links_to
+from app.formatting import clock, counted, duration, plain, sentence
+from core.runs import actions, groups
+from core.runs.actions import ActionResult
+from core.runs.groups import Group
+from core.runs.status import RunStatus
+from core.runs.store import ENDED
+
+MOST_SHOWN = 3
+RECENT_S = 24 * 3600.0
+ORDER = ("done", "running", "queued", "failed", "cancelled")
+WORDS = {"queued": "waiting"}
+REPEAT_HELP = "Runs all of them again from the start; what they came to moves to the bin for a week."
+
+
+def run_groups(statuses: Sequence[RunStatus]) -> None:
+    """The groups of the last day that are not over, then the others, a card each."""
+    now = {status.run_id: status for status in statuses}
+    recent = [group for group in groups.known() if time.time() - group.created < RECENT_S]
+    found = [(group, states) for group in recent if (states := _states(group, now))]
+    found.sort(key=lambda pair: set(pair[1].values()) <= set(ENDED))
+    for group, states in found[:MOST_SHOWN]:
+        _card(group, states, now)
+
+
+def _states(group: Group, now: Mapping[str, RunStatus]) -> dict[str, str]:
+    """The state of each of the group's runs that still exist."""
+    records = {record.run_id: record for record in data.runs().records} if set(group.run_ids) - set(now) else {}
+    return {
+        run_id: now[run_id].state if run_id in now else records[run_id].state
+        for run_id in group.run_ids
+        if run_id in now or run_id in records
+    }
+
+
+def _card(group: Group, states: Mapping[str, str], now: Mapping[str, RunStatus]) -> None:
+    counts = Counter(states.values())
+    over = sum(counts[state] for state in ENDED)
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, wrap=False):
+            st.markdown(f"**Together**: {plain(_title(group))}", width="stretch")
+            st.markdown(f"**{over} of {len(states)} ended**", width="content")
+        said = [f"{counts[state]} {WORDS.get(state, state)}" for state in ORDER if counts[state]]
+        left = _left(states, now)
+        said += [f"about {duration(left)} left"] if left is not None else []
+        if over < len(states):
+            st.progress(over / len(states), text=plain(" · ".join(said)))
+        else:
+            st.caption(plain(" · ".join(said)))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            links_to([data.record(run_id).spec for run_id, state in states.items() if state == "done"])
+            _buttons(group, states)
+
+
+def _title(group: Group) -> str:
+    """With the time of the launch, because groups of other models or tasks may have the same name."""
+    name = group.name or counted(len(group.run_ids), "run")
+    return f"{name} · launched at {clock(group.created, st.context.timezone_offset)}"
+
+
+def _left(states: Mapping[str, str], now: Mapping[str, RunStatus]) -> float | None:
+    """By what those that have ended took, one after another on each device that is at work."""
+    of = [now[run_id] for run_id in states if run_id in now]
+    took = [s.record.ended - s.record.started for s in of if s.state == "done" and s.record.started and s.record.ended]
+    running = sum(s.state == "running" for s in of)
+    unfinished = sum(not s.ended for s in of)
+    return sum(took) / len(took) * unfinished / running if took and running else None
+
+
+def _buttons(group: Group, states: Mapping[str, str]) -> None:
+    to_cancel = [run_id for run_id, state in states.items() if state not in ENDED]
+    to_resume = [run_id for run_id, state in states.items() if state in ("failed", "cancelled")]
+    if to_cancel and st.button(f"Cancel the {len(to_cancel)} that are left", key=f"group-cancel-{group.id}"):
+        _done(actions.cancel, to_cancel)
+    if to_resume and st.button(f"Resume {len(to_resume)}", key=f"group-resume-{group.id}"):
+        _done(actions.resume, to_resume)
+    if not to_cancel and st.button(f"Repeat all {len(states)}", key=f"group-repeat-{group.id}", help=REPEAT_HELP):
+        _done(actions.repeat, list(states))
+
+
+def _done(action: Callable[[Sequence[str]], ActionResult], run_ids: Sequence[str]) -> None:
+    with st.spinner("Asking …"):
+        outcome = action(run_ids)
+    if not outcome.refused:
+        st.rerun()
+    for reason, number in Counter(outcome.refused.values()).items():
+        st.error(plain(f"{sentence(reason)} ({counted(number, 'run')})"))

@@ -1,0 +1,195 @@
+"""Runs as they are now: progress, rate, remaining time, device, and what can be done about them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import live, navigation, notices
+from app.components.new_run import run_groups, run_queue
+from app.components.shared.runs import details, open_run
+from app.errors import spoken
+from app.formatting import counted, duration, plain, sentence, size
+from app.live import LiveRuns
+from core.runs import actions, engine, store
+from core.runs.banks import task_label
+from core.runs.devices import gpu_metrics
+from core.runs.devices.nvml import GpuMetrics
+from core.runs.status import RunStatus
+from core.runs.storage import trash
+
+POLL_S = 1.0
+LOG_LINES = 40
+ENDED_SHOWN = 5
+STATE_WORDS = {
+    "queued": "waiting",
+    "running": "running",
+    "done": "done",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
+DELETED = "deleted_runs"
+DELETE_HELP = "Moves the run to the bin, from which it can be had back for a week."
+
+
+def run_list() -> None:
+    """All runs that have not ended and the latest that have; asks again each second while one is at work."""
+    busy = live.standing(anew=True).busy
+    st.fragment(_live, run_every=POLL_S if busy else None)(busy)
+
+
+def _live(was_busy: bool) -> None:
+    with spoken():
+        now = live.standing()
+        if was_busy and not now.busy:
+            st.rerun()  # the whole page once more: polling ends, and other parts see the finished run
+        _database(now)
+        notices.seen_here()
+        queued = [status for status in now.statuses if status.state == "queued"]
+        running = [status for status in now.statuses if status.state == "running"]
+        ended = [status for status in now.statuses if status.ended]
+        if not now.statuses and not now.problem and not now.waiting_s:
+            st.info("Runs that you launch appear here with their progress; a pocket model's takes less than a minute.")
+        run_groups.run_groups(now.statuses)
+        gpus = gpu_metrics.latest() if running else {}
+        for status in running:
+            _card(status, gpus.get(status.worker))
+        as_cards = len(queued) <= run_queue.AS_CARDS
+        for status in queued if as_cards else ():
+            _card(status, alone=len(queued) == 1)
+        if not as_cards:
+            run_queue.run_queue(queued)
+        for status in ended[:ENDED_SHOWN]:
+            _card(status)
+        if len(ended) > ENDED_SHOWN:
+            st.caption(f"{counted(len(ended) - ENDED_SHOWN, 'more run')} ended lately; all of them are listed below.")
+
+
+def _database(now: LiveRuns) -> None:
+    if now.problem:
+        st.error(plain(sentence(now.problem)))
+    elif now.waiting_s:
+        st.warning(
+            f"The run database has not answered for {duration(now.waiting_s)}; what is below is as it was before."
+        )
+
+
+def _card(status: RunStatus, gpu: GpuMetrics | None = None, *, alone: bool = True) -> None:
+    with st.container(border=True, gap="small"):
+        spec = status.record.spec
+        with st.container(horizontal=True, wrap=False):
+            task = task_label(spec, status.record.provenance)
+            st.markdown(f"**{plain(spec.model_name)}** on {plain(task)}", width="stretch")
+            st.markdown(f"**{_state_words(status)}**", width="content")
+        st.caption(plain(details(spec)))
+        if status.state == "running":
+            _progress(status)
+            if said := _device(status, gpu):
+                st.caption(plain(" · ".join(said)))
+        if status.message and status.state != "done":
+            st.caption(plain(sentence(status.message)))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _actions(status, alone=alone)
+        _log(status)
+
+
+def _state_words(status: RunStatus) -> str:
+    record = status.record
+    if status.state == "done" and record.started and record.ended:
+        return f"done in {duration(record.ended - record.started)}"
+    return STATE_WORDS[status.state]
+
+
+def _progress(status: RunStatus) -> None:
+    progress = status.progress
+    if progress is None or not progress.total:
+        st.progress(0.0, text=plain(progress.stage if progress else "starting"))
+        return
+    unit = "prompt" if status.record.spec.answers else "message"
+    parts = [f"{progress.done:,} of {counted(progress.total, unit)}", progress.stage]
+    if progress.rate:
+        parts.append(f"{progress.rate:,.1f} a second")
+    if progress.remaining_s is not None:
+        parts.append(f"{duration(progress.remaining_s)} left")
+    if status.worker:
+        parts.append(f"worker {status.worker}")
+    st.progress(min(1.0, progress.done / progress.total), text=plain(" · ".join(parts)))
+
+
+def _device(status: RunStatus, gpu: GpuMetrics | None) -> list[str]:
+    """What computes it: the device with its load, memory and heat, the way of scoring, and the batch's budget."""
+    engine_said = status.record.provenance.get("engine", {})
+    said = [engine_said["device"]] if engine_said.get("device") else []
+    if gpu:
+        said = [gpu.name, f"{gpu.used_gib:.1f} of {gpu.total_gib:.0f} GiB in use"]
+        said += [f"{100 * gpu.load:.0f} % busy"] if gpu.load is not None else []
+        said += [f"{gpu.celsius} °C"] if gpu.celsius is not None else []
+    if engine_said.get("rung"):
+        said.append(f"scores by {engine_said['rung']}")
+    budget = engine_said.get("budget") or {}
+    if budget.get("bytes"):
+        said.append(f"a batch takes at most {size(budget['bytes'])}")
+    if status.tries > 1:
+        said.append(f"try {status.tries}")
+    return said
+
+
+def _actions(status: RunStatus, *, alone: bool) -> None:
+    run_id = status.run_id
+    if status.state == "done" and not status.record.spec.answers:
+        navigation.link(navigation.PERPLEXITY, "Perplexity", models=status.record.spec.model)
+    elif status.state == "done":
+        if st.button("Open in the Alpha lab", key=f"open-{run_id}"):
+            open_run(run_id)
+        navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
+    elif status.ended:
+        if st.button("Resume", key=f"resume-{run_id}"):
+            engine.resume(run_id)
+            st.rerun()
+    else:
+        if status.state == "queued" and not alone and st.button("Run first", key=f"first-{run_id}"):
+            engine.put_first([run_id])
+            st.rerun(scope="fragment")
+        if st.button("Cancel", key=f"cancel-{run_id}"):
+            engine.cancel(run_id)
+            st.rerun()
+    if status.ended and not store.is_bundled(run_id):
+        if st.button("Delete", key=f"delete-{run_id}", help=DELETE_HELP):
+            actions.delete(run_id)
+            st.session_state[DELETED] = (run_id,)
+            st.rerun()
+        st.caption(size(trash.disk_use(store.folder_of(run_id))))
+
+
+def undo_notice() -> None:
+    """What was deleted last in this window, with the click that brings it back."""
+    gone: tuple[str, ...] = st.session_state.get(DELETED, ())
+    there = {each.run_id for each in trash.binned()}
+    gone = tuple(run_id for run_id in gone if run_id in there)
+    if not gone:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        what = gone[0] if len(gone) == 1 else counted(len(gone), "run")
+        st.markdown(f"Deleted {plain(what)}.", width="stretch")
+        if st.button("Undo", key="undo_delete"):
+            del st.session_state[DELETED]
+            for run_id in gone:
+                actions.restore(run_id)
+            st.rerun()
+        if st.button("Dismiss", key="dismiss_delete"):
+            del st.session_state[DELETED]
+            st.rerun()
+
+
+def _log(status: RunStatus) -> None:
+    log = st.expander("Log", key=f"log-{status.run_id}", on_change="rerun")
+    if log.open:
+        lines = store.read_log(status.run_id, lines=LOG_LINES)
+        log.code("\n".join(lines) or "nothing yet", language=None, wrap_lines=True)
+
+
+def agent_notice() -> None:
+    """Make sure that somebody executes runs, and say so where nobody does."""
+    if engine.agent_alive() or live.standing().problem:  # without a database it could not live
+        return
+    with spoken(), st.spinner("Waking the agent that executes runs …"):
+        engine.ensure_agent()

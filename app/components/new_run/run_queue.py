@@ -1,0 +1,88 @@
+"""A long queue as one table, in the order in which the runs will be taken; those chosen can be moved or cancelled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.components.shared.runs import details
+from app.formatting import counted, plain, sentence
+from core.runs import actions, engine
+from core.runs.banks import task_label
+from core.runs.status import RunStatus
+
+AS_CARDS = 3
+"""Up to this many waiting runs have a card each."""
+CHOSEN = "queue_chosen"
+SHOWN = 7
+HEIGHT = 280
+
+
+def run_queue(queued: Sequence[RunStatus]) -> None:
+    """The table and its buttons."""
+    with st.container(border=True, gap="small"):
+        st.markdown(f"**{counted(len(queued), 'run')} waiting**, the next one first")
+        for message in dict.fromkeys(status.message for status in queued if status.message):
+            st.caption(plain(sentence(message)))
+        chosen = _table(queued)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _buttons([status.run_id for status in queued], chosen)
+
+
+def _table(queued: Sequence[RunStatus]) -> list[str]:
+    """The chosen runs' ids. A choice is of runs, not of rows: it stays with its runs when others leave the queue."""
+    ids = [status.run_id for status in queued]
+    kept = set(st.session_state.get(CHOSEN, ()))
+    shape = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
+    found = st.dataframe(
+        {
+            "Model": [status.record.spec.model_name for status in queued],
+            "Task": [task_label(status.record.spec) for status in queued],
+            "Asked": [details(status.record.spec) for status in queued],
+        },
+        hide_index=True,
+        height=HEIGHT if len(ids) > SHOWN else "auto",
+        # Another key a queue, because rows are told apart by their place alone.
+        key=f"queue-{shape}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        selection_default={"selection": {"rows": [i for i, run_id in enumerate(ids) if run_id in kept]}},
+    )
+    chosen = [ids[i] for i in found["selection"]["rows"] if i < len(ids)]
+    st.session_state[CHOSEN] = tuple(chosen)
+    return chosen
+
+
+def _buttons(ids: Sequence[str], chosen: Sequence[str]) -> None:
+    none = not chosen
+    if st.button("Run first", disabled=none, key="queue_first", help="Choose rows of the table, then press."):
+        engine.put_first([run_id for run_id in ids if run_id in set(chosen)])
+        st.rerun()
+    if st.button("Earlier", disabled=none, key="queue_earlier", help="One place up."):
+        engine.reorder(moved(ids, chosen, up=True))
+        st.rerun()
+    if st.button("Later", disabled=none, key="queue_later", help="One place down."):
+        engine.reorder(moved(ids, chosen, up=False))
+        st.rerun()
+    if st.button("Cancel", disabled=none, key="queue_cancel"):
+        refused = actions.cancel(chosen).refused
+        st.session_state[CHOSEN] = ()
+        if not refused:
+            st.rerun()
+        st.error(plain(sentence(next(iter(refused.values())))))
+    st.caption(f"{len(chosen):,} chosen" if chosen else "none chosen")
+
+
+def moved(ids: Sequence[str], chosen: Sequence[str], *, up: bool) -> list[str]:
+    """The order with the chosen ones one place nearer to an end; those already there, or behind such a one, stay.
+
+    >>> moved(["a", "b", "c", "d"], ["b", "c"], up=True), moved(["a", "b", "c"], ["c"], up=False)
+    (['b', 'c', 'a', 'd'], ['a', 'b', 'c'])
+    """
+    order = list(ids) if up else list(reversed(ids))
+    for i in range(1, len(order)):
+        if order[i] in chosen and order[i - 1] not in chosen:
+            order[i - 1], order[i] = order[i], order[i - 1]
+    return order if up else list(reversed(order))

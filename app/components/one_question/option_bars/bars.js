@@ -1,0 +1,77 @@
+// The options as bars: each as long as the alpha at which it leaves, and the line of alpha across them.
+
+import { draw, make, say } from "../../shared/dom.js";
+import { leavesText } from "./words.js";
+
+const LOWEST = 1, HIGHEST = 999;
+
+// Where alpha (thousandths, whole or not) stands between the ends of the slider, in percent of the plot's width.
+export function place(alpha) {
+  return Math.max(0, Math.min(100, (100 * (alpha - LOWEST)) / (HIGHEST - LOWEST)));
+}
+
+export function alphaAt(share) {
+  return Math.round(LOWEST + Math.max(0, Math.min(1, share)) * (HIGHEST - LOWEST));
+}
+
+function picture(parent, name) {
+  return draw(parent, "svg", { class: name, "aria-hidden": "true" });
+}
+
+function optionRow(grid, row, letter, text, isTruth) {
+  const name = make("div", `option${isTruth ? " true" : ""}`);
+  const words = make("span", "text", text);
+  if (isTruth) words.append(make("span", "tag", "truth"));
+  name.append(make("span", "letter", letter), words);
+  const plot = make("div", "plot");
+  const chart = picture(plot, "bar");
+  const bar = draw(chart, "rect", { x: 0, y: "14%", height: "72%" });
+  const end = draw(chart, "line", { class: "end", y1: "4%", y2: "96%" });
+  const state = make("div", "state"), word = make("b", "word"), leaves = make("span", "leaves");
+  state.append(word, leaves);
+  for (const element of [name, plot, state]) element.style.gridRow = row;
+  grid.append(name, plot, state);
+  return { name, plot, bar, end, word, leaves };
+}
+
+// Draws the options; `show(...)` gives bars their lengths and says who is in.
+export function optionBars(grid, overlay, { letters, options, truth }) {
+  for (const old of grid.querySelectorAll(".option, .plot, .state")) old.remove();
+  const rows = letters.map((letter, j) => optionRow(grid, j + 2, letter, options[j], j === truth));
+  overlay.style.gridRow = `1 / span ${letters.length + 1}`;
+  const ticks = grid.querySelector(".ticks"), under = grid.querySelector(".underlay");
+  under.style.gridRow = `2 / span ${letters.length}`;
+  grid.querySelector(".axis").style.gridRow = letters.length + 2;
+  ticks.replaceChildren();
+  under.replaceChildren();
+  overlay.replaceChildren();
+  const grating = picture(under, "lines"), lines = picture(overlay, "lines");
+  for (let tick = 0; tick <= 10; tick++) {
+    const at = `${place(100 * tick)}%`;
+    draw(grating, "line", { class: "grid", x1: at, x2: at, y1: 0, y2: "100%" });
+    if (tick % 2) continue;
+    const label = make("span", "", (tick / 10).toFixed(1));
+    label.style.left = at;
+    ticks.append(label);
+  }
+  const now = draw(lines, "line", { class: "now", y1: 18, y2: "100%" });
+  return {
+    measure(pValues) {
+      rows.forEach(({ bar, end }, j) => {
+        const at = `${place(1000 * pValues[j])}%`;
+        bar.setAttribute("width", at);
+        end.setAttribute("x1", at);
+        end.setAttribute("x2", at);
+      });
+    },
+    show(alpha, members, leaves) {
+      now.setAttribute("x1", `${place(alpha)}%`);
+      now.setAttribute("x2", `${place(alpha)}%`);
+      rows.forEach(({ name, plot, word, leaves: note }, j) => {
+        for (const element of [name, plot, word]) element.classList.toggle("out", !members[j]);
+        say(word, members[j] ? "in" : "out");
+        say(note, leavesText(leaves[j], members[j] && alpha >= leaves[j]));
+      });
+    },
+  };
+}

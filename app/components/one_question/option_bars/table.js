@@ -1,0 +1,60 @@
+// A table of sets: a row a score or a run, a cell an option. Texts from data enter as text, never as markup.
+
+import { make, say, shownAlpha } from "../../shared/dom.js";
+import { leavesAt, lettersOf, membersAt } from "./membership.js";
+import { setText } from "./words.js";
+
+function cell(count, n) {
+  const data = make("td", "chance");
+  const chip = make("span", "chip", leavesAt(count, n) > 999 ? "all" : shownAlpha(leavesAt(count, n)).slice(1));
+  const word = make("span", "unseen");
+  data.append(chip, word);
+  return { data, chip, word };
+}
+
+// `lead(row)` fills a row's first cell; `rest(row)` gives further cells with an update each. Returns what moves the sets.
+export function setTable(host, { caption, heading, letters, truth, rows, lead, further }) {
+  const table = make("table"), head = make("thead"), titles = make("tr"), body = make("tbody");
+  table.append(make("caption", "unseen", caption));
+  for (const [title, hover, className] of [
+    [heading, ""], ["Set", "The options that stay at this alpha."],
+    ...letters.map((letter, j) => [j === truth ? `${letter} truth` : letter, "The alpha at which it leaves.", "chance"]),
+    ...further.map(({ title, hover }) => [title, hover]),
+  ]) {
+    const cellOf = make("th", className ?? "", title);
+    cellOf.scope = "col";
+    if (hover) cellOf.title = hover;
+    titles.append(cellOf);
+  }
+  head.append(titles);
+  const shown = rows.map((row) => {
+    const line = make("tr"), first = make("th", "lead"), set = make("td", "set");
+    const letters = make("span"), held = make("span", "held");
+    set.append(letters, held);
+    first.scope = "row";
+    first.append(...lead(row));
+    const cells = row.counts.map((count) => cell(count, row.n));
+    const others = further.map(() => make("td"));
+    line.append(first, set, ...cells.map(({ data }) => data), ...others);
+    body.append(line);
+    return { row, line, letters, held, cells, others };
+  });
+  table.append(head, body);
+  host.replaceChildren(table);
+  return (alpha, fillEmpty, chosen) => {
+    for (const { row, line, letters: set, held, cells, others } of shown) {
+      const members = membersAt(row, alpha, fillEmpty);
+      say(set, setText(lettersOf(members, letters)));
+      say(held, truth === null ? "" : members[truth] ? " holds the truth" : " misses the truth");
+      line.classList.toggle("chosen", row.name !== undefined && row.name === chosen);
+      cells.forEach(({ chip, word }, j) => {
+        chip.classList.toggle("in", members[j]);
+        say(word, members[j] ? "in" : "out");
+      });
+      further.forEach(({ text, title }, i) => {
+        say(others[i], text(row, alpha));
+        if (row.note && i === further.length - 1) others[i].title = row.note;
+      });
+    }
+  };
+}

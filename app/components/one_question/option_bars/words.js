@@ -1,0 +1,36 @@
+// What is said about one question's set.
+
+import { shownAlpha } from "../../shared/dom.js";
+
+export function setText(letters) {
+  return letters.length ? `{ ${letters.join(", ")} }` : "{ }";
+}
+
+export function leavesText(leaves, filled) {
+  if (filled) return "kept as the top one";
+  return leaves > 999 ? "stays at every alpha" : `leaves at ${shownAlpha(leaves)}`;
+}
+
+// How many options are left, and what became of the truth where it is known.
+export function verdict(kept, k, truth) {
+  const left = kept.length === 0 ? "Every option is ruled out"
+    : kept.length === k ? `None of the ${k} options is ruled out`
+    : `${kept.length} of ${k} options can’t be ruled out`;
+  if (truth === null) return `${left}.`;
+  const held = kept.includes(truth);
+  if (kept.length === 0) return `${left}, the truth ${truth} too.`;
+  return `${left}; the truth, ${truth}, is ${held ? "among them" : "not among them"}.`;
+}
+
+export function nextToLeave(standing, members, letters, leaves) {
+  const inside = letters.map((letter, j) => ({ letter, at: leaves[j] })).filter((_, j) => members[j]);
+  const next = Math.min(...inside.map(({ at }) => at));
+  if (inside.length === 0 || next > 999) return "";
+  const who = inside.filter(({ at }) => at === next).map(({ letter }) => letter).join(" and ");
+  return `Next to leave: ${who} at alpha ${shownAlpha(next)}.`;
+}
+
+export function summary(alpha, title, kept, truth) {
+  const held = truth === null ? "" : kept.includes(truth) ? ", which holds the truth" : ", which misses the truth";
+  return `At alpha ${shownAlpha(alpha)} the ${title} set is ${kept.length ? kept.join(", ") : "empty"}${held}.`;
+}

@@ -1,0 +1,239 @@
+"""Choosing a question of a run, and showing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from app import data, state
+from app.components.one_question.option_bars import RunRow, option_bars, run_table
+from app.components.shared.figures import download
+from app.components.shared.runs import pick_run, titles
+from app.data import Elsewhere, ShownQuestion
+from app.formatting import counted, plain, shortened
+from app.state import View
+from core.conformal.scores import SCORES
+from core.records import FloatArray, Question
+from core.reports import one_question
+from core.reports.frames import alpha_value
+from core.reports.one_question import CalibratedRun, OptionPValues
+from core.runs.store import RunRecord
+
+NAMES = ("run", "question", "alpha", "empty", "bars", "ask", "answer")
+"""What the page's address holds."""
+
+NUMBER_KEY = "question_number"
+SEARCH_KEY = "question_search"
+FOUND_KEY = "question_found"
+ASK_KEY = "question_kind"
+ASK_WORDS = {"run": "A test question of a run", "own": "Ask your own"}
+MOST_FOUND = 50
+MOST_RUNS = 40
+
+
+def pick_kind(view: View) -> None:
+    """Whether the question is a run's or one's own."""
+    st.session_state[ASK_KEY] = view.ask
+    st.segmented_control(
+        "Whose question",
+        list(ASK_WORDS),
+        format_func=ASK_WORDS.__getitem__,
+        required=True,
+        key=ASK_KEY,
+        on_change=_kind_chosen,
+        label_visibility="collapsed",
+    )
+
+
+def _kind_chosen() -> None:
+    state.change(ask=st.session_state[ASK_KEY])
+
+
+def question_of_a_run(view: View) -> None:
+    """A test question of the run in view, under every score and in every run that tested it."""
+    record = pick_run(view, "A question's options and its sets")
+    if record is None:
+        return
+    questions = data.question_list(record.run_id)
+    place = pick_question(view, questions)
+    shown, by = data.shown_question(record.run_id, str(questions["id"].iloc[place])), data.bench(record.run_id)
+    options, label = shown.question.options, shown.question.label
+    show_question(shown.question)
+    version = f"{data.version(record.run_id)}:{shown.question.id}"
+    option_bars(options, shown.standings, by, label=label, version=version, view=view)
+    options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)
+    other_runs(shown, record, view)
+
+
+def pick_question(view: View, questions: pd.DataFrame) -> int:
+    """The place (from 0) in a frame of :func:`core.reports.frames.question_list` that the view names.
+
+    Falls back to the first, and says so, where it names none of them.
+    """
+    places = questions.index[questions["id"] == view.question]
+    if view.question and places.empty:
+        st.warning(
+            f"This run has no test question {plain(shortened(view.question))}; its first is shown instead. "
+            "Calibration questions have no sets of their own."
+        )
+    place = int(places[0]) if len(places) else 0
+    number, back, on, search = st.columns([3, 2, 2, 6], vertical_alignment="bottom")
+    ids = questions["id"]
+    st.session_state[NUMBER_KEY] = place + 1
+    number.number_input(
+        f"Question, of {len(ids):,}", 1, len(ids), step=1, key=NUMBER_KEY, on_change=_numbered, args=(ids,)
+    )
+    back.button("Previous", on_click=_show, args=(ids, place - 1), disabled=place == 0, width="stretch")
+    on.button("Next", on_click=_show, args=(ids, place + 1), disabled=place == len(ids) - 1, width="stretch")
+    search.text_input("Search the questions", key=SEARCH_KEY, placeholder="words of a question or a subject")
+    _found(questions, st.session_state[SEARCH_KEY])
+    return place
+
+
+def _numbered(ids: pd.Series) -> None:
+    _show(ids, int(st.session_state[NUMBER_KEY] or 1) - 1)
+
+
+def _show(ids: pd.Series, place: int) -> None:
+    state.change(question=str(ids.iloc[max(0, min(place, len(ids) - 1))]))
+
+
+def _found(questions: pd.DataFrame, words: str) -> None:
+    """The questions that hold every word, to choose from."""
+    asked = words.lower().split()
+    if not asked:
+        return
+    texts = (questions["group"] + " " + questions["question"]).str.lower()
+    holds = pd.Series(True, index=questions.index)
+    for word in asked[:8]:
+        holds &= texts.str.contains(word, regex=False)
+    found = questions[holds]
+    if found.empty:
+        st.caption("No question holds all of these words.")
+        return
+    shown = dict(zip(found["id"], found["question"], strict=True))
+    st.selectbox(
+        counted(len(found), "question holds them", "questions hold them"),
+        list(shown)[:MOST_FOUND],
+        index=None,
+        format_func=lambda name: shortened(shown[name], 120),
+        placeholder="Choose one" + (f" of the first {MOST_FOUND}" if len(found) > MOST_FOUND else ""),
+        key=FOUND_KEY,
+        on_change=_chosen,
+    )
+
+
+def _chosen() -> None:
+    if st.session_state[FOUND_KEY]:
+        state.change(question=st.session_state[FOUND_KEY])
+
+
+def show_question(question: Question) -> None:
+    """Its subject, context and words, as text."""
+    if question.group:
+        st.caption(plain(question.group))
+    if question.context:
+        with st.container(border=True, height=180 if len(question.context) > 600 else "content"):
+            st.text(question.context)
+    st.subheader(plain(question.question), anchor=False)
+
+
+def options_in_full(
+    probabilities: FloatArray,
+    options: tuple[str, ...],
+    found: Sequence[OptionPValues],
+    by: CalibratedRun,
+    *,
+    label: int | None,
+    view: View,
+) -> None:
+    """Rank, probability, score and p-value of each option by the chosen score, folded away, with a download."""
+    standing = next(one for one in found if one.name == view.bars)
+    threshold = float(by.scores[view.bars].thresholds()[view.alpha - 1])
+    members = standing.members(view.alpha, empty=view.empty)
+    frame = one_question.option_frame(probabilities, options, standing, threshold, members, label)
+    with st.expander("Score, rank and probability of each option"):
+        st.caption(
+            f"By {plain(SCORES[view.bars].title)}, whose score is {plain(SCORES[view.bars].formula)}; its threshold at "
+            f"alpha {alpha_value(view.alpha):.3f} is {threshold:.4f}, of {counted(standing.n, 'calibration question')}."
+        )
+        st.dataframe(
+            frame.assign(
+                member=frame["member"].map({True: "in", False: "out"}),
+                truth=["truth" if true else "" for true in frame["truth"]],
+            ).drop(columns=["threshold"]),
+            hide_index=True,
+            height="content",
+            column_config=_COLUMNS,
+            alt="The question's options with probability, rank, score and p-value",
+        )
+        download("Download the options as CSV", frame, f"options-{view.bars}-alpha-{view.alpha:03d}")
+        scores = one_question.score_frame(tuple(found), by, view.alpha, empty=view.empty)
+        download("Download every score as CSV", scores, f"scores-alpha-{view.alpha:03d}")
+
+
+_COLUMNS: dict[str, Any] = {
+    "letter": "",
+    "option": st.column_config.TextColumn("Option", width="large"),
+    "probability": st.column_config.NumberColumn("Probability", format="%.4f"),
+    "rank": st.column_config.NumberColumn("Rank", help="By falling probability; of equal ones the later comes first."),
+    "score": st.column_config.NumberColumn("Score", format="%.4f", help="How badly the option fits; low is good."),
+    "p_value": st.column_config.NumberColumn(
+        "p-value", format="%.4f", help="The share of calibration questions whose truth fitted no better."
+    ),
+    "leaves_at": st.column_config.NumberColumn(
+        "Leaves at", format="%.3f", help="The smallest alpha in thousandths at which it is out of the set; 1: none."
+    ),
+    "member": "Set",
+    "truth": "Truth",
+}
+
+
+def _open_elsewhere(run_id: str, question_id: str) -> None:
+    state.change(run=run_id, question=question_id)
+
+
+def other_runs(shown: ShownQuestion, record: RunRecord, view: View) -> None:
+    """The same question in every other finished run that tested it."""
+    found = data.elsewhere(record.run_id, shown.question.id, MOST_RUNS)
+    notes = _left_out(found)
+    if len(found.tested) > 1:
+        st.subheader("The same question in other runs", anchor=False)
+        names = titles([other for other, _ in found.tested])
+        here = replace(view, question=shown.question.id)
+        run_table(
+            [
+                RunRow(
+                    run_id=other.run_id,
+                    title=names[other.run_id],
+                    href="?" + urlencode(state.address_of(replace(here, run=other.run_id), NAMES)),
+                    here=other.run_id == record.run_id,
+                    standings=standings,
+                )
+                for other, standings in found.tested
+            ],
+            k=len(shown.question.options),
+            label=shown.question.label,
+            version=":".join(["runs", shown.question.id, *(data.version(other.run_id) for other, _ in found.tested)]),
+            view=view,
+            on_open=lambda run_id: _open_elsewhere(run_id, shown.question.id),
+        )
+    if notes:
+        st.caption(notes)
+
+
+def _left_out(found: Elsewhere) -> str:
+    said = []
+    if found.untested:
+        said.append(
+            f"In {counted(found.untested, 'other run')} the question calibrates or is shown as an example, and so has "
+            "no set of its own."
+        )
+    if found.left_out:
+        said.append(f"{counted(found.left_out, 'more run')} asked it and are left out here.")
+    return " ".join(said)

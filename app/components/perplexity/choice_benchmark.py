@@ -1,0 +1,202 @@
+"""The choice benchmark on the Perplexity page: which ending is the counselor's own, and sets of endings."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from app import state
+from app.components.perplexity.perplexity_form import PerplexityForm, launch
+from app.components.shared import figures
+from app.formatting import counted, plain, sentence
+from app.perplexity_library import Library, Way
+from app.state import View
+from core.errors import InputError
+from core.inference.models import canonical
+from core.perplexity import choices
+from core.perplexity.choices import Choice, digest_of
+from core.perplexity.prompts import SystemPrompt
+from core.perplexity.request import Request
+from core.reports import perplexity as reports
+from core.runs.execution import perplexity_run
+
+OPEN_KEY = "choices_open"
+SOURCE_KEY = "choices_of"
+RULE_KEY = "choices_rule"
+ALPHA_KEY = "choices_alpha"
+FILE_KEY = "choices_file"
+UPLOADED = "choices_uploaded"
+TAKEN = "choices_taken"
+RULE_WORDS = {"mean": "mean loss", "sum": "sum of losses", "bytes": "bits per byte"}
+RULE_HELP = "The ending with the lowest loss is chosen. A sum favours short endings; the mean and bits per byte do not."
+SIZE_HELP = "Where other choices on either side would put the mean size on average."
+OWN = "The file's own"
+
+
+def section(asked: PerplexityForm, view: View, found: Library) -> None:
+    """Folded; which reply was the real one, by model and prompt."""
+    with st.expander("Which reply was the counselor's own?", key=OPEN_KEY, on_change="rerun") as folded:
+        if not folded.open:
+            return
+        st.caption(
+            "A context and four endings: the counselor's, and three that models wrote. The model is never asked; the "
+            "ending that it finds likeliest is its choice."
+        )
+        found.choices |= st.session_state.get(UPLOADED, {})
+        _upload(found)
+        if not found.choices:
+            st.info("Upload a file of choices, or make one with `python -m core perplexity endings`.")
+            return
+        source = _source(found)
+        of = found.choices[source]
+        prompts = _prompts(asked, of)
+        missing = {model: _missing(asked, model, prompts, source, found) for model in asked.models}
+        wanted = {model: some for model, some in missing.items() if some}
+        if wanted and st.button("Measure the endings", key="choices_measure"):
+            specs = [
+                perplexity_run.spec_of(
+                    Request(tuple(some), choices=of, mode=asked.mode), canonical(model), dtype=asked.dtype
+                )
+                for model, some in wanted.items()
+            ]
+            launch(specs)
+            st.rerun()
+        _figures(asked, view, found, source, prompts)
+
+
+def _upload(found: Library) -> None:
+    file = st.file_uploader(
+        "Choices: CSV with context, A, B, C, D, label (1 to 4), or JSON lines with context, endings and label",
+        type=["csv", "jsonl"],
+        key=FILE_KEY,
+    )
+    if file is None:
+        return
+    try:
+        made = choices.parse(file.getvalue().decode("utf-8"), file.name)
+    except UnicodeDecodeError:
+        st.error(plain(f"{file.name} is no UTF-8 text; save it as UTF-8."))
+    except InputError as error:
+        st.error(plain(sentence(str(error))))
+    else:
+        found.choices |= {digest_of(made): made}
+        st.session_state[UPLOADED] = {digest_of(made): made}
+        if st.session_state.get(TAKEN) != file.file_id:  # once: the box may be set to something else afterwards
+            st.session_state[TAKEN] = file.file_id
+            st.session_state[SOURCE_KEY] = digest_of(made)
+
+
+def _source(found: Library) -> str:
+    shipped = digest_of(choices.read(choices.BUNDLED)) if choices.BUNDLED.is_file() else ""
+    return str(
+        st.selectbox(
+            "Choices",
+            list(found.choices)[::-1],
+            format_func=lambda digest: (
+                f"{'those that ship' if digest == shipped else 'a file of your own'}: {len(found.choices[digest])} "
+                f"contexts, {len(found.choices[digest][0].endings)} endings each"
+            ),
+            key=SOURCE_KEY,
+        )
+    )
+
+
+def _prompts(asked: PerplexityForm, of: tuple[Choice, ...]) -> tuple[SystemPrompt, ...]:
+    """Prompts A, B and none; and the one that came with all of the contexts."""
+    own = {choice.system for choice in of if choice.system}
+    more = (SystemPrompt(OWN, own.pop()),) if len(own) == 1 else ()
+    return tuple({one.digest: one for one in (*more, *asked.prompts)}.values())
+
+
+def _way(asked: PerplexityForm, model: str) -> Way:
+    return Way(model, asked.dtype, asked.mode)
+
+
+def _missing(
+    asked: PerplexityForm, model: str, prompts: tuple[SystemPrompt, ...], source: str, found: Library
+) -> list[SystemPrompt]:
+    gaps = found.missing(_way(asked, model), [one.digest for one in prompts], [source])
+    return [one for one in prompts if (one.digest, source) in gaps]
+
+
+def _alpha_moved() -> None:
+    state.change(alpha=round(st.session_state[ALPHA_KEY] * 1000))
+
+
+def _figures(asked: PerplexityForm, view: View, found: Library, source: str, prompts: tuple[SystemPrompt, ...]) -> None:
+    labels = [choice.label for choice in found.choices[source]]
+    left, right = st.columns(2)
+    rule = str(
+        left.segmented_control(
+            "Chosen by",
+            list(RULE_WORDS),
+            format_func=RULE_WORDS.__getitem__,
+            default="mean",
+            required=True,
+            key=RULE_KEY,
+            help=RULE_HELP,
+        )
+    )
+    st.session_state[ALPHA_KEY] = view.alpha / 1000
+    alpha = right.slider(
+        "alpha",
+        0.01,
+        0.99,
+        step=0.01,
+        key=ALPHA_KEY,
+        on_change=_alpha_moved,
+        help="Sets of endings hold the counselor's own with a probability of at least 1 − alpha.",
+    )
+    rows, note = [], ""
+    for model in asked.models:
+        for prompt in prompts:
+            messages = found.messages(_way(asked, model), prompt.digest, source)
+            if messages is None:
+                continue
+            made = reports.chosen(messages, labels, rule=rule)
+            row = {
+                "Model": model,
+                "Prompt": prompt.name,
+                "Right": 100 * made.accuracy,
+                "95 % interval": "{:.0f} to {:.0f} %".format(*(100 * end for end in made.interval)),
+            }
+            if len(labels) >= reports.FEWEST:
+                for name in ("lac", "aps"):
+                    sets = reports.choice_sets(made, round(1000 * alpha), name=name)
+                    row |= {
+                        f"{name.upper()} size": sets.mean_size,
+                        f"{name.upper()} size, 95 %": "{:.2f} to {:.2f}".format(*sets.size_interval),
+                        f"{name.upper()} coverage": 100 * sets.coverage,
+                    }
+                    note = sets.note
+            rows.append(row)
+    if not rows:
+        st.info("The share of choices made right would be here, once they are measured.")
+        return
+    table = pd.DataFrame(rows)
+    percent = st.column_config.NumberColumn(format="%.0f %%")
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config={
+            "Right": percent,
+            "95 % interval": st.column_config.TextColumn(help="Of the share made right (Clopper–Pearson)."),
+            "LAC size": st.column_config.NumberColumn(format="%.2f", help="Endings in a set on average."),
+            "APS size": st.column_config.NumberColumn(format="%.2f", help="Endings in a set on average."),
+            "LAC size, 95 %": st.column_config.TextColumn(help=SIZE_HELP),
+            "APS size, 95 %": st.column_config.TextColumn(help=SIZE_HELP),
+            "LAC coverage": percent,
+            "APS coverage": percent,
+        },
+        alt="Choices made right, and sets of endings",
+    )
+    endings, n = len(found.choices[source][0].endings), len(labels)
+    half = n // 2
+    st.caption(
+        f"{counted(n, 'choice')} of {endings} endings, so guessing makes {100 / endings:.0f} % right. Sets: a seeded "
+        f"half ({half}) sets the threshold, the other {n - half} are tested; one set each for LAC and APS. "
+        "A model finds what it wrote itself likelier than what a person wrote: let others write the endings."
+    )
+    if note:
+        st.caption(note.replace("questions", "choices"))
+    figures.download("These figures as CSV", table, "choices")

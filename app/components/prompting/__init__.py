@@ -1,0 +1,1 @@
+"""Parts of the Prompting page."""

@@ -1,0 +1,100 @@
+"""The whole experiment from one form: models × questions × shots × ways of asking, launched as one group."""
+
+from __future__ import annotations
+
+import shlex
+
+import streamlit as st
+
+from app import navigation
+from app.components.new_run import form
+from app.components.new_run.forecast import forecast
+from app.formatting import plain
+from core.prompting.strategies import STRATEGIES
+from core.runs.prompts import Combination
+from core.runs.spec import FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM
+from core.tasks import catalogue
+
+SHOTS = (0, 1, 2, 5)
+SAMPLES = 200
+FORM_CHOICES = ("letters", "cloze")
+ORDERS_HELP = (
+    "Every test question by letters in all orders of its options: 24 of four options, 25 seeded ones of five. Texts "
+    "are asked without an order."
+)
+REPEATS_HELP = "Sampled answers in the model's own words to each test question, by letters; 0 for none."
+SYSTEM_HELP = "Said by the system in a chat template, and put before everything in plain text."
+
+
+def section() -> None:
+    """The form, what it will take, and its button."""
+    asked = _form()
+    plan = forecast(asked)
+    if form.launch_button(plan) and asked:
+        form.launch(asked)
+        navigation.link(navigation.NEW_RUN, "Watch them on New run")
+    if asked:
+        st.caption("The same from the shell:")
+        st.code(f"python -m core run {shlex.join(asked.words())} --queue", language=None, wrap_lines=True)
+
+
+def _form() -> Combination | None:
+    left, right = st.columns(2, gap="medium")
+    offered, titles = form.known_models(), catalogue.choices()
+    models = left.multiselect(
+        "Models", offered, offered[:1], accept_new_options=True, key="ways_models", help=form.MODEL_HELP
+    )
+    tasks = right.multiselect(
+        "Questions",
+        list(titles),
+        list(titles)[:1],
+        format_func=lambda name: titles.get(name, name),
+        accept_new_options=True,
+        key="ways_tasks",
+        help=form.TASK_HELP,
+    )
+    forms = left.segmented_control(
+        "Options are scored",
+        FORMS,
+        selection_mode="multi",
+        default=FORM_CHOICES,
+        format_func=form.FORM_WORDS.__getitem__,
+        key="ways_forms",
+        help=form.FORM_HELP,
+    )
+    shots = right.multiselect(
+        "Shots", range(MAX_SHOTS + 1), list(SHOTS), select_all=False, key="ways_shots", help=form.SHOTS_HELP
+    )
+    samples = left.number_input("Questions at most", 2, 1_000_000, SAMPLES, step=100, key="ways_samples")
+    strategy = right.segmented_control(
+        "Strategy", STRATEGIES, default=STRATEGIES[0], required=True, key="ways_strategy", help=form.STRATEGY_HELP
+    )
+    prompt_format = left.segmented_control(
+        "Format",
+        list(form.FORMAT_WORDS),
+        format_func=form.FORMAT_WORDS.__getitem__,
+        default="plain",
+        required=True,
+        key="ways_format",
+        help=form.FORMAT_HELP,
+    )
+    repeats = right.number_input("Written answers", 0, MAX_REPEATS, 0, key="ways_repeats", help=REPEATS_HELP)
+    system = st.text_area(
+        "System prompt of your own", key="ways_system", height=68, max_chars=MAX_SYSTEM, help=SYSTEM_HELP
+    )
+    orders = st.checkbox("Letters in all orders of the options", key="ways_orders", help=ORDERS_HELP)
+    if not (models and tasks and forms):
+        st.caption(plain("Choose a model, questions and a way of scoring."))
+        return None
+    return Combination(
+        models=tuple(map(str, models)),
+        tasks=tuple(map(str, tasks)),
+        strategies=(str(strategy),),
+        forms=tuple(name for name in FORMS if name in forms),
+        formats=(str(prompt_format),),
+        shots=tuple(sorted(shots)) or (0,),
+        samples=int(samples),
+        orders=orders,
+        system=system.strip(),
+        repeats=int(repeats),
+    )

@@ -1,0 +1,94 @@
+"""Letters as a model takes them: answers that are none, what the options' order changes, and written answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import prompting_cache
+from app.formatting import counted, plain
+from app.state import View
+from core.reports.prompting.experiments import PromptingMethod
+
+SMALLEST_P = 0.001
+"""A p-value below this is shown as less than it."""
+
+
+def letters(found: Sequence[PromptingMethod], view: View) -> None:
+    """What the models would write where a letter is asked for, what the options' order changes, and written answers."""
+    if not found:
+        st.caption("This experiment has not asked for letters.")
+        return
+    for one in found:
+        st.markdown(f"**{counted(one.shots, 'shot')}**")
+        _invalid(one)
+        _orders(one, view)
+        _spread(one)
+
+
+def _invalid(reading: PromptingMethod) -> None:
+    made = prompting_cache.invalid(reading.run_id)
+    mass = "" if math.isnan(made.letter_mass) else f" The letters hold {made.letter_mass:.1%} of all probability."
+    if math.isnan(made.rate):
+        st.caption(f"Its runs do not say which next token was the most probable.{mass}")
+        return
+    st.markdown(
+        plain(
+            f"On {made.rate:.1%} ({made.low:.1%} to {made.high:.1%}) of {counted(made.n, 'question')} the most "
+            f"probable next token is no letter of an option: an invalid answer.{mass}"
+        )
+    )
+    if made.instead:
+        said = ", ".join(f"{token!r} {count:,} ×" for token, count in made.instead)
+        st.caption(plain(f"Instead: {said}."))
+
+
+def _orders(reading: PromptingMethod, view: View) -> None:
+    made = prompting_cache.orders(reading.run_id, view.alpha, view.score)
+    if made is None:
+        st.caption("Asked in one order of the options; the launch below asks in all of them.")
+        return
+    rates = ", ".join(
+        f"{letter} {rate:.0%} ({span(made.letter_intervals[letter], 0)})" for letter, rate in made.letter_rates.items()
+    )
+    stable = made.sets[view.score]
+    chance = (
+        f"without a preference rates this unequal come in {made.letter_p_value:.1%} of cases (p)."
+        if made.letter_p_value >= SMALLEST_P
+        else f"without a preference rates this unequal come in less than {SMALLEST_P:.1%} of cases (p)."
+    )
+    st.markdown(
+        plain(
+            f"{counted(made.questions, 'question')}, each in {made.orders} orders of its options: "
+            f"{made.plurality:.1%} ({span(made.plurality_interval)}) of the orders pick a question's most picked "
+            f"option (PPA). Each letter is picked this often: {rates}. Letter bias is "
+            f"{made.letter_bias:.2f}; {chance} "
+            f"{stable.same:.1%} ({span(stable.same_interval)}) of the sets in other orders are the set of the first "
+            f"order, with a mean overlap of {stable.overlap:.2f}. Texts are asked without an order."
+        )
+    )
+    st.caption("A question counts once, however often it was asked: all intervals (95 %) are over questions.")
+
+
+def span(ends: tuple[float, float], digits: int = 1) -> str:
+    """An interval of shares in percent."""
+    low, high = ends
+    return f"{low:.{digits}%} to {high:.{digits}%}"
+
+
+def _spread(reading: PromptingMethod) -> None:
+    made = prompting_cache.spread(reading.run_id)
+    if made is None:
+        st.caption("Scoring has no spread: a repeat gives the same figures. Written answers, which are sampled, have.")
+        return
+    each = ", ".join(f"{share:.1%}" for share in made.accuracy)
+    deviation = "" if math.isnan(made.deviation) else f", standard deviation {made.deviation:.1%}"
+    st.markdown(
+        plain(
+            f"{counted(len(made.accuracy), 'sampled answer')} a question: right on {each}{deviation}, where the score "
+            f"is right on {made.scored:.1%} every time. In {made.not_found:.1%} of them no option could be found, "
+            f"which counts as wrong; a question's answers agree in {made.agreement:.1%}."
+        )
+    )

@@ -1,0 +1,134 @@
+"""Choosing a run, and what is said where there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NoReturn
+
+import streamlit as st
+
+from app import data, navigation, state
+from app.formatting import counted, plain
+from app.state import MOST_COMPARED, View
+from core.runs import store
+from core.runs.banks import task_label
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+
+PICKER_KEY = "run_picker"
+SHOWCASE = RunSpec(model="pocket-8m", task="qa", form="letters", strategy="base", dtype="float32").run_id
+"""The run that a page opens with where its link names none. It ships with Hedge, so that launching a run does not
+change what the lab and the lesson show first."""
+FORM_SAID = {"cloze": "by text", "continuation": "as continuation"}
+
+
+def title(record: RunRecord) -> str:
+    """A run in words: ``Mistral-7B · qa · MMLU 10k · base · 2 shots · float16 · up to 100 questions``."""
+    spec = record.spec
+    return f"{spec.model_name} · {task_label(spec, record.provenance)} · {details(spec)}"
+
+
+def details(spec: RunSpec) -> str:
+    """What a run's title adds to model and task."""
+    if not spec.answers:
+        return f"every word · {spec.dtype}"
+    asked = [FORM_SAID.get(spec.form, "")] * spec.asks_texts + ["chat"] * (spec.prompt_format == "chat")
+    asked += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
+    asked += ["own system prompt"] * bool(spec.system) + [counted(spec.repeats, "written answer")] * bool(spec.repeats)
+    asked += [f"up to {counted(spec.samples, 'question')}"] if spec.samples else []
+    return " · ".join([spec.strategy, counted(spec.shots, "shot"), spec.dtype, *asked])
+
+
+def titles(records: Sequence[RunRecord]) -> dict[str, str]:
+    """From run id to title; runs that read the same get the end of their id too."""
+    words = {record.run_id: title(record) for record in records}
+    seen = Counter(words.values())
+    return {run_id: f"{text} · {run_id[-4:]}" if seen[text] > 1 else text for run_id, text in words.items()}
+
+
+def no_runs_yet(what: str) -> None:
+    """An empty page's sentence and the one click that fills it; ``what`` would be shown here."""
+    st.info(f"{what} would be here, once a run has ended. A pocket model's run takes less than a minute.")
+    if st.button("Launch the first run"):
+        navigation.go(navigation.NEW_RUN)
+
+
+def default_run(records: Sequence[RunRecord]) -> RunRecord:
+    """The run that is shown where nobody has chosen one, of finished ones, the latest first; at least one is needed.
+
+    It is :data:`SHOWCASE` where that is among them, or else the latest run that ships with Hedge. A person's own run
+    is the default only where no run that ships is among them.
+    """
+    showcase = [record for record in records if record.run_id == SHOWCASE]
+    return next(iter(showcase or [record for record in records if store.is_bundled(record.run_id)] or records))
+
+
+def links_to(finished: Sequence[RunSpec]) -> None:
+    """Links to the pages that show finished runs: the first in the Alpha lab, all of them side by side."""
+    answered = [spec.run_id for spec in finished if spec.answers]
+    read = [spec.model for spec in finished if not spec.answers]
+    if answered:
+        which = "Open in the Alpha lab" if len(answered) == 1 else "Open the first in the Alpha lab"
+        navigation.link(navigation.ALPHA_LAB, which, run=answered[0])
+    if len(answered) > 1:
+        which = "Compare these" if len(answered) <= MOST_COMPARED else f"Compare the first {MOST_COMPARED}"
+        navigation.link(navigation.COMPARE, which, runs=",".join(answered[:MOST_COMPARED]))
+    if read:
+        navigation.link(navigation.PERPLEXITY, "Open on the Perplexity page", models=",".join(dict.fromkeys(read)))
+
+
+def pick_run(view: View, what: str) -> RunRecord | None:
+    """The finished run that the view names, with a box to choose another.
+
+    Where the view names none it is :func:`default_run`, and where it names one that can't be shown, the page says so
+    and shows that one instead; None where there is no finished run. ``what`` the page would show.
+    """
+    found = {record.run_id: record for record in data.runs().finished}
+    if not found:
+        no_runs_yet(what)
+        return None
+    if view.run not in found:
+        default = default_run(tuple(found.values()))
+        if view.run:
+            st.warning(plain(_why_not(view.run) + f" The run {title(default)} is shown instead."))
+        view = state.change(run=default.run_id)
+    st.session_state[PICKER_KEY] = view.run
+    st.selectbox(
+        "Run",
+        list(found),
+        format_func=titles(tuple(found.values())).__getitem__,
+        key=PICKER_KEY,
+        on_change=_picked,
+        help="Finished runs, the latest first.",
+    )
+    return found[view.run]
+
+
+def open_run(run_id: str) -> NoReturn:
+    """Open a run in the Alpha lab."""
+    state.change(run=run_id, row=1, question="")
+    navigation.go(navigation.ALPHA_LAB, **state.address("run", "alpha", "empty"))
+
+
+def open_question(question_id: str) -> NoReturn:
+    """Open a question of the run in view on its own page."""
+    state.change(question=question_id)
+    navigation.go(navigation.ONE_QUESTION, **state.address("run", "alpha", "empty", "question"))
+
+
+def open_run_question(run_id: str, question_id: str) -> NoReturn:
+    """Open a question of any run on its own page."""
+    state.change(run=run_id)
+    open_question(question_id)
+
+
+def _picked() -> None:
+    state.change(run=st.session_state[PICKER_KEY], row=1, question="")
+
+
+def _why_not(run_id: str) -> str:
+    known = {record.run_id: record for record in data.runs().unfinished}
+    if run_id in known:
+        return f"Run {run_id} is {known[run_id].state}; figures are shown when a run has ended well."
+    return f"There is no run {run_id[:80]} here (any more)."

@@ -1,0 +1,25 @@
+// APS thresholds so near 1 that almost nothing decides what stays: core.reports.alpha_lab.saturation says it in the same words.
+
+const NEAR = 1e-6;
+
+const isNear = (threshold) => threshold > 1 - NEAR && threshold <= 1;
+
+// Whether the score is a mass of probabilities: APS, and RAPS where tuning leaves it no cost of a rank.
+export function canSaturate(name, { weight }) {
+  return name === "aps" || (name === "raps" && weight === 0);
+}
+
+// What has to be known of a score's thresholds near 1; "" where there are none. `strata` names what has a threshold each.
+export function saturatedText(title, thresholds, strata = "") {
+  const near = thresholds.filter(isNear);
+  if (near.length === 0) return "";
+  if (strata) {
+    const of = `${thresholds.length} ${strata}`;
+    return `The ${title} thresholds of ${near.length} of ${of} are within 0.000001 of 1. There an option stays unless the options ranked ` +
+      "after it have almost no probability together, so differences of almost nothing decide how large the sets are.";
+  }
+  if (near[0] === 1) return `The ${title} threshold is 1, so every option stays in every set.`;
+  const distance = (1 - near[0]).toExponential(1);
+  return `The ${title} threshold is ${distance} below 1. An option stays unless the options ranked after it have less than ${distance} of ` +
+    "probability together, so differences of almost nothing decide how large the sets are.";
+}

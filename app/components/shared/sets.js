@@ -1,0 +1,290 @@
+// Thresholds, sets, coverage and sizes as core/conformal has them, number for number: the browser and Python agree to
+// the last bit (tests/app/test_arithmetic.py). Nothing here touches a page. alpha counts in thousandths.
+//
+// `by` says which questions share a threshold: "all" of them, those of a "group" (subject), or, as "class", the
+// questions with the same true option, whose threshold then belongs to that option.
+
+import { PURPOSES, firstPart, uniformsAt } from "./random_numbers.js";
+import { SCORES, UNTUNED, scoresOf, topOptions, trueScores } from "./scores.js";
+
+export const THOUSAND = 1000;
+const TUNING_ALPHA = 100;
+const TUNING_SMALLEST = 20;
+const WEIGHTS = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1];
+const FREE_RANKS = { raps: [0, 1, 2, 3], saps: [1] };
+
+// ---- thresholds
+
+// ceil((n + 1)(1 - alpha)) in whole numbers, from 1; beyond n every option stays in every set.
+export function rank(n, alpha) {
+  const product = (n + 1) * (THOUSAND - alpha);
+  const rest = product % THOUSAND;
+  return (product - rest) / THOUSAND + (rest > 0 ? 1 : 0);
+}
+
+// The rank-th smallest of sorted calibration scores; infinity where the rank is beyond them.
+export function exactThreshold(sorted, alpha) {
+  const at = rank(sorted.length, alpha);
+  return at > sorted.length ? Infinity : sorted[at - 1];
+}
+
+// How many values of a sorted array are at most x.
+export function countUpTo(sorted, x) {
+  let low = 0, high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] <= x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// ---- what a score needs at any alpha
+
+function rowsOf(matrix, rows, k) {
+  const out = new Float64Array(rows.length * k);
+  rows.forEach((row, i) => {
+    for (let j = 0; j < k; j++) out[i * k + j] = matrix[row * k + j];
+  });
+  return out;
+}
+
+// Options in all sets together on the second rows, with the threshold of the first ones.
+function totalSize(name, first, second, k, parameters) {
+  const sorted = trueScores(scoresOf(name, first.p, k, { parameters }), first.labels, k).sort();
+  const q = exactThreshold(sorted, TUNING_ALPHA);
+  return scoresOf(name, second.p, k, { parameters }).reduce((total, score) => total + (score <= q ? 1 : 0), 0);
+}
+
+// A score's parameters, chosen on a seeded fifth of the calibration rows, which then do not calibrate: those of the
+// smallest sets at alpha 0.1, whatever alpha is shown.
+export function tune(name, look) {
+  const { k, p, labels, calibration, pool } = look, size = Math.floor((2 * calibration.length + 5) / 10);
+  if (!SCORES[name].tuned) return { parameters: UNTUNED, tunedOn: null, calibration };
+  if (size < TUNING_SMALLEST) return { parameters: UNTUNED, tunedOn: 0, calibration };
+  const places = calibration.map((row) => pool.places[row]);
+  const part = (count) => firstPart(places, count, pool.seed, PURPOSES.TUNING);
+  const aside = part(size), half = part(Math.floor(size / 2));
+  const side = (rows) => ({ p: rowsOf(p, rows, k), labels: rows.map((row) => labels[row]) });
+  const first = side(calibration.filter((_, i) => half[i])), second = side(calibration.filter((_, i) => aside[i] && !half[i]));
+  let best = null, smallest = Infinity;
+  for (const weight of WEIGHTS) {
+    for (const freeRanks of FREE_RANKS[name]) {
+      const total = totalSize(name, first, second, k, { weight, freeRanks });
+      if (total < smallest) [best, smallest] = [{ weight, freeRanks }, total];
+    }
+  }
+  return { parameters: best, tunedOn: size, calibration: calibration.filter((_, i) => !aside[i]) };
+}
+
+// The scores of a pool's questions; those that no tuning changes are kept with the pool.
+function poolScores(name, look, parameters) {
+  const { k, p, pool } = look, key = `${name} ${k}`, { randomised, tuned } = SCORES[name];
+  const compute = () => scoresOf(name, p, k, { u: randomised ? uniformsAt(pool.places, pool.seed) : null, parameters });
+  if (tuned) return compute();
+  pool.scores ??= new Map();
+  if (!pool.scores.has(key)) pool.scores.set(key, compute());
+  return pool.scores.get(key);
+}
+
+// A score on a look: n questions calibrate and m test; `tunedOn` rows were set aside to choose the parameters (0: too
+// few, so they are untuned; null: the score has none).
+export function prepare(name, look) {
+  const { k, p, labels, groups, test, pool } = look;
+  const { parameters, tunedOn, calibration } = tune(name, look);
+  const all = poolScores(name, look, parameters);
+  const pick = (values, rows) => Int32Array.from(rows, (row) => values[row]);
+  const scores = rowsOf(all, test, k), asked = pick(labels, test);
+  return {
+    name, look, k, n: calibration.length, m: test.length, parameters, tunedOn, groupNames: pool.groupNames, scores,
+    calibrationRows: calibration,
+    calibration: Float64Array.from(calibration, (row) => all[row * k + labels[row]]),
+    calibrationLabels: pick(labels, calibration),
+    calibrationGroups: pick(groups, calibration),
+    truth: trueScores(scores, asked, k),
+    labels: asked,
+    groups: pick(groups, test),
+    top: topOptions(rowsOf(p, test, k), k),
+    strata: {},
+  };
+}
+
+// The sorted calibration scores of each stratum.
+function strataOf(prepared, by) {
+  prepared.strata[by] ??= sortedStrata(prepared, by);
+  return prepared.strata[by];
+}
+
+function sortedStrata({ k, groupNames, calibration, calibrationLabels, calibrationGroups }, by) {
+  if (by === "all") return [calibration.slice().sort()];
+  const codes = by === "group" ? calibrationGroups : calibrationLabels;
+  const found = Array.from({ length: by === "group" ? groupNames.length : k }, () => []);
+  codes.forEach((code, i) => found[code].push(calibration[i]));
+  return found.map((values) => Float64Array.from(values).sort());
+}
+
+function thresholdsOf(prepared, alpha, by) {
+  return Float64Array.from(strataOf(prepared, by), (sorted) => exactThreshold(sorted, alpha));
+}
+
+// The threshold of every option in every row of limits; a question's row begins at firstLimit.
+function limitsOf({ k }, thresholds, by) {
+  if (by === "class") return thresholds;
+  return Float64Array.from({ length: thresholds.length * k }, (_, at) => thresholds[Math.floor(at / k)]);
+}
+
+function firstLimit({ k, groups }, by, i) {
+  return by === "group" ? groups[i] * k : 0;
+}
+
+// ---- sets
+
+// Calls visit(i, size, holds, empty) for each test question: the options in its set, and whether the truth is one.
+function eachSet(prepared, thresholds, { fillEmpty = false, by = "all" }, visit) {
+  const { k, m, scores, labels, top } = prepared, limits = limitsOf(prepared, thresholds, by);
+  for (let i = 0, at = 0; i < m; i++, at += k) {
+    const base = firstLimit(prepared, by, i);
+    let size = 0;
+    for (let j = 0; j < k; j++) if (scores[at + j] <= limits[base + j]) size++;
+    if (size > 0) visit(i, size, scores[at + labels[i]] <= limits[base + labels[i]], false);
+    else visit(i, fillEmpty ? 1 : 0, fillEmpty && top[i] === labels[i], true);
+  }
+}
+
+// Every question's set at one alpha. `sizes` counts the sets of 0 ... k options after empty ones are filled, `bySize`
+// those of them that hold the truth; `full` says that some question or option has an endless threshold.
+export function evaluate(prepared, alpha, { fillEmpty = false, by = "all" } = {}) {
+  const { k, m, groups } = prepared, thresholds = thresholdsOf(prepared, alpha, by);
+  const sizes = new Int32Array(k + 1), bySize = new Int32Array(k + 1);
+  let covered = 0, total = 0, lonely = 0;
+  eachSet(prepared, thresholds, { fillEmpty, by }, (_, size, holds, empty) => {
+    sizes[size]++;
+    total += size;
+    if (empty) lonely++;
+    if (holds) {
+      bySize[size]++;
+      covered++;
+    }
+  });
+  const full = by === "group" ? groups.some((code) => thresholds[code] === Infinity) : thresholds.includes(Infinity);
+  return {
+    threshold: by === "all" ? thresholds[0] : NaN, thresholds, coverage: covered / m, meanSize: total / m,
+    emptyRate: lonely / m, sizes, bySize, full,
+  };
+}
+
+// Which options are in test question i's set, written to `members` (0 or 1, k of them).
+export function memberRow(prepared, i, evaluated, { fillEmpty = false, by = "all" }, members) {
+  const { k, scores, groups, top } = prepared, { thresholds } = evaluated;
+  let size = 0;
+  for (let j = 0; j < k; j++) {
+    const stratum = by === "all" ? 0 : by === "group" ? groups[i] : j;
+    members[j] = scores[i * k + j] <= thresholds[stratum] ? 1 : 0;
+    size += members[j];
+  }
+  if (size === 0 && fillEmpty) members[top[i]] = 1;
+  return members;
+}
+
+// Coverage and size within strata of the test questions, an entry a code; sizes are NaN where none is tested.
+function within(prepared, alpha, options, codes, calibrationCodes, count, thresholdsShown) {
+  const made = { n: new Array(count).fill(0), m: new Array(count).fill(0), hits: new Array(count).fill(0) };
+  const totals = new Array(count).fill(0), thresholds = thresholdsOf(prepared, alpha, options.by ?? "all");
+  calibrationCodes.forEach((code) => made.n[code]++);
+  eachSet(prepared, thresholds, options, (i, size, holds) => {
+    made.m[codes[i]]++;
+    totals[codes[i]] += size;
+    if (holds) made.hits[codes[i]]++;
+  });
+  const meanSize = totals.map((total, code) => total / made.m[code]);
+  return { ...made, meanSize, thresholds: totals.map((_, code) => thresholdsShown(thresholds, code)) };
+}
+
+// By subject: n calibrate, m test, hits of m are covered. A threshold is NaN where a subject has no one threshold.
+export function byGroup(prepared, alpha, options = {}) {
+  const { by = "all" } = options, { groups, calibrationGroups, groupNames } = prepared;
+  const shown = (thresholds, code) => (by === "all" ? thresholds[0] : by === "group" ? thresholds[code] : NaN);
+  return within(prepared, alpha, options, groups, calibrationGroups, groupNames.length, shown);
+}
+
+// The same by true option.
+export function byClass(prepared, alpha, options = {}) {
+  const { by = "all" } = options, { labels, calibrationLabels, k } = prepared;
+  const shown = (thresholds, code) => (by === "all" ? thresholds[0] : by === "class" ? thresholds[code] : NaN);
+  return within(prepared, alpha, options, labels, calibrationLabels, k, shown);
+}
+
+// ---- every alpha at once
+
+// The largest alpha at which a score is still within a threshold that falls with alpha; 0 where it never is.
+function lastAlpha(falling, score) {
+  let low = 0, high = falling.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (falling[middle] >= score) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// Coverage and mean size at every alpha from 1 to 999. Thresholds fall with alpha, so each option leaves its set once;
+// counting the alphas at which they leave replaces forming any set.
+export function curves(prepared, { fillEmpty = false, by = "all" } = {}) {
+  const { k, m, scores, labels, groups, top } = prepared, alphas = THOUSAND - 1;
+  const falling = strataOf(prepared, by).map((sorted) =>
+    Float64Array.from({ length: alphas }, (_, i) => exactThreshold(sorted, i + 1)));
+  // Changes from one alpha to the next, at the alpha before which they happen.
+  const covered = new Int32Array(THOUSAND + 1), total = new Int32Array(THOUSAND + 1);
+  for (let i = 0, at = 0; i < m; i++) {
+    let last = 0;
+    for (let j = 0; j < k; j++, at++) {
+      const leaves = lastAlpha(falling[by === "all" ? 0 : by === "group" ? groups[i] : j], scores[at]);
+      total[leaves]--;
+      if (j === labels[i]) covered[leaves]--;
+      if (leaves > last) last = leaves;
+    }
+    if (fillEmpty) {
+      total[last]++;
+      if (top[i] === labels[i]) covered[last]++;
+    }
+  }
+  const coverage = new Float64Array(alphas), meanSize = new Float64Array(alphas);
+  let hits = m, options = m * k;
+  for (let i = 0; i < alphas; i++) {
+    hits += covered[i];
+    options += total[i];
+    coverage[i] = hits / m;
+    meanSize[i] = options / m;
+  }
+  return { coverage, meanSize };
+}
+
+// ---- other figures
+
+// Round numbers between which all values of the score lie.
+export function scoreRange({ name, k, parameters }) {
+  const [low, high] = SCORES[name].range(k, parameters);
+  return [low, Math.ceil(high * 10 - 1e-9) / 10];
+}
+
+// How many calibration scores lie in each of `bins` equal bins of that range: low < value <= high, the least in the first.
+export function histogram(prepared, bins) {
+  const [sorted] = strataOf(prepared, "all"), [low, high] = scoreRange(prepared);
+  let before = 0;
+  return Int32Array.from({ length: bins }, (_, i) => {
+    const upTo = i === bins - 1 ? sorted.length : countUpTo(sorted, low + ((high - low) * (i + 1)) / bins);
+    const count = upTo - before;
+    before = upTo;
+    return count;
+  });
+}
+
+// The share of test questions whose most probable option is the truth.
+export function accuracy({ top, labels, m }) {
+  return top.reduce((right, option, i) => right + (option === labels[i] ? 1 : 0), 0) / m;
+}
+
+// Accuracy times the root of k, for each option in the mean set; NaN where all sets are empty.
+export function uacc(share, k, meanSize) {
+  return meanSize ? (share * Math.sqrt(k)) / meanSize : NaN;
+}

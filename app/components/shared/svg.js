@@ -1,0 +1,58 @@
+// Axes, paths and marks as SVG. Colours are CSS variables, so that a change of theme repaints nothing here.
+
+import { draw } from "./dom.js";
+
+export const MARGIN = { left: 40, right: 14, top: 14, bottom: 34 };
+export const MARKS = {
+  circle: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0",
+  diamond: "M0,-6.5l6.5,6.5l-6.5,6.5l-6.5,-6.5z",
+  triangle: "M0,-6l6.2,11h-12.4z",
+  square: "M-5,-5h10v10h-10z",
+};
+
+// What is not shown has no size; it is drawn at another's, and drawn anew when it is shown.
+export function canvas(host, label, { height = host.clientHeight || 200 } = {}) {
+  const width = Math.max(host.clientWidth || 400, 120);
+  host.replaceChildren();
+  const svg = draw(host, "svg", { class: "chart", role: "img", viewBox: `0 0 ${width} ${height}`, "aria-label": label });
+  return { svg, width, height };
+}
+
+export const linear = (from, to, start, end) => (value) => start + ((value - from) / (to - from)) * (end - start);
+export const steps = (count, size, from = 0) => Array.from({ length: count + 1 }, (_, i) => from + i * size);
+export const asPercent = (share) => `${Math.round(share * 100)}\u00a0%`;
+
+// Axes that never move with alpha.
+export function axes(host, label, { xMin = 0, xMax, xTicks, xFormat, xTitle, yMax, yTicks, yFormat, left = MARGIN.left }) {
+  const { svg, width, height } = canvas(host, label);
+  const x = linear(xMin, xMax, left, width - MARGIN.right);
+  const y = linear(0, yMax, height - MARGIN.bottom, MARGIN.top);
+  for (const tick of yTicks) {
+    draw(svg, "line", { class: tick ? "grid faint" : "grid", x1: x(xMin), x2: x(xMax), y1: y(tick), y2: y(tick) });
+    draw(svg, "text", { x: x(xMin) - 6, y: y(tick) + 4, "text-anchor": "end" }, yFormat(tick));
+  }
+  for (const tick of xTicks) draw(svg, "text", { x: x(tick), y: y(0) + 15, "text-anchor": "middle" }, xFormat(tick));
+  draw(svg, "text", { x: x((xMin + xMax) / 2), y: y(0) + 30, "text-anchor": "middle" }, xTitle);
+  return { svg, x, y, width, height };
+}
+
+// Ticks at round numbers, at most `most` of them, and how many decimals they need.
+export function roundTicks(low, high, most = 6) {
+  const raw = (high - low) / most, power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= raw * 0.999);
+  const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+  const digits = Math.max(0, -Math.floor(Math.log10(step)) + (step / power === 2.5 ? 1 : 0));
+  return { ticks: Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step), digits };
+}
+
+// A line over alphas of 1 … 999 thousandths.
+export function linePath(x, y, values) {
+  let d = "";
+  for (let i = 0; i < values.length; i++) d += `${i ? "L" : "M"}${x((i + 1) / 1000).toFixed(1)},${y(values[i]).toFixed(1)}`;
+  return d;
+}
+
+export function areaPath(x, y, low, high) {
+  const back = Array.from(high, (value, i) => `L${x((i + 1) / 1000).toFixed(1)},${y(value).toFixed(1)}`).reverse();
+  return `${linePath(x, y, low)}${back.join("")}z`;
+}

@@ -1,0 +1,38 @@
+"""One message's tokens under two prompts: coloured by loss under A, under B, and by their difference.
+
+``token_strip.js`` draws the strips, the loss along the message and the readout of the token that is pointed at or
+focused; the browser computes nothing but differences.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from app.components.shared.scripts import bundle
+from core.perplexity.figures import ScoredMessage, Word
+
+HERE = Path(__file__).parent
+SCRIPT = HERE / "token_strip.js"
+
+_mount = st.components.v2.component(
+    "hedge_token_strip",
+    html=(HERE / "token_strip.html").read_text(encoding="utf-8"),
+    css=(HERE / "token_strip.css").read_text(encoding="utf-8"),
+    js=bundle(SCRIPT),
+)
+
+
+def token_strip(a: ScoredMessage, b: ScoredMessage, changed: list[Word], *, names: tuple[str, str], key: str) -> None:
+    """Mount the strips of one message under two prompts called ``names``; ``changed`` are the words to be listed."""
+    _mount(
+        key=key,
+        data={
+            "pieces": list(a.pieces),
+            "a": [float(loss) for loss in a.losses],
+            "b": [float(loss) for loss in b.losses],
+            "names": list(names),
+            "changed": [{"text": word.text, "at": word.at, "a": word.a, "b": word.b} for word in changed],
+        },
+    )

@@ -1,0 +1,151 @@
+// A message's tokens in three strips, coloured by loss under A, under B, and by which of the two makes them likelier.
+
+import { draw, make, put, say } from "../dom.js";
+import { axes, roundTicks } from "../svg.js";
+
+const COLORS = ["lac", "aps"];
+const FULL_LOSS = 10; // nats at which a strip's colour is full
+const FULL_CHANGE = 2;
+const TICKS = 4;
+const strips = new WeakMap();
+
+// A colour's share in percent, and the thickness of the line below in pixels, which says the same without colour.
+function shade(share, most) {
+  const part = Math.min(1, Math.abs(share) / most);
+  return { "--share": `${(part * 60).toFixed(1)}%`, "--thick": `${Math.round(part * 4)}px` };
+}
+
+const nats = (value) => value.toFixed(2);
+const signed = (value) => `${value < 0 ? "−" : "+"}${nats(Math.abs(value))}`;
+const chance = (loss) => {
+  const p = Math.exp(-loss);
+  return p >= 0.001 ? `${(100 * p).toFixed(1)} %` : `1 in ${Math.round(1 / p).toLocaleString("en")}`;
+};
+
+class Strip {
+  constructor(root) {
+    this.root = root;
+    this.find = (selector) => root.querySelector(selector);
+    this.watch = new ResizeObserver(() => this.chart());
+    this.watch.observe(this.find(".words"));
+  }
+
+  themed() {
+    const host = this.root.host ?? this.root;
+    const colors = getComputedStyle(host).getPropertyValue("--st-chart-categorical-colors").split(",");
+    COLORS.forEach((name, i) => this.find(".words").style.setProperty(`--${name}`, (colors[i] ?? "").trim()));
+  }
+
+  load(data) {
+    const said = JSON.stringify(data);
+    if (said === this.said) return;
+    this.said = said;
+    this.data = data;
+    this.width = null;
+    const rows = [
+      ["Under A", data.names[0], data.a, FULL_LOSS, () => "loss-a"],
+      ["Under B", data.names[1], data.b, FULL_LOSS, () => "loss-b"],
+      ["A − B", "", data.a.map((loss, i) => loss - data.b[i]), FULL_CHANGE, (value) => (value < 0 ? "for-a" : "for-b")],
+    ];
+    this.tokens = [];
+    this.find(".strips").replaceChildren(...rows.map((row, place) => this.row(row, place)));
+    say(this.find(".legend"), `The stronger the colour and the thicker the line below, the larger the loss (full at ${FULL_LOSS} nats). ` +
+      `In the last strip a full line marks what A makes likelier, a dashed one what B does (full at ${FULL_CHANGE} nats).`);
+    this.table();
+    this.chart();
+    this.point(data.changed.length ? data.changed[0].at : 0);
+  }
+
+  row([title, name, values, most, kind], place) {
+    const row = make("div", "row");
+    const label = make("div", "name");
+    label.append(make("b", "", title), name ? ` ${name}` : "");
+    const tokens = make("div", "tokens");
+    tokens.setAttribute("role", "group");
+    tokens.setAttribute("aria-label", `${title} ${name}`.trim());
+    this.tokens.push(values.map((value, i) => {
+      const token = make("span", `token ${kind(value)}`, this.data.pieces[i] || "▯");
+      for (const [property, set] of Object.entries(shade(value, most))) token.style.setProperty(property, set);
+      token.dataset.value = value;
+      token.tabIndex = i === 0 ? 0 : -1;
+      token.addEventListener("pointerenter", () => this.point(i));
+      token.addEventListener("focus", () => this.point(i));
+      token.addEventListener("keydown", (event) => this.key(event, place, i));
+      return token;
+    }));
+    tokens.append(...this.tokens[place]);
+    row.append(label, tokens);
+    return row;
+  }
+
+  key(event, place, i) {
+    const to = { ArrowRight: [place, i + 1], ArrowLeft: [place, i - 1], ArrowDown: [place + 1, i], ArrowUp: [place - 1, i] }[event.key];
+    const token = to && this.tokens[to[0]]?.[to[1]];
+    if (!token) return;
+    event.preventDefault();
+    token.focus();
+  }
+
+  point(i) {
+    const { pieces, a, b } = this.data;
+    this.at = i;
+    for (const row of this.tokens) {
+      row.forEach((token, j) => {
+        token.classList.toggle("same", j === i);
+        token.tabIndex = j === i ? 0 : -1;
+      });
+    }
+    const change = a[i] - b[i];
+    const by = Math.abs(change) < 0.005 ? "as likely under both" : `${Math.exp(Math.abs(change)).toFixed(2)} times as likely under ${change < 0 ? "A" : "B"}`;
+    say(this.find(".readout"), `“${pieces[i]}”: under A ${nats(a[i])} nats (${chance(a[i])}), under B ${nats(b[i])} nats (${chance(b[i])}); ` +
+      `A − B ${signed(change)}, ${by}.`);
+    if (this.now) put(this.now, { x1: this.x(i + 1), x2: this.x(i + 1) });
+  }
+
+  table() {
+    const head = make("thead"), body = make("tbody"), line = make("tr");
+    for (const [name, kind] of [["word", ""], ["A", "number"], ["B", "number"], ["A − B", "number"]]) line.append(make("th", kind, name));
+    head.append(line);
+    for (const word of this.data.changed) {
+      const row = make("tr");
+      row.append(make("td", "word", word.text), ...[nats(word.a), nats(word.b), signed(word.a - word.b)].map((text) => make("td", "number", text)));
+      row.addEventListener("pointerenter", () => this.point(word.at));
+      body.append(row);
+    }
+    this.find(".most table").replaceChildren(head, body);
+  }
+
+  chart() {
+    const width = this.find(".plot").clientWidth;
+    if (!this.data || !width || width === this.width) return;
+    this.width = width;
+    const { a, b } = this.data, n = a.length, top = Math.max(1, ...a, ...b);
+    const tall = roundTicks(0, top, TICKS), wide = roundTicks(0, n, 6);
+    const xTicks = [...new Set([1, ...wide.ticks.map(Math.round).filter((tick) => tick > 1 && tick <= n)])];
+    const { svg, x, y } = axes(this.find(".plot"), `Loss of each of ${n} tokens under A and under B`, {
+      xMin: 0.5, xMax: n + 0.5, xTicks, xFormat: String, xTitle: "token", yMax: top, yTicks: tall.ticks, yFormat: (tick) => tick.toFixed(tall.digits),
+    });
+    this.x = x;
+    this.now = draw(svg, "line", { class: "now", y1: y(0), y2: y(top) });
+    for (const [kind, values] of [["a", a], ["b", b]]) {
+      draw(svg, "path", { class: `curve ${kind}`, d: values.map((loss, i) => `${i ? "L" : "M"}${x(i + 1).toFixed(1)},${y(loss).toFixed(1)}`).join("") });
+      values.forEach((loss, i) => draw(svg, kind === "a" ? "circle" : "rect", kind === "a"
+        ? { class: "dot a", cx: x(i + 1), cy: y(loss), r: 3 }
+        : { class: "dot b", x: x(i + 1) - 2.6, y: y(loss) - 2.6, width: 5.2, height: 5.2 }));
+    }
+    put(this.now, { x1: x(this.at + 1 || 1), x2: x(this.at + 1 || 1) });
+  }
+
+  close() {
+    this.watch.disconnect();
+    strips.delete(this.root);
+  }
+}
+
+export default function ({ data, parentElement }) {
+  const strip = strips.get(parentElement) ?? new Strip(parentElement);
+  strips.set(parentElement, strip);
+  strip.themed();
+  strip.load(data);
+  return () => strip.close();
+}

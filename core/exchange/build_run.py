@@ -1,0 +1,138 @@
+"""What every importer of rows ends with: options of any number, a split where the source has none, one run.
+
+Questions may have different numbers of options: the shorter ones keep theirs, and their row of logits is filled up
+with −∞, which is the logit of no option at all (:attr:`core.reports.evaluation.Evaluation.real`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.exchange.imported import ImportedRun
+from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, OptionLogits, Question, Role
+from core.runs.spec import RunSpec
+from core.tasks.near_duplicates import clusters, likeness
+from core.tasks.rotation import asked_again
+
+COMPARED = 30_000
+"""Questions up to which all are compared with each other for near duplicates; beyond it only equal ones are found."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRow:
+    """A question with the log-likelihoods of its options in natural logarithms, and where it was found."""
+
+    question: Question
+    logits: tuple[float, ...]
+    where: str
+    letter_mass: float = float("nan")
+
+
+def check_row(where: str, options: int, label: int, texts: Sequence[str] = ()) -> None:
+    """:class:`InputError` where there are not 2 to 26 options, or the truth is none of them or one that can't be it."""
+    if not 2 <= options <= len(LETTERS):
+        raise InputError(f"{where}: expected from 2 to {len(LETTERS)} options, found {options}")
+    if not 0 <= label < options:
+        raise InputError(
+            f"{where}: expected a label that is one of the {options} options, found number {label} (counted from 0)"
+        )
+    if texts and texts[label] in (DONT_KNOW, NONE_OF_ABOVE):
+        raise InputError(
+            f"{where}: expected an answer as the truth, found {LETTERS[label]} “{texts[label]}”, which never is one"
+        )
+
+
+def assemble(rows: Sequence[ScoredRow], *, spec: RunSpec, path: Path, provenance: dict[str, Any]) -> ImportedRun:
+    """The run of rows that have no split of their own; ``path`` is named where something is wrong with them."""
+    if not rows:
+        raise InputError(f"{path}: expected questions with options, found none")
+    seen: dict[str, str] = {}
+    for row in rows:
+        if row.question.id in seen:
+            raise InputError(
+                f"{row.where}: expected every question once, found id {row.question.id!r} again (first: "
+                f"{seen[row.question.id]})"
+            )
+        seen[row.question.id] = row.where
+    logits = padded([row.logits for row in rows])
+    check_not_flat(logits, path)
+    questions = tuple(row.question for row in rows)
+    return ImportedRun(
+        spec=spec,
+        questions=questions,
+        roles=split(questions, path=path),
+        scored=OptionLogits(
+            tuple(q.id for q in questions), logits, np.array([row.letter_mass for row in rows], dtype=np.float32)
+        ),
+        provenance=provenance,
+    )
+
+
+def padded(rows: Sequence[Sequence[float]]) -> npt.NDArray[np.float32]:
+    """Rows of any length as one array (n, k), filled up with −∞."""
+    k = max(len(row) for row in rows)
+    filled = np.full((len(rows), k), -np.inf)
+    for i, row in enumerate(rows):
+        filled[i, : len(row)] = row
+    with np.errstate(over="ignore"):
+        return filled.astype(np.float32)
+
+
+def check_not_flat(logits: npt.NDArray[np.float32], path: Path) -> None:
+    """:class:`InputError` where every question's options are all alike: that is no model's output."""
+    real = np.isfinite(logits)
+    highest = np.where(real, logits, -np.inf).max(axis=1)
+    lowest = np.where(real, logits, np.inf).min(axis=1)
+    if (highest == lowest).all() and (real.sum(axis=1) > 1).all():
+        raise InputError(
+            f"{path}: expected options that differ in their figures, found all equal in each of {len(logits)} "
+            "questions; no set can be formed of them"
+        )
+
+
+def split(questions: Sequence[Question], *, path: Path, texts: bool = True) -> tuple[Role, ...]:
+    """Half calibrate, half test; questions alike stay together (``texts`` False: there are no texts to compare).
+
+    A question that is asked a second time with its options in another order is a ``rotation``, in no split.
+
+    The order is that of a hash of each question's id, so two imports of the same questions are split alike.
+    """
+    keys = [hashlib.sha256(q.id.encode()).digest() for q in questions]
+    if not texts:
+        together = list(range(len(questions)))
+    elif len(questions) <= COMPARED:
+        together = clusters(questions)
+    else:
+        numbers: dict[str, int] = {}
+        together = [numbers.setdefault(likeness(q), len(numbers)) for q in questions]
+    members: dict[int, list[int]] = {}
+    for row, cluster in enumerate(together):
+        members.setdefault(cluster, []).append(row)
+    wanted = len(questions) // 2
+    roles: list[Role] = ["test"] * len(questions)
+    taken = 0
+    for rows in sorted(members.values(), key=lambda of: min(keys[row] for row in of)):
+        if taken + len(rows) <= wanted:
+            taken += len(rows)
+            for row in rows:
+                roles[row] = "calibration"
+    if not 0 < taken < len(questions):
+        raise InputError(
+            f"{path}: expected at least two questions that differ, one to calibrate and one to test, found "
+            f"{len(members)} among {len(questions)}"
+        )
+    return counted_once(roles, questions) if texts else tuple(roles)
+
+
+def counted_once(roles: Sequence[Role], questions: Sequence[Question]) -> tuple[Role, ...]:
+    """The roles, where a question that is asked again in another order of its options is a ``rotation``."""
+    pairs = zip(roles, asked_again(questions), strict=True)
+    return tuple("rotation" if again and role != "demonstration" else role for role, again in pairs)

@@ -1,0 +1,153 @@
+"""Which way of scoring a model gets: the fastest that agrees with scoring one by one.
+
+Many tricks are silently wrong for some architecture, and which ones changes with the library's version. So nothing
+is known beforehand: at the start of a run every rung is tried on some of its own prompts, among them the shortest
+and the longest, and with the prefix that all of them share; the first rung whose log-probabilities equal those of
+the model's own call, one option at a time, is used. The last rung is that call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from core.errors import RunError, SelfCheckError
+from core.inference import masks, paths
+from core.inference.budget import attempt, free
+from core.inference.decoder import Decoder
+from core.inference.paths import Sums
+from core.inference.prefix import Prefix
+from core.inference.rows import TokenRow
+
+TOLERANCE = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1, "int8": 1e-1, "int4": 1e-1}
+"""Largest difference in log-probability that a rung may have, of one token's; see :func:`tolerance`."""
+
+WRONG_PATH = (RuntimeError, ValueError, TypeError, IndexError, AttributeError, KeyError, NotImplementedError)
+"""What an architecture raises that refuses a rung; running out of memory is told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One way of scoring: its name, whether it uses a shared prefix, and what computes a batch of rows.
+
+    ``cost`` is a row's length in tokens as the rung lays it out. ``repeats`` says that a row's cache is held once an
+    option, and only contexts of one length share a pass.
+    """
+
+    name: str
+    compute: Callable[[Sequence[TokenRow], Prefix | None], Sums]
+    cost: Callable[[TokenRow], int]
+    shares: bool = False
+    repeats: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """How the ladder was gone down: the rung that passed, its difference, and what was wrong with those above."""
+
+    rung: Rung
+    difference: float
+    tolerance: float
+    refused: tuple[str, ...]
+
+
+def ladder(decoder: Decoder, *, letters: bool, prefix: bool) -> list[Rung]:
+    """The rungs for this model, the fastest first."""
+    rungs: list[Rung] = []
+    if letters:
+        if prefix:
+            rungs.append(Rung("prefix cache", _with(paths.letters, decoder), _context, shares=True))
+        rungs.append(Rung("padded rows", _with(paths.letters, decoder), _context))
+    else:
+        before = "prefix cache and " if prefix else ""
+        for kind in masks.kinds(decoder.model.config):
+            compute = partial(paths.option_tree, kind=kind)
+            rungs.append(Rung(f"{before}tree ({kind} mask)", _with(compute, decoder), _tree, shares=prefix))
+        rungs.append(
+            Rung(f"{before}context cache", _with(paths.context_cache, decoder), _context, prefix, repeats=True)
+        )
+        rungs.append(Rung("padded rows", _with(paths.padded_options, decoder), _options))
+    rungs.append(Rung("one by one", lambda rows, _: paths.one_by_one(decoder, rows), _options))
+    return rungs
+
+
+def climb_down(rungs: Sequence[Rung], rows: Sequence[TokenRow], *, prefix: Prefix | None, dtype: str) -> Climb:
+    """Try the rungs on ``rows`` (whole ones), each with all rows in one batch; the last rung is the measure.
+
+    Raises :class:`SelfCheckError` where the model's own call gives no numbers, and :class:`RunError` where memory
+    runs out on a single row.
+    """
+    truth = rungs[-1].compute(rows, None)
+    if not all(math.isfinite(value) for sums in truth for value in sums):
+        raise SelfCheckError(
+            "the model gives no numbers for this run's prompts; its weights are broken, or it needs float32 or bfloat16"
+        )
+    allowed = tolerance(rows, dtype)
+    refused: list[str] = []
+    for rung in rungs[:-1]:
+        try:
+            got = _together(rung, rows, prefix)
+        except WRONG_PATH as error:
+            refused.append(f"{rung.name}: {type(error).__name__}: {str(error).strip()[:120]}")
+            continue
+        difference = _largest_difference(got, truth)
+        if difference <= allowed:
+            return Climb(rung, difference, allowed, tuple(refused))
+        refused.append(f"{rung.name}: differs by {difference:.3g}, more than {allowed:.3g}")
+    return Climb(rungs[-1], 0.0, allowed, tuple(refused))
+
+
+def _together(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None) -> Sums:
+    """All rows in one batch; where memory does not suffice, every other row and then the rest."""
+    given, used = shared_part(rung, rows, prefix)
+    result, ran_out = attempt(lambda batch: rung.compute([given[i] for i in batch], used), list(range(len(rows))))
+    if not ran_out and result is not None:
+        return result
+    free(torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"))
+    if len(rows) == 1:
+        raise RunError(
+            f"memory ran out on a single question of {len(rows[0].context)} tokens; choose a smaller model, float16 "
+            "or bfloat16, or fewer shots"
+        )
+    halves = [_together(rung, rows[first::2], prefix) for first in (0, 1)]
+    return [halves[i % 2][i // 2] for i in range(len(rows))]
+
+
+def shared_part(
+    rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None
+) -> tuple[Sequence[TokenRow], Prefix | None]:
+    """What a rung is given: the rows after the prefix and the prefix, or whole rows and none."""
+    if prefix is None or not rung.shares:
+        return rows, None
+    return [row.without(len(prefix)) for row in rows], prefix
+
+
+def tolerance(rows: Sequence[TokenRow], dtype: str) -> float:
+    """What a sum of log-probabilities may differ by: fixed in float32; else it grows with √(tokens of an option)."""
+    longest = max(row.longest_option for row in rows)
+    return TOLERANCE[dtype] * (1 if dtype == "float32" else math.sqrt(longest))
+
+
+def _largest_difference(got: Sums, truth: Sums) -> float:
+    differences = [abs(a - b) for one, other in zip(got, truth, strict=True) for a, b in zip(one, other, strict=True)]
+    return math.inf if any(math.isnan(value) for value in differences) else max(differences)
+
+
+def _with(path: Callable[..., Sums], decoder: Decoder) -> Callable[[Sequence[TokenRow], Prefix | None], Sums]:
+    return lambda rows, prefix: path(decoder, rows, prefix=prefix)
+
+
+def _context(row: TokenRow) -> int:
+    return len(row.context)
+
+
+def _tree(row: TokenRow) -> int:
+    return row.tree_length
+
+
+def _options(row: TokenRow) -> int:
+    return len(row.options) * (len(row.context) + row.longest_option - 1) if not row.is_letters else len(row.context)

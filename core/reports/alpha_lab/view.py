@@ -1,0 +1,144 @@
+"""The same run, looked at otherwise: other splits, fewer calibration questions, without E and F.
+
+A view changes which rows calibrate and test and which options there are; everything else follows from it as
+always. It is part of a link, so it is made of a few small values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.conformal.draws import FEWER, SPLIT, WORD, first_part
+from core.conformal.probabilities import log, log_softmax
+from core.errors import InputError
+from core.records import DONT_KNOW, NONE_OF_ABOVE, FloatArray, IntArray, Question
+from core.reports.evaluation import Evaluation
+from core.runs import store
+from core.tasks.near_duplicates import clusters
+
+KEPT = 4
+FEWEST = 5
+"""Calibration questions a view may go down to."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitView:
+    """``drop_extra`` leaves E "I don't know" and F "None of the above" out and renormalises the rest;
+    ``n_calibration`` uses so many calibration questions (None: all); ``split_seed`` draws another split of the
+    same sizes (None: the run's own).
+    """
+
+    drop_extra: bool = False
+    n_calibration: int | None = None
+    split_seed: int | None = None
+
+
+def look(run: Evaluation, view: SplitView) -> Evaluation:
+    """The run as the view has it.
+
+    Raises :class:`InputError` where E and F are not there to drop, one of them is a truth or nothing to choose from
+    stays without them, where there are not so many calibration questions, or where a seed can't be one.
+    """
+    if view.split_seed is not None:
+        run = _split_again(run, view.split_seed)
+    if view.n_calibration is not None:
+        run = _fewer(run, view.n_calibration)
+    return _without_extra(run) if view.drop_extra else run
+
+
+def extra_options(run: Evaluation) -> tuple[int, ...]:
+    """Which option places hold E and F in every question of the run; empty where they are not all alike."""
+    rows = store.read_questions(run.run_id)["options"].to_pylist()
+    places = [j for j in range(run.k) if all(j < len(row) and row[j] in (DONT_KNOW, NONE_OF_ABOVE) for row in rows)]
+    return tuple(places)
+
+
+def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:
+    """Probabilities (n, k) without the options at ``places``, each row summing to 1 again.
+
+    NaN stands for an option that a question lacks, and becomes 0. A row with nothing left is spread evenly: the model
+    said nothing about the options that stay.
+    """
+    kept = np.delete(probabilities, places, axis=1)
+    real = ~np.isnan(kept)
+    sums = np.nancumsum(kept, axis=1)[:, -1:]  # from left to right, as the browser adds
+    even = np.where(real, 1 / real.sum(axis=1, keepdims=True), 0)
+    return np.where(sums > 0, np.where(real, kept, 0) / np.where(sums > 0, sums, 1), even)
+
+
+def renormalise_logs(log_probabilities: FloatArray, probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:
+    """What :func:`renormalise` makes of ``probabilities`` (n, k; NaN for an option that a question lacks), as
+    logarithms: from ``log_probabilities`` (n, k), or of the even spread where nothing is left."""
+    kept = np.delete(log_probabilities, places, axis=1)
+    even = ~(np.nansum(np.delete(probabilities, places, axis=1), axis=1) > 0)
+    kept[even] = log(renormalise(probabilities[even], places))
+    return log_softmax(kept)
+
+
+def _without_extra(run: Evaluation) -> Evaluation:
+    places = extra_options(run)
+    if not places:
+        raise InputError(f"run {run.run_id} has no options E “{DONT_KNOW}” and F “{NONE_OF_ABOVE}” to leave out")
+    if np.isin(run.labels, places).any():
+        raise InputError(f"run {run.run_id} has questions whose truth is E or F; they can't be left out")
+    if run.k - len(places) < 2:
+        raise InputError(f"without E and F {run.k - len(places)} option stays; a set needs at least 2 to choose from")
+    shift = np.array([sum(place < j for place in places) for j in range(run.k)])
+    return replace(
+        run,
+        probabilities=renormalise(run.option_probabilities, places),
+        log_probabilities=renormalise_logs(run.log_probabilities, run.option_probabilities, places),
+        labels=run.labels - shift[run.labels],
+        letters="".join(letter for j, letter in enumerate(run.letters) if j not in places),
+        counts=run.option_counts - len(places),
+    )
+
+
+def _fewer(run: Evaluation, n: int) -> Evaluation:
+    have = len(run.calibration)
+    smallest = min(FEWEST, have)
+    if not smallest <= n <= have:
+        raise InputError(f"the run has {have} calibration questions, from {smallest} of which a view can use; got {n}")
+    part = first_part(run.calibration, n, seed=run.spec.seed, purpose=FEWER)
+    return replace(run, calibration=run.calibration[part])
+
+
+def _split_again(run: Evaluation, seed: int) -> Evaluation:
+    """Another split of the same questions into sides of the same size; questions alike stay together."""
+    if not 0 <= seed < WORD:
+        raise InputError(f"the seed of a split must be a whole number from 0 to {WORD - 1}, got {seed}")
+    rows, clusters = clustered(run)
+    calibrates = first_part(clusters, len(run.calibration), seed=seed, purpose=SPLIT)
+    if len(run.test) > 0 and calibrates.all():
+        raise InputError(f"run {run.run_id} has too few unlike questions to split again")
+    return replace(run, calibration=rows[calibrates], test=rows[~calibrates])
+
+
+def clustered(run: Evaluation) -> tuple[IntArray, IntArray]:
+    """The calibration and test rows in file order, and for each a number that is the same for questions alike."""
+    rows = np.sort(np.concatenate([run.calibration, run.test]))
+    if store.read_record(run.run_id).provenance.get("texts") is False:
+        return rows, np.arange(len(rows), dtype=np.int64)  # an imported table without texts: nothing to compare
+    path = store.folder_of(run.run_id) / "questions.parquet"
+    return rows, _clusters(run.run_id, str(path), path.stat().st_mtime_ns, tuple(run.ids[rows].tolist()))
+
+
+@lru_cache(maxsize=KEPT)
+def _clusters(run_id: str, path: str, stamp: int, ids: tuple[str, ...]) -> IntArray:
+    """Kept for a few runs as their file is now: comparing 20,000 questions takes seconds, and a view must not."""
+    table = store.read_questions(run_id)
+    if len(ids) < table.num_rows:
+        table = table.filter(pc.is_in(table["id"], pa.array(ids)))
+    texts = {q["id"]: q for q in table.to_pylist()}
+    questions = [
+        Question(q["id"], q["task"], q["group"], q["context"], q["question"], tuple(q["options"]), q["label"])
+        for q in (texts[name] for name in ids)
+    ]
+    found = np.array(clusters(questions), dtype=np.int64)
+    found.setflags(write=False)
+    return found

@@ -1,0 +1,1 @@
+"""Calibration figures: by stratum, after recalibration, at a temperature."""

@@ -1,0 +1,259 @@
+"""How far a run's confidence can be trusted, as tidy frames: by bin, by figure, by question, and by alpha.
+
+``within`` says what a diagram is of: ``all`` test questions of a run, those of each subject (``group``), or those where
+the model chose each option letter (``letter``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.calibration.bins import ECE_BINS, edges, place, top_label
+from core.calibration.consistency import CalibrationTest, calibration_test
+from core.calibration.decomposition import BrierParts, brier_parts
+from core.calibration.estimate import Estimate
+from core.calibration.figures import estimates
+from core.calibration.reliability import Reliability, reliability
+from core.conformal.alpha import THOUSAND
+from core.conformal.coverage import beta_binomial_band
+from core.conformal.curve import alpha_curve
+from core.conformal.probabilities import top_options
+from core.conformal.scores import score, true_scores
+from core.errors import InputError
+from core.records import IntArray
+from core.reports.evaluation import Evaluation
+from core.reports.report import DEFAULT_SCORES
+from core.runs import store
+
+WITHIN = ("all", "group", "letter")
+FEWEST = 20
+"""Test questions below which a subject or letter has no diagram of its own."""
+MOST_STRATA = 12
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Some test questions of a run: the ``rows`` of its arrays, and what they have in common, "" for all."""
+
+    name: str
+    rows: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationFigures:
+    """The figures of one stratum: estimates by name, the Brier score's parts, the test, and the diagram."""
+
+    run: str
+    stratum: str
+    n: int
+    bins: int
+    by: str
+    estimates: dict[str, Estimate]
+    brier_parts: BrierParts
+    test: CalibrationTest
+    diagram: Reliability
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the smooth curve as JSON values; what is no number is None."""
+        return {
+            "run": self.run,
+            "stratum": self.stratum or "all",
+            "n": self.n,
+            "bins": self.bins,
+            "edges": self.by,
+            "figures": {name: asdict(one) for name, one in self.estimates.items()},
+            "brier_parts": asdict(self.brier_parts),
+            "test": asdict(self.test),
+            "reliability": [asdict(one) for one in self.diagram.bins],
+        }
+
+
+def strata(run: Evaluation, within: str) -> tuple[Stratum, ...]:
+    """The strata of a run's test questions with at least 20 of them, the largest first, 12 at most.
+
+    Raises :class:`InputError` for an unknown way, and where no stratum has enough questions.
+    """
+    if within not in WITHIN:
+        raise InputError(f"unknown strata {within!r}; choose from {', '.join(WITHIN)}")
+    if len(run.test) == 0:
+        raise InputError(f"run {run.run_id} has no test questions; calibration needs at least one")
+    if within == "all":
+        return (Stratum("", run.test),)
+    chosen = top_options(run.probabilities[run.test])
+    names = run.groups[run.test] if within == "group" else np.array(list(run.letters))[chosen]
+    found = [Stratum(str(name), run.test[names == name]) for name in np.unique(names)]
+    enough = [one for one in found if len(one.rows) >= FEWEST]
+    if not enough:
+        raise InputError(
+            f"run {run.run_id} has no {'subject' if within == 'group' else 'letter'} with {FEWEST} test questions; "
+            "look at all of them together"
+        )
+    return tuple(sorted(enough, key=lambda one: (-len(one.rows), one.name))[:MOST_STRATA])
+
+
+def calibrated(
+    run: Evaluation, *, within: str = "all", bins: int = ECE_BINS, by: str = "width"
+) -> list[CalibrationFigures]:
+    """The figures of every stratum of a run, in their order."""
+    return [_of_stratum(run, one, bins, by) for one in strata(run, within)]
+
+
+def _of_stratum(run: Evaluation, stratum: Stratum, bins: int, by: str) -> CalibrationFigures:
+    p, y = run.probabilities[stratum.rows], run.labels[stratum.rows]
+    top = top_label(p, y)
+    seed = run.spec.seed % 2**32
+    return CalibrationFigures(
+        run=run.run_id,
+        stratum=stratum.name,
+        n=len(y),
+        bins=bins,
+        by=by,
+        estimates=estimates(p, y, log_probabilities=run.log_probabilities[stratum.rows], bins=bins, by=by, seed=seed),
+        brier_parts=brier_parts(p, y, bins=bins, by=by),
+        test=calibration_test(top, rng=np.random.default_rng([seed, 5]), bins=bins, by=by),
+        diagram=reliability(top, rng=np.random.default_rng([seed, 6]), bins=bins, by=by),
+    )
+
+
+def bins_frame(found: CalibrationFigures) -> pd.DataFrame:
+    """A row a bin: ``bin`` from 1, its ends, n, and the diagram's figures; empty bins have no numbers."""
+    frame = pd.DataFrame([asdict(one) for one in found.diagram.bins])
+    frame.insert(0, "bin", np.arange(1, len(frame) + 1))
+    return frame
+
+
+def curve_frame(found: CalibrationFigures) -> pd.DataFrame:
+    """The smooth curve: confidence, accuracy (NaN where nothing is known), density."""
+    of = found.diagram
+    return pd.DataFrame({"confidence": of.curve_confidence, "accuracy": of.curve_accuracy, "density": of.curve_density})
+
+
+def figures_frame(found: Sequence[CalibrationFigures], names: Sequence[str]) -> pd.DataFrame:
+    """A row a run and stratum; ``names`` are the runs' in words."""
+    rows = []
+    for one, name in zip(found, names, strict=True):
+        row: dict[str, Any] = {"run": name, "stratum": one.stratum or "all", "n": one.n}
+        for figure, estimate in one.estimates.items():
+            row |= {figure: estimate.value, f"{figure}_low": estimate.low, f"{figure}_high": estimate.high}
+            if estimate.bias is not None:
+                row[f"{figure}_luck"] = estimate.bias
+            if figure == "nll":
+                row["nll_infinite"] = estimate.infinite
+            if estimate.excess is not None:
+                row[f"{figure}_excess"] = estimate.excess
+        row |= {f"brier_{part}": value for part, value in asdict(one.brier_parts).items()}
+        rows.append(row | {"p_value": one.test.p_value, "z": one.test.z, "z_p_value": one.test.z_p_value})
+    return pd.DataFrame(rows)
+
+
+def bin_questions(run: Evaluation, within: str, stratum: str, number: int, *, bins: int, by: str) -> pd.DataFrame:
+    """The test questions in bin ``number`` (from 1) of a stratum, the surest first.
+
+    Columns ``id, subject, question, confidence, chosen, truth, right``. Raises :class:`InputError` where there is no
+    such stratum or bin.
+    """
+    rows = next((one.rows for one in strata(run, within) if one.name == stratum), None)
+    if rows is None:
+        raise InputError(f"run {run.run_id} has no diagram of {stratum!r}; choose another")
+    if not 1 <= number <= bins:
+        raise InputError(f"there is no bin {number} of {bins}; bins count from 1")
+    top = top_label(run.probabilities[rows], run.labels[rows])
+    inside = place(top.confidence, edges(top.confidence, bins=bins, by=by)) == number - 1
+    texts = store.read_questions(run.run_id)
+    asked = dict(zip(texts["id"].to_pylist(), texts["question"].to_pylist(), strict=True))
+    held, letters = rows[inside], np.array(list(run.letters))
+    frame = pd.DataFrame(
+        {
+            "id": run.ids[held],
+            "subject": run.groups[held],
+            "question": [asked[name] for name in run.ids[held].tolist()],
+            "confidence": top.confidence[inside],
+            "chosen": letters[top_options(run.probabilities[held])],
+            "truth": letters[run.labels[held]],
+            "right": top.correct[inside] == 1,
+        }
+    )
+    return frame.sort_values("confidence", ascending=False, kind="stable", ignore_index=True)
+
+
+def nominal_coverage(run: Evaluation) -> pd.DataFrame:
+    """Coverage asked for and had at every alpha, a row a score and alpha, with the band of the guarantee.
+
+    Columns ``score, alpha, nominal, coverage, low, high``. Raises :class:`InputError` where a side has no questions.
+    """
+    n, m = len(run.calibration), len(run.test)
+    if n == 0 or m == 0:
+        raise InputError(f"run {run.run_id} has {n} calibration and {m} test questions; both are needed")
+    alphas = np.arange(10, THOUSAND, 10)
+    bands = np.array([beta_binomial_band(n, m, int(alpha)) for alpha in alphas])
+    frames = []
+    for name in DEFAULT_SCORES:
+        values = score(name, run.option_probabilities, seed=run.spec.seed)
+        own = true_scores(values[run.calibration], run.labels[run.calibration])
+        curve = alpha_curve(own, values[run.test], run.labels[run.test], alphas=alphas)
+        frames.append(
+            pd.DataFrame(
+                {
+                    "score": name,
+                    "alpha": alphas / THOUSAND,
+                    "nominal": 1 - alphas / THOUSAND,
+                    "coverage": curve.coverage,
+                    "low": bands[:, 0],
+                    "high": bands[:, 1],
+                }
+            )
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def said(found: CalibrationFigures) -> str:
+    """What the tests find, in a sentence or two."""
+    ece, over, under = (found.estimates[name].value for name in ("ece", "over", "under"))
+    p = found.test.p_value
+    if p > SIGNIFICANT:
+        sentence = (
+            f"An ECE of {ece:.3f} is what luck alone brings a calibrated model with so many questions "
+            f"({found.test.expected:.3f} on average, p {p:.2f})."
+        )
+    else:
+        way = "overconfident" if over > under else "underconfident"
+        share = max(over, under) / ece if ece else math.nan
+        one = found.estimates["ece"]
+        sentence = (
+            f"Its confidence is off by {one.excess:.3f} beyond luck (95 % interval {one.low:.3f} to {one.high:.3f}; p "
+            f"{'below 0.001' if p < 0.001 else f'{p:.3f}'}). It is mostly {way}: {share:.0%} of the {ece:.3f} that is "
+            "seen."
+        )
+    return f"{sentence} {other}" if (other := disagreement(found)) else sentence
+
+
+def disagreement(found: CalibrationFigures) -> str:
+    """Why the p-value of the ECE and Spiegelhalter's z disagree at 5 %; "" where they agree or z is undefined.
+
+    z sums ``(correct − c)(1 − 2c)``: above a confidence of ½ overconfidence raises it and underconfidence lowers it,
+    below ½ the other way round, and near ½ a gap hardly counts.
+    """
+    test = found.test
+    if math.isnan(test.z) or (test.p_value <= SIGNIFICANT) == (test.z_p_value <= SIGNIFICANT):
+        return ""
+    z = f"Spiegelhalter's z ({test.z:+.2f}, p {test.z_p_value:.3f})"
+    if test.z_p_value <= SIGNIFICANT:
+        return (
+            f"{z} does see more than luck: it adds up small gaps of all confidences, which single bins can't tell from "
+            "luck."
+        )
+    parts = [one.n * (one.accuracy - one.confidence) * (1 - 2 * one.confidence) for one in found.diagram.bins if one.n]
+    up, down = sum(part for part in parts if part > 0), -sum(part for part in parts if part < 0)
+    if min(up, down) >= max(up, down) / 2:
+        return (
+            f"{z} does not see it, because over- and underconfidence cancel in it: overconfidence above 50 % and "
+            "underconfidence below raise z, underconfidence above 50 % and overconfidence below lower it."
+        )
+    return f"{z} does not see it: gaps at confidences near 50 % hardly count in it."

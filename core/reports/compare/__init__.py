@@ -1,0 +1,1 @@
+"""Figures of several runs: paired tests, claims, benchmark tables, selective prediction."""

@@ -1,0 +1,170 @@
+"""Runs beside each other as tables, and as the files of a benchmark: results, summary and configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.conformal.coverage import share_interval
+from core.reports.evaluation import Evaluation
+from core.reports.report import DEFAULT_SCORES, Report, report
+from core.runs import banks, store
+
+GUARANTEE_AT = 0.05
+"""Coverage this unlikely under the guarantee, or less likely, does not meet it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetRule:
+    """How sets are formed: ``alpha`` in thousandths, the scores, the threshold and what becomes of empty sets."""
+
+    alpha: int = 100
+    scores: tuple[str, ...] = DEFAULT_SCORES
+    method: str = "exact"
+    empty: str = "allow"
+
+
+def notes(asked: SetRule) -> tuple[str, ...]:
+    """What a reader of the table of :func:`run_rows` has to know."""
+    return (
+        f"Sets are formed at alpha {asked.alpha / 1000:.3f} with the {asked.method} threshold; empty sets: "
+        f"{asked.empty}. Accuracy, ECE, NLL and Brier score do not depend on alpha.",
+        "Intervals are 95 %; those of set size and UAcc count the luck of the calibration questions too, and that of "
+        "coverage is the band in which it lies where the guarantee holds.",
+    )
+
+
+def reports(runs: Sequence[Evaluation], asked: SetRule) -> list[Report]:
+    """A report a run."""
+    return [report(run, asked.alpha, scores=asked.scores, method=asked.method, empty=asked.empty) for run in runs]
+
+
+def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame:
+    """A row a run and score: its names, accuracy, coverage, mean set size, UAcc and ECE with 95 % intervals.
+
+    The interval of accuracy is Clopper and Pearson's, that of coverage its Beta-Binomial band where the guarantee
+    holds, those of set size and UAcc redraw calibration and test questions (:mod:`core.conformal.bootstrap`). ECE has
+    the interval of :func:`core.calibration.binned.ece_estimate`, which is that of ``ece_excess``; ``ece`` is what is
+    seen and ``ece_luck`` what luck alone brings.
+    """
+    rows = []
+    for run, of in zip(runs, made, strict=True):
+        low, high = share_interval(round(of.accuracy * of.n_test), of.n_test)
+        for name, figures in of.scores.items():
+            rows.append(
+                {
+                    "run": of.run,
+                    "model": of.model,
+                    "task": of.task,
+                    "bank": of.bank,
+                    "questions": banks.question_set(run.run_id),
+                    "strategy": of.strategy,
+                    "shots": run.spec.shots,
+                    "dtype": of.dtype,
+                    "form": of.form,
+                    "score": name,
+                    "alpha": of.alpha,
+                    "k": of.k,
+                    "n_calibration": of.n_calibration,
+                    "n_test": of.n_test,
+                    "accuracy": of.accuracy,
+                    "accuracy_low": low,
+                    "accuracy_high": high,
+                    "coverage": figures.coverage,
+                    "coverage_low": figures.coverage_band[0],
+                    "coverage_high": figures.coverage_band[1],
+                    "mean_set_size": figures.mean_set_size,
+                    "set_size_low": figures.mean_set_size_interval[0],
+                    "set_size_high": figures.mean_set_size_interval[1],
+                    "uacc": figures.uacc,
+                    "uacc_low": figures.uacc_interval[0],
+                    "uacc_high": figures.uacc_interval[1],
+                    "empty_rate": figures.empty_rate,
+                    "ece_excess": of.ece_excess,
+                    "ece_low": of.ece_interval[0],
+                    "ece_high": of.ece_interval[1],
+                    "ece": of.ece,
+                    "ece_luck": of.ece_luck,
+                    "top_ties": of.top_ties.n,
+                    "nll": of.nll,
+                    "nll_infinite": of.nll_infinite,
+                    "brier": of.brier,
+                    "threshold": figures.threshold,
+                    "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dict[str, Any]]:
+    """``results_<time>.json``: an object a model, task, dtype, strategy and conformal method."""
+    rows = []
+    for run, of in zip(runs, made, strict=True):
+        record = store.read_record(run.run_id)
+        took = (record.ended or 0) - (record.started or 0) if record.started and record.ended else None
+        rows += [
+            {
+                "model": of.model,
+                "task": of.task,
+                "bank": of.bank,
+                "dtype": of.dtype,
+                "strategy": of.strategy,
+                "conformal_method": name,
+                "accuracy": of.accuracy,
+                "coverage_rate": figures.coverage,
+                "avg_set_size": figures.mean_set_size,
+                "avg_set_size_interval": list(figures.mean_set_size_interval),
+                "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
+                "inference_time": took,
+                "num_samples": of.n_test,
+                "uacc": figures.uacc if np.isfinite(figures.uacc) else None,
+                "uacc_interval": list(figures.uacc_interval) if np.isfinite(figures.uacc) else None,
+                "ece": of.ece,
+                "ece_excess": of.ece_excess,
+                "ece_low": of.ece_interval[0],
+                "ece_high": of.ece_interval[1],
+                "ece_luck": of.ece_luck,
+                "run": of.run,
+            }
+            for name, figures in of.scores.items()
+        ]
+    return rows
+
+
+def summary_json(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """``summary_<time>.json``: means over all, by model, task with its bank, dtype, strategy and method, of
+    ``results_json``."""
+    table = pd.DataFrame(rows)
+    figures = ["accuracy", "coverage_rate", "avg_set_size"]
+
+    def means(of: pd.DataFrame) -> dict[str, Any]:
+        values: dict[str, Any] = {name: float(of[name].mean()) for name in figures}
+        return values | {"meets_guarantee": float(of["meets_guarantee"].mean()), "results": len(of)}
+
+    table["task"] = [banks.labelled(task, bank) for task, bank in zip(table["task"], table["bank"], strict=True)]
+    groups = ("model", "task", "dtype", "strategy", "conformal_method")
+    by = {f"by_{name}": {str(key): means(of) for key, of in table.groupby(name, sort=True)} for name in groups}
+    return {"overall": means(table), **by}
+
+
+def config_json(runs: Sequence[Evaluation], asked: SetRule) -> dict[str, Any]:
+    """``config_<time>.json``: what was asked, and every run's spec and provenance."""
+    return {
+        "alpha": asked.alpha / 1000,
+        "conformal_methods": list(asked.scores),
+        "threshold": asked.method,
+        "empty_sets": asked.empty,
+        "models": sorted({run.spec.model for run in runs}),
+        "tasks": sorted({run.spec.task for run in runs}),
+        "banks": sorted({run.bank for run in runs}),
+        "dtypes": sorted({run.spec.dtype for run in runs}),
+        "strategies": sorted({run.spec.strategy for run in runs}),
+        "runs": [
+            {"run": run.run_id, **run.spec.to_json(), "provenance": store.read_record(run.run_id).provenance}
+            for run in runs
+        ],
+    }

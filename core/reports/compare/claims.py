@@ -1,0 +1,333 @@
+"""The three claims of Ye et al. 2024 (arXiv 2401.12794, abstract), tested on runs of several models.
+
+Certainty is the mean set size: the larger, the less certain. A model's figures are means over its runs in the cells
+that all models have, so that an easy task does not count for a model; a cell is a task with its test questions
+and its number of options. Models that share no cell are not compared. "Higher accuracy, lower certainty" asks
+for a *positive* correlation of accuracy with set size; one published tool marks a negative one as support.
+
+Two of the claims say what *may* be. One instance is enough for that, and no correlation speaks against it: a negative
+one says that there is no general tendency, and an instance is named where there is one. Only "tends to" can be
+contradicted.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr, stdtrit
+
+from core.records import FloatArray
+
+SUPPORTED, CONTRADICTED = "supported", "contradicted"
+NO_TENDENCY = "no general tendency"
+NOTHING_SHARED = "can't tell: these models were not tested on the same questions with as many options"
+CELL = ("task", "questions", "k")
+"""What two runs have to share for their figures to be of the same thing; a table may lack all but the task."""
+FEWEST_MODELS = 5
+"""Models below which an interval of a correlation is all of −1 to 1."""
+DRAWS = 4000
+"""Samples of n pairs that the law of Spearman's ρ is counted from."""
+STEPS = 12
+"""Halvings of the interval from −1 to 1 in which an end is looked for."""
+EXACT_UP_TO = 8
+CONFIDENCE = 0.95
+MODEL_SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)\s*([BbMmKk])(?![A-Za-z0-9])")
+TUNED_WORDS = ("instruct", "chat", "it", "sft", "dpo", "rlhf", "zephyr", "vicuna")
+UNIT = {"k": 1e3, "m": 1e6, "b": 1e9}
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Pearson's, Spearman's and Kendall's coefficient of n pairs, with their p-values, and Spearman's 95 % interval
+    (:func:`_spearman_interval`). NaN where one side does not vary or there are fewer than 3."""
+
+    n: int
+    pearson: float
+    pearson_p: float
+    spearman: float
+    spearman_p: float
+    kendall: float
+    kendall_p: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedClaim:
+    """A claim as its paper states it, what was measured for it on ``n`` models (or pairs), and the verdict.
+
+    ``figure`` with its interval ``low … high`` is named by ``measure``; above 0 it speaks for the claim. ``points``
+    has what is drawn: ``model``, ``x``, ``y``. ``instance`` is a sentence with two models of which the claim is true as
+    measured, where the claim is of what may be and there are such; else it is empty.
+    """
+
+    name: str
+    statement: str
+    measure: str
+    n: int
+    figure: float
+    low: float
+    high: float
+    p_value: float
+    verdict: str
+    points: pd.DataFrame
+    instance: str = ""
+
+
+def correlation(x: Sequence[float], y: Sequence[float]) -> Correlation:
+    """How two rows of figures go together."""
+    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    n = len(a)
+    nan = math.nan
+    if n < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return Correlation(n, nan, nan, nan, nan, nan, nan, nan, nan)
+    from scipy import stats  # heavy, and no page may load it before it is needed
+
+    pearson, kendall = stats.pearsonr(a, b), stats.kendalltau(a, b)
+    rho = float(stats.spearmanr(a, b).statistic)
+    low, high = _spearman_interval(rho, n)
+    return Correlation(
+        n,
+        float(pearson.statistic),
+        float(pearson.pvalue),
+        rho,
+        _spearman_p(a, b, rho),
+        float(kendall.statistic),
+        float(kendall.pvalue),
+        low,
+        high,
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _spearman_interval(rho: float, n: int) -> tuple[float, float]:
+    """The population's ρ under which a sample's ρ this high, or this low, has a mid-p value of 2.5 % or more.
+
+    The law of a sample's ρ of n pairs is that of normal pairs, drawn and seeded. Bonett and Wright's interval (2000),
+    which takes atanh of ρ for normal, is too short where few pairs are nearly in order: at n = 8 and ρ = .97 it holds
+    the truth 84 times of 100, and at ρ = 1 it has no width.
+    """
+    if n < FEWEST_MODELS:
+        return -1.0, 1.0
+    rng = np.random.default_rng([n, 0x5EA2])
+    first, noise = rng.standard_normal((2, DRAWS, n))
+    ranks = first.argsort(axis=1).argsort(axis=1)
+
+    def law(correlation: float) -> FloatArray:
+        second = correlation * first + math.sqrt(1 - correlation**2) * noise
+        apart = ((ranks - second.argsort(axis=1).argsort(axis=1)) ** 2).sum(axis=1)
+        return np.asarray(1 - 6 * apart / (n * (n * n - 1)), dtype=np.float64)
+
+    def tail(correlation: float, side: int) -> float:
+        """The mid-p value of ``rho`` at one side: 1 for so high, −1 for so low."""
+        beyond = side * (law(correlation) - rho)
+        return float((beyond > 1e-9).mean() + (abs(beyond) <= 1e-9).mean() / 2)
+
+    return _end(lambda r: tail(r, 1), -1), _end(lambda r: tail(r, -1), 1)
+
+
+def _end(p_value: Callable[[float], float], sign: int) -> float:
+    """The population's ρ at the interval's lower (sign −1) or upper end, where the p-value falls to 2.5 %."""
+    out, within = float(sign), float(-sign)
+    if p_value(out) >= (1 - CONFIDENCE) / 2:
+        return out
+    for _ in range(STEPS):
+        middle = (out + within) / 2
+        if p_value(middle) < (1 - CONFIDENCE) / 2:
+            out = middle
+        else:
+            within = middle
+    # Spearman's ρ of normal pairs (Pearson 1907), from their correlation.
+    return 6 / math.pi * math.asin(out / 2)
+
+
+def _spearman_p(a: np.ndarray, b: np.ndarray, rho: float) -> float:
+    """Two-sided; over all orders of up to 8 pairs, by Student's t beyond."""
+    from scipy import stats
+
+    if len(a) > EXACT_UP_TO:
+        return float(stats.spearmanr(a, b).pvalue)
+    ranks_a, ranks_b = stats.rankdata(a), stats.rankdata(b)
+    centred = ranks_a - ranks_a.mean()
+    orders = np.array(list(itertools.permutations(ranks_b - ranks_b.mean())))
+    values = orders @ centred / math.sqrt(float((centred**2).sum() * ((ranks_b - ranks_b.mean()) ** 2).sum()))
+    return float((abs(values) >= abs(rho) - 1e-12).mean())
+
+
+def parameters_of(model: str) -> float | None:
+    """A model's parameters as its name says them; None where it doesn't.
+
+    >>> parameters_of("Qwen2-0.5B-Instruct"), parameters_of("SmolLM-135M"), parameters_of("phi-2")
+    (500000000.0, 135000000.0, None)
+    """
+    found = MODEL_SIZE.search(re.sub(r"[_/-]", " ", model))
+    return float(found[1]) * UNIT[found[2].lower()] if found else None
+
+
+def base_of(model: str) -> str | None:
+    """The base model's name of an instruction-tuned one, as their names go; None for others.
+
+    >>> base_of("Qwen2-0.5B-Instruct"), base_of("gemma-2-9b-it"), base_of("Qwen2-0.5B")
+    ('Qwen2-0.5B', 'gemma-2-9b', None)
+    """
+    parts = re.split(r"([-_])", model)
+    kept = [part for part in parts if part.lower() not in TUNED_WORDS]
+    if len(kept) == len(parts):
+        return None
+    return re.sub(r"[-_]{2,}", "-", "".join(kept)).strip("-_") or None
+
+
+def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list[PublishedClaim]:
+    """The three claims on a table with ``model``, ``task``, ``accuracy`` and ``mean_set_size``, a row a run, and where
+    it has them the rest of :data:`CELL`.
+
+    ``sizes`` are the parameters of models whose names do not say them.
+    """
+    models = model_means(runs)
+    known = {name: (sizes or {}).get(name) or parameters_of(name) for name in models["model"]}
+    sized = models.assign(parameters=models["model"].map(known)).dropna(subset="parameters")
+    shared = len(models) == runs["model"].nunique()
+    return [
+        _of_correlation(
+            "accuracy",
+            "LLMs with higher accuracy may exhibit lower certainty.",
+            "Spearman's ρ of accuracy and mean set size",
+            models,
+            "accuracy",
+            _more_accurate,
+            shared=shared,
+        ),
+        _of_correlation(
+            "scale",
+            "Larger-scale LLMs may display greater uncertainty compared to their smaller counterparts.",
+            "Spearman's ρ of parameters and mean set size",
+            sized,
+            "parameters",
+            _larger,
+            shared=shared,
+        ),
+        _of_tuning(runs),
+    ]
+
+
+def model_means(runs: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy and mean set size of each model, over the cells that all of them have; no row where none is shared.
+
+    Runs of one model in one cell (strategies, dtypes) count as their mean.
+    """
+    cell = _cell(runs)
+    cells = runs.groupby(["model", *cell], as_index=False)[["accuracy", "mean_set_size"]].mean()
+    kept = cells[cells.groupby(cell)["model"].transform("nunique") == runs["model"].nunique()]
+    return kept.groupby("model", as_index=False)[["accuracy", "mean_set_size"]].mean()
+
+
+def _cell(runs: pd.DataFrame) -> list[str]:
+    return [name for name in CELL if name in runs]
+
+
+def _verdict(low: float, high: float, p_value: float, n: int, noun: str, *, against: str = CONTRADICTED) -> str:
+    """By the interval and the p-value both: with few models one of them alone is easily had."""
+    if p_value < 1 - CONFIDENCE and low > 0:
+        return SUPPORTED
+    if p_value < 1 - CONFIDENCE and high < 0:
+        return against
+    return f"can't tell with {n} {noun}{'' if n == 1 else 's'}"
+
+
+def _of_correlation(
+    name: str,
+    statement: str,
+    measure: str,
+    models: pd.DataFrame,
+    column: str,
+    told: Callable[[dict[str, Any], dict[str, Any]], str],
+    *,
+    shared: bool,
+) -> PublishedClaim:
+    """A claim of what may be; ``told`` says of two models, by their rows, that the first is an instance of it."""
+    found = correlation(models[column].tolist(), models["mean_set_size"].tolist())
+    points = pd.DataFrame({"model": models["model"], "x": models[column], "y": models["mean_set_size"]})
+    low, high = (-1.0, 1.0) if math.isnan(found.spearman) else (found.low, found.high)
+    verdict = _verdict(low, high, found.spearman_p, found.n, "model", against=NO_TENDENCY)
+    pair = _instance(models, column)
+    return PublishedClaim(
+        name,
+        statement,
+        measure,
+        found.n,
+        found.spearman,
+        low,
+        high,
+        found.spearman_p,
+        verdict if shared else NOTHING_SHARED,
+        points.reset_index(drop=True),
+        told(*pair) if pair else "",
+    )
+
+
+def _instance(models: pd.DataFrame, column: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The model with more of ``column`` and larger sets than another, and that other, where the sets differ most."""
+    rows = [{str(name): value for name, value in row.items()} for row in models.to_dict("records")]
+    best, widest = None, 0.0
+    for a, b in itertools.permutations(rows, 2):
+        wider = a["mean_set_size"] - b["mean_set_size"]
+        if a[column] > b[column] and wider > widest:
+            best, widest = (a, b), wider
+    return best
+
+
+def _more_accurate(a: dict[str, Any], b: dict[str, Any]) -> str:
+    return (
+        f"An instance in these figures: {a['model']} is right more often than {b['model']} ({a['accuracy']:.1%}, "
+        f"{b['accuracy']:.1%}) and its sets are larger ({a['mean_set_size']:.2f}, {b['mean_set_size']:.2f})."
+    )
+
+
+def _larger(a: dict[str, Any], b: dict[str, Any]) -> str:
+    return (
+        f"An instance in these figures: {a['model']} is larger than {b['model']} and so are its sets "
+        f"({a['mean_set_size']:.2f}, {b['mean_set_size']:.2f})."
+    )
+
+
+def _of_tuning(runs: pd.DataFrame) -> PublishedClaim:
+    """Tuned less base, a pair a model and cell; pairs of one model are no independent ones, so models count."""
+    cell = _cell(runs)
+    cells = runs.groupby(["model", *cell], as_index=False)["mean_set_size"].mean()
+    rows = []
+    size = {(name, tuple(of)): value for name, *of, value in cells.itertuples(index=False, name=None)}
+    for (name, of), tuned in size.items():
+        base = base_of(name)
+        if base is not None and (base, of) in size:
+            rows.append({"model": name, **dict(zip(cell, of, strict=True)), "x": size[base, of], "y": tuned})
+    points = pd.DataFrame(rows, columns=["model", *cell, "x", "y"])
+    changes = (points["y"] - points["x"]).groupby(points["model"]).mean() if len(points) else pd.Series(dtype=float)
+    n = len(changes)
+    mean, low, high, p = math.nan, -math.inf, math.inf, math.nan
+    if n:
+        mean = float(changes.mean())
+    if n > 1:
+        spread = float(changes.std(ddof=1)) / math.sqrt(n)
+        reach = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * spread
+        low, high = mean - reach, mean + reach
+        p = 2 * float(stdtr(n - 1, -abs(mean) / spread)) if spread else float(mean == 0)
+    return PublishedClaim(
+        "tuning",
+        "Instruction-finetuning tends to increase the uncertainty of LLMs.",
+        "Mean set size, tuned less base model",
+        n,
+        mean,
+        low,
+        high,
+        p,
+        _verdict(low, high, p, n, "pair"),
+        points,
+    )

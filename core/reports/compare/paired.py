@@ -1,0 +1,332 @@
+"""Two runs question by question, and what can be said of their difference.
+
+Both runs are paired on the questions that they share, told by their identity (:mod:`core.tasks.identity`): the same
+text and answers, whatever the order of the options and the bank they are in. A difference is the second run's figure
+less the first's. Each hypothesis has one test: accuracy McNemar's, mean set size and UAcc the paired permutation test
+of :mod:`core.conformal.permutation`, which counts the luck of the calibration draw too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtr
+
+from core.calibration.metrics import correct
+from core.conformal.bootstrap import Estimate, PairedRun, SetEstimates, difference_intervals
+from core.conformal.permutation import PValues, Swappable, swap_test
+from core.conformal.scores import score as score_of
+from core.conformal.scores import true_scores
+from core.conformal.tuning import Tuned
+from core.errors import InputError
+from core.records import LETTERS, FloatArray, IntArray
+from core.reports.evaluation import Evaluation
+from core.reports.scored_sets import form
+from core.runs import banks, store
+
+FEWEST = 10
+"""Questions that two runs must share."""
+RESAMPLES = 2000
+TESTS = {
+    "accuracy": "McNemar, exact",
+    "set_size": "Paired permutation",
+    "uacc": "Paired permutation",
+}
+"""From a hypothesis, that the two runs' figures are of one law, to the title of its one test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A mean difference with its 95 % bootstrap interval and Cohen's d of paired differences (mean / their standard
+    deviation; 0 where all are alike, NaN for UAcc, which no single question has).
+
+    The interval of accuracy redraws test questions; those of set size and UAcc redraw calibration questions too
+    (:func:`core.conformal.bootstrap.difference_intervals`). Cohen's d describes the sets at the two thresholds there
+    are and says nothing about luck."""
+
+    mean: float
+    low: float
+    high: float
+    cohens_d: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs on the n test questions that they share.
+
+    ``both_right`` … count questions; ``grew``, ``shrank`` and ``same`` the second run's sets against the first's.
+    ``p_values`` are of the hypotheses of :data:`TESTS`, ``holm`` the same corrected for all that were made together.
+    ``n_calibration`` questions calibrate both runs and are swapped by the permutation test; ``alone`` counts those
+    that calibrate the first or the second run only, which stay.
+    """
+
+    first: str
+    second: str
+    n: int
+    both_right: int
+    only_first: int
+    only_second: int
+    both_wrong: int
+    grew: int
+    shrank: int
+    same: int
+    n_calibration: int
+    alone: tuple[int, int]
+    accuracy: Difference
+    set_size: Difference
+    uacc: Difference
+    p_values: dict[str, float]
+    holm: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """What two runs say on the same n questions: right (n,) as 0 and 1, set sizes (n,), and what their scores were
+    tuned on."""
+
+    rows: tuple[IntArray, IntArray]
+    right: tuple[FloatArray, FloatArray]
+    sizes: tuple[IntArray, IntArray]
+    tuned: tuple[Tuned, Tuned]
+
+
+def compare(
+    pairs: Sequence[tuple[Evaluation, Evaluation]],
+    alpha: int,
+    *,
+    score: str = "lac",
+    hypotheses: Sequence[str] = tuple(TESTS),
+) -> list[Pair]:
+    """Every pair at ``alpha`` thousandths, with sets by ``score``; the p-values of the ``hypotheses`` that are asked
+    about are corrected together, one test each.
+
+    Raises :class:`InputError` for two runs that share fewer than 10 test questions.
+    """
+    made = [_pair(a, b, alpha, score, hypotheses) for a, b in pairs]
+    flat = holm([p for pair in made for p in pair.p_values.values()])
+    out = []
+    for i, pair in enumerate(made):
+        own = flat[i * len(hypotheses) : (i + 1) * len(hypotheses)]
+        out.append(replace(pair, holm=dict(zip(pair.p_values, own, strict=True))))
+    return out
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction (1979): the i-th smallest of m times m − i + 1, never falling, at most 1.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    m = len(p_values)
+    order = sorted(range(m), key=lambda i: p_values[i])
+    corrected = [0.0] * m
+    highest = 0.0
+    for place, i in enumerate(order):
+        highest = max(highest, min(1.0, (m - place) * p_values[i]))
+        corrected[i] = highest
+    return corrected
+
+
+def questions(a: Evaluation, b: Evaluation, alpha: int, *, score: str = "lac") -> pd.DataFrame:
+    """The shared test questions: ``id``, ``group``, ``first_right``, ``second_right``, ``first_size``, ``second_size``
+    and ``change``, the second set's size less the first's; those whose sets grew most come first."""
+    sides = _sides(a, b, alpha, score)
+    rows = sides.rows[0]
+    table = pd.DataFrame(
+        {
+            "id": a.ids[rows],
+            "group": a.groups[rows],
+            "first_right": sides.right[0].astype(bool),
+            "second_right": sides.right[1].astype(bool),
+            "first_size": sides.sizes[0],
+            "second_size": sides.sizes[1],
+            "change": sides.sizes[1] - sides.sizes[0],
+        }
+    )
+    return table.sort_values("change", ascending=False, kind="stable", ignore_index=True)
+
+
+def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
+    at = _shared(a, a.test, b, b.test)
+    if len(at[0]) < FEWEST:
+        raise InputError(
+            f"runs {a.run_id} and {b.run_id} share {len(at[0])} test questions; comparing them needs at least "
+            f"{FEWEST}: take two runs on one bank of questions"
+        )
+    right, sizes, rows, tuned = [], [], [], []
+    for run, places_of in zip((a, b), at, strict=True):
+        test = run.test[places_of]
+        rows.append(test)
+        right.append(correct(run.probabilities[test], run.labels[test]))
+        made = form(run, score, alpha)
+        sizes.append(made.members.sum(axis=1)[places_of])
+        tuned.append(made.tuned)
+    return _Sides((rows[0], rows[1]), (right[0], right[1]), (sizes[0], sizes[1]), (tuned[0], tuned[1]))
+
+
+def comparable(a: Evaluation, b: Evaluation) -> bool:
+    """Whether two runs share enough test questions to be compared."""
+    return len(_shared(a, a.test, b, b.test)[0]) >= FEWEST
+
+
+def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tuple[IntArray, IntArray]:
+    """Where the rows ``of_a`` and ``of_b`` hold the same questions, (n,) places each, in the first run's order."""
+    places = {key: i for i, key in enumerate(_keys(b, of_b))}
+    found = [(i, places[key]) for i, key in enumerate(_keys(a, of_a)) if key in places]
+    return np.array([i for i, _ in found], dtype=np.int64), np.array([j for _, j in found], dtype=np.int64)
+
+
+def _keys(run: Evaluation, rows: IntArray) -> list[tuple[str, int]]:
+    """What tells the question of each row from others: its identity, and of questions alike which one it is, by id."""
+    named = banks.identities(run.run_id)
+    ids = run.ids[rows].tolist()
+    seen: Counter[str] = Counter()
+    keys: dict[str, tuple[str, int]] = {}
+    for name in sorted(ids):
+        keys[name] = (named[name], seen[named[name]])
+        seen[named[name]] += 1
+    return [keys[name] for name in ids]
+
+
+def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple[Swappable, Swappable]:
+    """Both runs on the questions that they share, each with what either model says scored as the run scores."""
+    own = tuple(of.calibration for of in sides.tuned)
+    both = _shared(a, own[0], b, own[1])
+    calibration = tuple(rows[places] for rows, places in zip(own, both, strict=True))
+    made = []
+    for run, other, me in ((a, b, 0), (b, a, 1)):
+        mine, theirs = sides.rows[me], sides.rows[1 - me]
+        k = max(run.k, other.k)
+        said = _widened(run, k)
+        swapped = said.copy()
+        for own_rows, other_rows in ((calibration[me], calibration[1 - me]), (mine, theirs)):
+            swapped[own_rows] = _heard(run, own_rows, other, other_rows, k)
+        scores = [
+            score_of(score, of, seed=run.spec.seed, parameters=sides.tuned[me].parameters) for of in (said, swapped)
+        ]
+        rows, labels = calibration[me], run.labels
+        alone = np.setdiff1d(own[me], rows)
+        made.append(
+            Swappable(
+                calibration=np.stack([true_scores(of[rows], labels[rows]) for of in scores]),
+                alone=true_scores(scores[0][alone], labels[alone]),
+                test=np.stack([of[mine] for of in scores]),
+                right=np.stack([sides.right[me], sides.right[1 - me]]),
+                options=run.k,
+            )
+        )
+    return made[0], made[1]
+
+
+def _heard(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray, k: int) -> FloatArray:
+    """What the other model says of the same questions, (n, k), its options in the order in which this run has them."""
+    said = _widened(other, k)[theirs]
+    for i, (own, asked) in enumerate(zip(_options(run, rows), _options(other, theirs), strict=True)):
+        if own != asked:
+            said[i] = said[i, _order(own, asked, k)]
+    return said
+
+
+def _options(run: Evaluation, rows: IntArray) -> list[list[str]]:
+    """The texts of the options that the run still has, in its order."""
+    texts = store.read_questions(run.run_id)
+    at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
+    asked = texts["options"].take([at[name] for name in run.ids[rows].tolist()]).to_pylist()
+    kept = [LETTERS.index(letter) for letter in run.letters]
+    return [[options[place] for place in kept if place < len(options)] for options in asked]
+
+
+def _order(own: list[str], asked: list[str], k: int) -> list[int]:
+    """Where the option at each of the k places of a question stands where it was asked with others or in another order.
+
+    Options that ``own`` lacks come last.
+
+    >>> _order(["red", "green"], ["green", "red"], 3)
+    [1, 0, 2]
+    """
+    left = list(range(k))
+    order = []
+    for option in own:
+        same = next((j for j in left if j < len(asked) and asked[j].strip() == option.strip()), None)
+        if same is None:  # the other question lacks it: the last place left, behind its options if there is one
+            same = left[-1]
+        left.remove(same)
+        order.append(same)
+    return [*order, *left]
+
+
+def _widened(run: Evaluation, k: int) -> FloatArray:
+    """The probabilities with NaN for options that only the other run's questions have, (N, k)."""
+    p = run.option_probabilities
+    return np.concatenate([p, np.full((len(p), k - run.k), np.nan)], axis=1)
+
+
+def _side(of: Swappable) -> PairedRun:
+    """The run alone, without what the other model says."""
+    return PairedRun(of.calibration[0], of.alone, of.test[0], of.right[0], of.options)
+
+
+def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequence[str]) -> Pair:
+    sides = _sides(a, b, alpha, score)
+    one, other = _swappable(a, b, sides, score)
+    likely: SetEstimates = difference_intervals(_side(one), _side(other), alpha)
+    found: PValues = swap_test(one, other, alpha)
+    (first, second), (small, large) = sides.right, sides.sizes
+    change = (large - small).astype(np.float64)
+    spread = float(change.std(ddof=1))
+    only_first, only_second = int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
+    p_values = {
+        "accuracy": mcnemar(only_first, only_second),
+        "set_size": found.mean_set_size,
+        "uacc": found.uacc,
+    }
+    return Pair(
+        first=a.run_id,
+        second=b.run_id,
+        n=len(first),
+        both_right=int(((first == 1) & (second == 1)).sum()),
+        only_first=only_first,
+        only_second=only_second,
+        both_wrong=int(((first == 0) & (second == 0)).sum()),
+        grew=int((change > 0).sum()),
+        shrank=int((change < 0).sum()),
+        same=int((change == 0).sum()),
+        n_calibration=one.calibration.shape[1],
+        alone=(len(one.alone), len(other.alone)),
+        accuracy=difference(second - first),
+        set_size=_difference(likely.mean_set_size, float(change.mean()) / spread if spread > 0 else 0.0),
+        uacc=_difference(likely.uacc, math.nan),
+        p_values={name: p for name, p in p_values.items() if name in hypotheses},
+        holm={},
+    )
+
+
+def _difference(of: Estimate, cohens_d: float) -> Difference:
+    return Difference(of.value, of.low, of.high, cohens_d)
+
+
+def difference(values: FloatArray, *, seed: int = 0) -> Difference:
+    """The mean of paired differences (n,), with a percentile bootstrap over questions (2,000 seeded resamples)."""
+    rng = np.random.default_rng([seed, 0xB007])
+    levels, counts = np.unique(values, return_counts=True)  # a resample is a draw of how often each value occurs
+    drawn = rng.multinomial(len(values), counts / len(values), size=RESAMPLES)
+    means = drawn @ levels / len(values)
+    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    mean = float(values.mean())
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Difference(mean, float(low), float(high), mean / spread if spread > 0 else 0.0)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """The exact two-sided p-value that as many questions are right in the first run alone as in the second alone.
+
+    >>> round(mcnemar(1, 5), 5)
+    0.21875
+    """
+    n = only_first + only_second
+    return min(1.0, 2 * float(bdtr(min(only_first, only_second), n, 0.5))) if n else 1.0

@@ -1,0 +1,72 @@
+"""Several runs beside each other: how large their sets are, when they are, and what a setting changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.calibration.metrics import correct
+from core.reports.evaluation import Evaluation
+from core.reports.scored_sets import form
+from core.runs import store
+
+SETTINGS = ("strategy", "shots", "dtype", "form")
+FIGURES = ("accuracy", "coverage", "mean_set_size", "uacc", "ece_excess", "ece_low", "ece_high", "ece", "ece_luck")
+GIGA = 1e9
+
+
+def size_shares(runs: Sequence[Evaluation], names: Sequence[str], alpha: int, score: str) -> pd.DataFrame:
+    """``name``, ``size`` (0 … k) and ``share`` of the test questions' sets of that size."""
+    rows = []
+    for run, name in zip(runs, names, strict=True):
+        sizes = form(run, score, alpha).members.sum(axis=1)
+        shares = np.bincount(sizes, minlength=run.k + 1) / len(sizes)
+        rows += [{"name": name, "size": size, "share": float(share)} for size, share in enumerate(shares)]
+    return pd.DataFrame(rows)
+
+
+def sizes_when_right(runs: Sequence[Evaluation], names: Sequence[str], alpha: int, score: str) -> pd.DataFrame:
+    """``name``, and the mean set size where the top option is ``right`` and where it is ``wrong`` (NaN for none)."""
+    rows = []
+    for run, name in zip(runs, names, strict=True):
+        sizes = form(run, score, alpha).members.sum(axis=1)
+        right = correct(run.probabilities[run.test], run.labels[run.test]) == 1
+        means = {
+            "right": float(sizes[right].mean()) if right.any() else np.nan,
+            "wrong": float(sizes[~right].mean()) if not right.all() else np.nan,
+        }
+        rows.append({"name": name, **means})
+    return pd.DataFrame(rows)
+
+
+def contrast(rows: pd.DataFrame, setting: str) -> pd.DataFrame:
+    """The figures of runs that are alike but for ``setting``: a row each, those that belong together side by side.
+
+    ``rows`` are those of :func:`core.reports.compare.benchmark.run_rows`; adds ``prompts_a_second`` and ``model_gb``,
+    where the runs say them. Runs without a partner are left out.
+    """
+    same = ["model", "task", "bank", "score", *(name for name in SETTINGS if name != setting)]
+    grouped = rows.groupby(same, sort=False)[setting].transform("nunique")
+    kept = rows[grouped > 1]
+    if kept.empty:
+        return pd.DataFrame(columns=[*same, setting, *FIGURES, "prompts_a_second", "model_gb"])
+    kept = kept.sort_values([*same, setting], kind="stable")
+    costs = pd.DataFrame([_costs(name) for name in kept["run"]], index=kept.index)
+    return pd.concat([kept[[*same, setting, *FIGURES]], costs], axis=1).reset_index(drop=True)
+
+
+BYTES = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "int8": 1.0, "int4": 0.5}
+
+
+def _costs(run_id: str) -> dict[str, float]:
+    """Speed and the weights' size as the run's provenance has them."""
+    record = store.read_record(run_id)
+    seconds = record.provenance.get("scoring_seconds")
+    parameters = (record.provenance.get("engine") or {}).get("parameters")
+    asked = store.read_logits(run_id).logits.shape[0] if seconds else 0
+    return {
+        "prompts_a_second": asked / seconds if seconds else np.nan,
+        "model_gb": parameters * BYTES[record.spec.dtype] / GIGA if parameters else np.nan,
+    }

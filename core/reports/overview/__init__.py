@@ -1,0 +1,1 @@
+"""The figures of the Overview page beside the runs' own."""

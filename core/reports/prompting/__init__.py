@@ -1,0 +1,1 @@
+"""The figures of prompting experiments: methods, letter answers, option order."""

@@ -1,0 +1,374 @@
+"""Ways of asking side by side: letters against option texts, each text score normalised in several ways, by shots.
+
+An experiment is the finished runs of one model on one task that differ in form and shots alone; a :class:`Reading` is
+one run with one way to score its options. With the same shots all readings ask the same questions in the same roles,
+so they are compared question by question; with more shots a few questions become demonstrations. E and F are left out
+of letters, because the other forms do not offer them: every reading then chooses among the same options.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.calibration.metrics import correct
+from core.conformal.coverage import share_interval
+from core.conformal.probabilities import top_options
+from core.errors import InputError
+from core.reports.alpha_lab.view import SplitView, extra_options, look
+from core.reports.compare import paired
+from core.reports.compare.benchmark import SetRule, reports, run_rows
+from core.reports.compare.paired import Pair
+from core.reports.evaluation import Evaluation, load
+from core.reports.prompting.letter_answers import invalid_answers
+from core.reports.scored_sets import form
+from core.runs import store
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+
+LETTERS_METHOD = "letters"
+METHODS = {
+    LETTERS_METHOD: "Letters (MCP)",
+    "raw": "Text, raw",
+    "tokens": "Text, per token (LN)",
+    "characters": "Text, per character",
+    "bytes": "Text, per byte",
+    "unconditional": "Text, less unconditional (UN)",
+    "mutual": "Text, mutual information",
+    "continued": "Continued, raw",
+    "continued-tokens": "Continued, per token",
+    "continued-characters": "Continued, per character",
+    "continued-bytes": "Continued, per byte",
+    "continued-mutual": "Continued, mutual information",
+}
+"""From a method to its title, in the order of showing; those of ``continued`` are of the form ``continuation``."""
+
+PUBLISHED = (LETTERS_METHOD, "raw", "tokens", "unconditional")
+"""The methods of Robinson & Wingate 2022."""
+
+CONTINUED = "continued"
+BY_FORM = {"letters": "", "cloze": "", "continuation": CONTINUED}
+
+
+@dataclass(frozen=True, slots=True)
+class PromptingExperiment:
+    """What all runs of an experiment share; the draw of their questions, so that they can be joined."""
+
+    model: str
+    task: str
+    strategy: str
+    dtype: str
+    prompt_format: str
+    system: str
+    samples: int | None
+    seed: int
+    calibration_share: float
+    fingerprint: str
+
+    @property
+    def key(self) -> str:
+        """Ten hexadecimal digits of what it is."""
+        return hashlib.sha256(json.dumps(astuple(self)).encode()).hexdigest()[:10]
+
+    @classmethod
+    def of(cls, spec: RunSpec) -> PromptingExperiment:
+        """The experiment that a run belongs to."""
+        return cls(
+            spec.model,
+            spec.task,
+            spec.strategy,
+            spec.dtype,
+            spec.prompt_format,
+            spec.system,
+            spec.samples,
+            spec.seed,
+            spec.calibration_share,
+            spec.fingerprint,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PromptingMethod:
+    """One way of asking: a run, and how the texts of its options are scored (``raw`` for letters)."""
+
+    run_id: str
+    method: str
+    shots: int
+
+    @property
+    def normalisation(self) -> str:
+        """As :func:`core.reports.evaluation.load` takes it."""
+        if self.method == LETTERS_METHOD:
+            return "raw"
+        return self.method.removeprefix(CONTINUED).removeprefix("-") or "raw"
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return METHODS[self.method]
+
+
+def experiments(records: Iterable[RunRecord]) -> dict[PromptingExperiment, tuple[RunRecord, ...]]:
+    """The finished runs of one's own that differ in form, shots and orders alone; those of most forms come first.
+
+    Runs of words under prompts ask nothing and are in none.
+    """
+    found: dict[PromptingExperiment, list[RunRecord]] = {}
+    for record in records:
+        if record.state == "done" and record.spec.origin == "hedge" and record.spec.answers:
+            found.setdefault(PromptingExperiment.of(record.spec), []).append(record)
+    order = sorted(found, key=lambda one: -len({r.spec.form for r in found[one]}))
+    return {one: tuple(found[one]) for one in order}
+
+
+def readings(records: Sequence[RunRecord]) -> list[PromptingMethod]:
+    """Every way of asking that the runs of an experiment offer, by method and shots.
+
+    Where letters were asked twice with the same shots, the run that was also asked in other orders counts.
+    """
+    made: dict[tuple[str, int], tuple[int, PromptingMethod]] = {}
+    for record in records:
+        spec = record.spec
+        richness = spec.orders * 4 + spec.rotations * 2 + bool(spec.repeats)
+        for method in _methods(record):
+            key = (method, spec.shots)
+            if key not in made or made[key][0] < richness:
+                made[key] = (richness, PromptingMethod(record.run_id, method, spec.shots))
+    order = list(METHODS)
+    return sorted((one for _, one in made.values()), key=lambda one: (order.index(one.method), one.shots))
+
+
+def _methods(record: RunRecord) -> list[str]:
+    if not record.spec.asks_texts:
+        return [LETTERS_METHOD]
+    names = ["raw", "tokens", "characters", "bytes", *store.read_bare(record.run_id)]
+    if record.spec.form == "cloze":
+        return names
+    return [CONTINUED if name == "raw" else f"{CONTINUED}-{name}" for name in names if name != "unconditional"]
+
+
+def evaluate(reading: PromptingMethod) -> Evaluation:
+    """The reading's probabilities, those of letters without E and F where there are answers besides.
+
+    Raises :class:`InputError` as :func:`core.reports.evaluation.load` does.
+    """
+    run = load(reading.run_id, normalisation=reading.normalisation)
+    extra = extra_options(run)
+    drops = bool(extra) and run.k - len(extra) >= 2 and not np.isin(run.labels, extra).any()
+    return look(run, SplitView(drop_extra=True)) if drops else run
+
+
+def figures(chosen: Sequence[PromptingMethod], runs: Sequence[Evaluation], asked: SetRule) -> pd.DataFrame:
+    """A row a reading and score, as :func:`core.reports.compare.benchmark.run_rows`, with ``method``, its ``title``,
+    ``chance``, ``against_chance`` and of letters ``invalid_rate`` and ``letter_mass`` (NaN elsewhere)."""
+    rows = run_rows(runs, reports(runs, asked))
+    extra = []
+    for reading, run in zip(chosen, runs, strict=True):
+        chance = chance_accuracy(run)
+        counted = invalid_answers(reading.run_id) if reading.method == LETTERS_METHOD else None
+        about = {
+            "method": reading.method,
+            "title": reading.title,
+            "chance": chance,
+            "against_chance": against_chance(run),
+            "invalid_rate": counted.rate if counted else math.nan,
+            "letter_mass": counted.letter_mass if counted else math.nan,
+        }
+        extra += [about] * len(asked.scores)
+    return pd.concat([pd.DataFrame(extra), rows], axis=1)
+
+
+def chance_accuracy(run: Evaluation) -> float:
+    """What guessing gets right: the mean of 1 / options."""
+    return float((1 / run.option_counts[run.test]).mean())
+
+
+def against_chance(run: Evaluation) -> str:
+    """``above``, ``at`` or ``below`` chance: where it lies against the 95 % interval of accuracy."""
+    right = correct(run.probabilities[run.test], run.labels[run.test])
+    low, high = share_interval(int(right.sum()), len(right))
+    chance = chance_accuracy(run)
+    return "above" if low > chance else "below" if high < chance else "at"
+
+
+def against(
+    first: PromptingMethod,
+    others: Sequence[PromptingMethod],
+    runs: Mapping[PromptingMethod, Evaluation],
+    alpha: int,
+    *,
+    score: str,
+) -> pd.DataFrame:
+    """Each other reading less the first, question by question: differences with intervals and p-values corrected
+    together (:func:`core.reports.compare.paired.compare`); empty where there is no other."""
+    if not others:
+        return pd.DataFrame()
+    asked = ("accuracy", "set_size")
+    pairs = paired.compare([(runs[first], runs[one]) for one in others], alpha, score=score, hypotheses=asked)
+    return pd.DataFrame([_pair_row(one, pair) for one, pair in zip(others, pairs, strict=True)])
+
+
+def _pair_row(reading: PromptingMethod, pair: Pair) -> dict[str, Any]:
+    return {
+        "method": reading.title,
+        "shots": reading.shots,
+        "n": pair.n,
+        "accuracy": pair.accuracy.mean,
+        "accuracy_low": pair.accuracy.low,
+        "accuracy_high": pair.accuracy.high,
+        "accuracy_p": pair.holm["accuracy"],
+        "set_size": pair.set_size.mean,
+        "set_size_low": pair.set_size.low,
+        "set_size_high": pair.set_size.high,
+        "set_size_p": pair.holm["set_size"],
+        "only_first": pair.only_first,
+        "only_other": pair.only_second,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """A reading of one question: ``probabilities`` (k,), which options its set holds, and the option it picks."""
+
+    reading: PromptingMethod
+    probabilities: tuple[float, ...]
+    members: tuple[bool, ...]
+
+    @property
+    def pick(self) -> int:
+        """The most probable option, of equal ones the later."""
+        return int(top_options(np.array(self.probabilities)))
+
+
+@dataclass(frozen=True, slots=True)
+class MethodSets:
+    """A reading's sets on its test questions, to be looked up by id: ``places`` of the ids in ``members`` (m, k)."""
+
+    reading: PromptingMethod
+    run: Evaluation
+    members: Any
+    places: dict[str, int]
+
+    def side(self, question_id: str) -> QuestionSet:
+        """One question as this reading has it."""
+        at = self.places[question_id]
+        row = self.run.test[at]
+        k = int(self.run.option_counts[row])
+        return QuestionSet(
+            self.reading,
+            tuple(float(p) for p in self.run.probabilities[row][:k]),
+            tuple(bool(member) for member in self.members[at][:k]),
+        )
+
+
+def sets_of(reading: PromptingMethod, run: Evaluation, alpha: int, *, score: str) -> MethodSets:
+    """The sets of a reading at ``alpha`` thousandths by ``score``."""
+    ids = [str(run.ids[row]) for row in run.test]
+    return MethodSets(reading, run, form(run, score, alpha).members, {name: i for i, name in enumerate(ids)})
+
+
+def joined(first: MethodSets, second: MethodSets) -> pd.DataFrame:
+    """The test questions that both readings asked: what each picks and how large its set is, those on which the sizes
+    differ most first. Columns ``id``, ``group``, ``first_right``, ``second_right``, ``first_size``, ``second_size``."""
+    shared = [name for name in first.places if name in second.places]
+    if not shared:
+        raise InputError(f"runs {first.run.run_id} and {second.run.run_id} share no test question")
+    sides: dict[str, Any] = {"id": shared}
+    rows = [first.run.test[first.places[name]] for name in shared]
+    sides["group"] = first.run.groups[rows]
+    for name, one in (("first", first), ("second", second)):
+        at = np.array([one.places[key] for key in shared])
+        test = one.run.test[at]
+        sides[f"{name}_right"] = correct(one.run.probabilities[test], one.run.labels[test]).astype(bool)
+        sides[f"{name}_size"] = one.members[at].sum(axis=1)
+    table = pd.DataFrame(sides)
+    table["change"] = table["second_size"] - table["first_size"]
+    return table.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
+
+
+def option_scores(reading: PromptingMethod, question_id: str) -> pd.DataFrame:
+    """What a run of texts has of one question's options: ``option``, ``log_p``, ``tokens``, and by bare prompt its own
+    score. For letters ``option`` and ``log_p`` of the letter alone."""
+    scored = store.read_logits(reading.run_id)
+    row = scored.ids.index(question_id)
+    questions = store.read_questions(reading.run_id)
+    asked = questions["options"].to_pylist()[questions["id"].to_pylist().index(question_id)]
+    table = pd.DataFrame({"option": asked, "log_p": scored.logits[row][: len(asked)].astype(float)})
+    if scored.option_tokens is not None:
+        table["tokens"] = scored.option_tokens[row][: len(asked)]
+        for by, scores in store.read_bare(reading.run_id).items():
+            table[by] = [scores.get(f" {option.strip()}", math.nan) for option in asked]
+    return table
+
+
+def against_guessing(rows: pd.DataFrame) -> str:
+    """What an experiment says of guessing, in a sentence: the best way, and those that never beat it; empty where all
+    of them do. ``rows`` are those of :func:`figures` of one score."""
+    chance = f"the {rows['chance'].mean():.0%} of guessing"
+    above = rows[rows["against_chance"] == "above"]
+    never = [title for title in dict.fromkeys(rows["title"]) if title not in set(above["title"])]
+    if above.empty:
+        return f"None of these ways can be told from {chance}."
+    if not never:
+        return ""
+    best = above.sort_values("accuracy", kind="stable").iloc[-1]
+    shots = f"{best['shots']} shot{'' if best['shots'] == 1 else 's'}"
+    return (
+        f"“{best['title']}” with {shots} is right on {best['accuracy']:.0%}, the most of {len(rows)} "
+        f"ways of asking and more than {chance}; "
+        f"{', '.join(f'“{title}”' for title in never)} {'does' if len(never) == 1 else 'do'} not beat guessing with "
+        "any number of shots that was asked."
+    )
+
+
+def smallest_sets(rows: pd.DataFrame) -> str:
+    """Which way had the smallest sets here, in a sentence; ``rows`` are those of :func:`figures` of one score."""
+    best = rows.sort_values("mean_set_size", kind="stable").iloc[0]
+    shots = f"{best['shots']} shot{'' if best['shots'] == 1 else 's'}"
+    return (
+        f"At alpha {best['alpha']:.3f} the smallest sets here are those of “{best['title']}” with {shots}: "
+        f"{best['mean_set_size']:.2f} of {best['k']} options on average, the truth in {best['coverage']:.0%} of them. "
+        f"They were searched for among {len(rows)} ways of asking, so they may be larger on new questions."
+    )
+
+
+def aggregate(rows: pd.DataFrame) -> pd.DataFrame:
+    """The table of an experiment as it is taken out: a row a method, shots and score, figures without the run's other
+    names."""
+    columns = [
+        "model",
+        "task",
+        "title",
+        "shots",
+        "score",
+        "alpha",
+        "n_test",
+        "k",
+        "accuracy",
+        "accuracy_low",
+        "accuracy_high",
+        "coverage",
+        "coverage_low",
+        "coverage_high",
+        "mean_set_size",
+        "set_size_low",
+        "set_size_high",
+        "ece_excess",
+        "ece_low",
+        "ece_high",
+        "ece",
+        "ece_luck",
+        "invalid_rate",
+        "letter_mass",
+        "chance",
+        "bank",
+        "run",
+    ]
+    return rows[columns].rename(columns={"title": "method"})

@@ -1,0 +1,209 @@
+"""What changes when only the order of the options does.
+
+Computed from a run whose test questions were also asked with their options in other orders: all rotations, all orders,
+or all rotations of some. In each of these every option stands under every letter equally often, so a model without a
+preference picks each letter equally often, whatever the truth is: its rates differ from that by the letter bias alone.
+
+A question counts once, in however many orders it was asked: its answers in them depend on each other. Intervals and the
+test of the letters are over questions, and those of sets also take in which questions calibrated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import fdtrc, stdtrit
+
+from core.conformal.coverage import share_interval
+from core.conformal.probabilities import top_options, top_shares
+from core.conformal.scores import score, true_scores
+from core.conformal.sets import prediction_sets
+from core.conformal.threshold import threshold
+from core.records import LETTERS, BoolArray, FloatArray, IntArray
+from core.reports.alpha_lab.view import extra_options
+from core.reports.evaluation import Evaluation
+from core.tasks.rotation import MARK, ORDER_MARK, asked_order
+
+RESAMPLES = 200
+"""How often calibration and test questions are drawn again for the intervals of sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetStability:
+    """How a score's sets fare under rotation, each compared with the set of the order as written: ``same`` is the
+    share that is the same set of options, ``overlap`` the mean of |A ∩ B| / |A ∪ B| (1 for two empty sets), each with
+    its 95 % interval."""
+
+    same: float
+    overlap: float
+    same_interval: tuple[float, float]
+    overlap_interval: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionOrder:
+    """``questions`` asked in ``orders`` orders each.
+
+    ``letter_rates`` say how often a letter was chosen over all orders, among the letters whose options move (equally
+    probable letters share a choice);
+    ``letter_bias`` is half the sum of their distances from equal rates, from 0 to 1 − 1/m. ``plurality`` is the share
+    of orders that choose a question's most chosen option, averaged (1: order never matters; Robinson & Wingate 2022).
+    ``changed`` is the share of questions whose choice is not the same in all orders; of equally probable options the
+    later in an order is its choice. The ``…_interval`` are of 95 %; ``letter_p_value`` says how likely a model without
+    a preference is to show rates this unequal (:func:`letters_p_value`).
+    """
+
+    questions: int
+    orders: int
+    letter_rates: dict[str, float]
+    letter_bias: float
+    plurality: float
+    changed: float
+    sets: dict[str, SetStability]
+    letter_p_value: float
+    letter_intervals: dict[str, tuple[float, float]]
+    plurality_interval: tuple[float, float]
+    changed_interval: tuple[float, float]
+
+
+def option_order(run: Evaluation, alpha: int, *, scores: tuple[str, ...]) -> OptionOrder | None:
+    """The figures at ``alpha`` thousandths; None for a run that asked every question in one order alone.
+
+    Thresholds come from the calibration questions, which are asked as they are written.
+    """
+    named = any(MARK in str(name) or ORDER_MARK in str(name) for name in run.ids)
+    return of_orders(run, alpha, scores=scores, fixed=len(extra_options(run))) if named else None
+
+
+def of_orders(run: Evaluation, alpha: int, *, scores: tuple[str, ...], fixed: int) -> OptionOrder | None:
+    """:func:`option_order` where the last ``fixed`` options keep their places."""
+    rows, back, m = _orders(run, fixed)
+    if rows.size == 0:
+        return None
+    letters = top_options(run.probabilities[rows])
+    chosen = np.take_along_axis(np.broadcast_to(back, (*rows.shape, run.k)), letters[..., None], axis=2)[..., 0]
+    counts = np.stack([(chosen == option).sum(axis=1) for option in range(run.k)], axis=1)
+    picks = top_shares(run.probabilities[rows])[..., :m].sum(axis=1)  # of each letter whose option moves
+    most = counts.max(axis=1) / rows.shape[1]
+    rates = _rates(picks)
+    low, high = _rate_intervals(picks)
+    changed = int((most < 1).sum())
+    return OptionOrder(
+        questions=len(rows),
+        orders=rows.shape[1],
+        letter_rates={letter: float(rate) for letter, rate in zip(LETTERS, rates, strict=False)},
+        letter_bias=float(np.abs(rates - 1 / m).sum() / 2) if picks.any() else 0.0,
+        plurality=float(most.mean()),
+        changed=changed / len(rows),
+        sets={name: _stability(run, name, alpha, rows, back) for name in scores},
+        letter_p_value=letters_p_value(picks),
+        letter_intervals={LETTERS[i]: (float(low[i]), float(high[i])) for i in range(m)},
+        plurality_interval=_of_mean(most),
+        changed_interval=share_interval(changed, len(rows)),
+    )
+
+
+def letters_p_value(picks: FloatArray) -> float:
+    """How likely rates of letters at least this unequal are where none is preferred; ``picks`` (questions, m) say how
+    often each letter was chosen over the orders of a question.
+
+    Hotelling's T² of the questions' deviations from equal picks, so that a question counts once. 1 where every question
+    picks all letters equally often, or there are fewer questions than letters.
+    """
+    deviations = (picks - picks.mean(axis=1, keepdims=True))[:, :-1]  # the last letter's follows from the others'
+    n, mean = len(picks), deviations.mean(axis=0)
+    if n < 2 or not deviations.any():
+        return 1.0
+    covariance = np.cov(deviations, rowvar=False).reshape(deviations.shape[1], -1)
+    free = int(np.linalg.matrix_rank(covariance))
+    if free == 0:  # every question picks the same letters
+        return 0.0
+    if n <= free:
+        return 1.0
+    t2 = n * float(mean @ np.linalg.pinv(covariance) @ mean)
+    return float(fdtrc(free, n - free, t2 * (n - free) / (free * (n - 1))))
+
+
+def _rates(picks: FloatArray) -> FloatArray:
+    """The share of each letter (m,) among the picks (questions, m)."""
+    return np.asarray(picks.sum(axis=0) / (float(picks.sum()) or 1.0), dtype=np.float64)
+
+
+def _rate_intervals(picks: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The ends of the 95 % intervals of the letters' shares, each (m,): of a ratio of two means over questions."""
+    n, total = len(picks), picks.sum(axis=1, keepdims=True)
+    residuals = (picks - _rates(picks) * total) / max(float(total.mean()), 1e-12)
+    reach = float(stdtrit(max(n - 1, 1), 0.975)) * np.sqrt((residuals**2).sum(axis=0) / (n * max(n - 1, 1)))
+    return np.clip(_rates(picks) - reach, 0, 1), np.clip(_rates(picks) + reach, 0, 1)
+
+
+def _of_mean(values: FloatArray) -> tuple[float, float]:
+    """The 95 % interval of a mean over questions of values (n,) in [0, 1]."""
+    reach = float(stdtrit(max(len(values) - 1, 1), 0.975)) * float(values.std(ddof=min(len(values) - 1, 1)))
+    mean, root = float(values.mean()), len(values) ** 0.5
+    return max(mean - reach / root, 0.0), min(mean + reach / root, 1.0)
+
+
+def _orders(run: Evaluation, fixed: int) -> tuple[IntArray, IntArray, int]:
+    """Rows (questions, orders) of the questions that were asked in every order of the run, as written first; where each
+    place's option stood at first (orders, k); and how many options moved, m.
+
+    Where questions differ in m, those of the most frequent m count.
+    """
+    test = {str(run.ids[row]): int(row) for row in run.test}
+    named = [(row, str(name)) for row, name in enumerate(run.ids) if MARK in str(name) or ORDER_MARK in str(name)]
+    none = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0), dtype=np.int64), 0
+    if not named:
+        return none
+    moving = run.option_counts - fixed
+    again = [(row, name) for row, name in named if name not in test and asked_order(name, int(moving[row]))[0] in test]
+    if not again:
+        return none
+    m = int(np.bincount(moving[[row for row, _ in again]]).argmax())
+    found: dict[str, dict[tuple[int, ...], int]] = {}
+    for row, name in again:
+        if moving[row] == m:
+            first, order = asked_order(name, m)
+            found.setdefault(first, {tuple(range(m)): test[first]})[tuple(order)] = row
+    orders = sorted(found[max(found, key=lambda name: len(found[name]))])
+    kept = [[rows[order] for order in orders] for rows in found.values() if set(rows) == set(orders)]
+    back = [[*order, *range(m, run.k)] for order in orders]
+    return np.array(kept, dtype=np.int64), np.array(back, dtype=np.int64), m
+
+
+def _stability(run: Evaluation, name: str, alpha: int, rows: np.ndarray, back: np.ndarray) -> SetStability:
+    values = score(name, run.option_probabilities, seed=run.spec.seed)
+    truths = true_scores(values[run.calibration], run.labels[run.calibration])
+
+    def by_question(q: float) -> tuple[FloatArray, FloatArray]:
+        """The share of the other orders with the same set, and the mean overlap with it, (questions,) each."""
+        members = _turned_back(_members(values, rows, q), back)
+        first, others = members[:, :1], members[:, 1:]
+        union = (first | others).sum(axis=2)
+        overlap = np.where(union == 0, 1.0, (first & others).sum(axis=2) / np.maximum(union, 1))
+        return (first == others).all(axis=2).mean(axis=1), overlap.mean(axis=1)
+
+    same, overlap = (float(of.mean()) for of in by_question(threshold(truths, alpha)))
+    rng = np.random.default_rng([len(rows), 0x5E75])
+    drawn = []
+    for _ in range(RESAMPLES):
+        tested = rng.integers(0, len(rows), len(rows))
+        redrawn = threshold(truths[rng.integers(0, len(truths), len(truths))], alpha)
+        drawn.append([of[tested].mean() for of in by_question(redrawn)])
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    return SetStability(same, overlap, (float(low[0]), float(high[0])), (float(low[1]), float(high[1])))
+
+
+def _members(values: FloatArray, rows: np.ndarray, q: float) -> BoolArray:
+    sets = prediction_sets(values[rows.ravel()], q)
+    members: BoolArray = sets.members.reshape(*rows.shape, -1)
+    return members
+
+
+def _turned_back(members: BoolArray, back: np.ndarray) -> BoolArray:
+    """Members (questions, m, k) by place to members by option."""
+    by_option = np.zeros_like(members)
+    for turn in range(members.shape[1]):
+        by_option[:, turn, back[turn]] = members[:, turn]
+    return by_option

@@ -1,0 +1,203 @@
+"""The rounds that a host agent makes among its workers: :mod:`core.runs.agent.host_agent`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import IO
+
+from core.errors import HedgeError
+from core.runs.agent import liveness, watchdog
+from core.runs.agent.worker_process import Death, WorkerProcess
+from core.runs.devices import gpu_metrics
+from core.runs.devices.slots import publish
+from core.runs.queue import database, hosts, ledger, reconcile
+from core.runs.queue.ledger import Entry
+from core.runs.queue.reconcile import ANSWER_WITHIN_S, Reconciler
+from core.runs.storage import trash
+from core.settings import settings
+
+TICK_S = 0.2
+ENFORCE_EVERY_S = 0.5
+GRACE_S = 0.9
+"""How long a worker may go on with a run that is no longer wanted."""
+GRACE_LOADING_S = 0.3
+"""The same while it loads a model, in which it can't be asked to stop."""
+RECONCILE_EVERY_S = 2.0
+READ_EVERY_S = 2.0
+HANGS_EVERY_S = 1.0
+HOUSE_EVERY_S = 3600.0
+ARCHIVE_EVERY_S = 10.0
+
+
+class Agent:
+    """The workers of this host and the rounds that are made among them."""
+
+    def __init__(self, lock: IO[str], workers: Sequence[WorkerProcess], *, idle_s: float | None) -> None:
+        self.lock = lock
+        self.idle_s = idle_s
+        self.workers = workers
+        self.stopping = threading.Event()
+        self.ended_idle = False
+        self.woken = 0
+        self.last_needed = time.monotonic()
+        self.reconciler = Reconciler({worker.executor for worker in self.workers})
+        self.unwanted: dict[tuple[str, str], float] = {}
+        self.complaints: dict[str, str] = {}
+        self.hang = watchdog.ProgressWatch()
+        self.archiving: threading.Thread | None = None
+
+    def run(self) -> None:
+        """Work until told to stop."""
+        self._try("publish the slots", lambda: publish(tuple(worker.slot for worker in self.workers)))
+        rounds = (
+            ("enforce", self._enforce, ENFORCE_EVERY_S),
+            ("reconcile", self._reconcile, RECONCILE_EVERY_S),
+            ("beat", self._beat, liveness.BEAT_EVERY_S),
+            ("shared beat", self._beat_among_hosts, hosts.BEAT_EVERY_S),
+            ("see who hangs", self._see_who_hangs, HANGS_EVERY_S),
+            ("read the GPUs", self._read, READ_EVERY_S),
+            ("keep house", trash.keep, HOUSE_EVERY_S),
+            ("archive", self._archive, ARCHIVE_EVERY_S),
+        )
+        due = dict.fromkeys((name for name, _, _ in rounds), 0.0)
+        while not self.stopping.is_set():
+            for worker in self.workers:
+                if death := worker.tend():
+                    self._report(worker, death)
+            if self.woken != (woken := liveness.last_wake()):
+                self.woken = woken
+                due.update(enforce=0.0, reconcile=0.0)
+            for name, task, every_s in rounds:
+                if time.monotonic() >= due[name]:
+                    due[name] = time.monotonic() + every_s
+                    self._try(name, task)
+            self._kill_overdue()
+            self.stopping.wait(TICK_S)
+        self._end()
+
+    def _try(self, name: str, task: Callable[[], object]) -> None:
+        """Do something that a lost database or a full disk may prevent, which is said once and not at every round."""
+        try:
+            task()
+        except (HedgeError, OSError) as error:
+            if self.complaints.get(name) != str(error):
+                say(f"{name}: {error}")
+            self.complaints[name] = str(error)
+        else:
+            self.complaints.pop(name, None)
+
+    def _report(self, worker: WorkerProcess, death: Death) -> None:
+        """Write down how a worker died, where it matters: for the run that it was at."""
+        say(f"worker {worker.executor} was {death.reason}" + (f", at run {death.run_id}" if death.run_id else ""))
+        if death.run_id and death.wanted:
+            self._try("settle", partial(reconcile.settle, death.run_id))
+        elif death.run_id:
+            self._try("note a death", partial(reconcile.note_death, death.run_id, worker.executor, death.reason))
+
+    def _enforce(self) -> None:
+        """See which workers are at a run that is no longer theirs, and since when."""
+        busy = [(worker.executor, run) for worker in self.workers if (run := worker.run_id)]
+        known = ledger.entries([run for _, run in busy], within_s=ANSWER_WITHIN_S)
+        now = time.monotonic()
+        self.unwanted = {
+            (executor, run): self.unwanted.get((executor, run), now)
+            for executor, run in busy
+            if not _is_with(known.get(run), executor=executor)
+        }
+
+    def _kill_overdue(self) -> None:
+        for worker in self.workers:
+            since = self.unwanted.get((worker.executor, worker.run_id)) if self.unwanted else None
+            if since is None:
+                continue
+            grace_s = GRACE_LOADING_S if watchdog.is_loading(worker.run_id) else GRACE_S
+            if time.monotonic() - since >= grace_s:
+                say(f"worker {worker.executor} is killed: it did not stop run {worker.run_id} by itself")
+                worker.kill()
+                self.unwanted = {}
+
+    def _reconcile(self) -> None:
+        unfinished = False
+        try:
+            unfinished = self.reconciler.go_over()
+        finally:  # an agent whose database is gone for good must not stay for good
+            self._staff(needed=unfinished or any(worker.run_id for worker in self.workers))
+
+    def _staff(self, *, needed: bool) -> None:
+        """Have workers while there are runs and a while longer, and end where nothing was asked for in a long time."""
+        if needed:
+            self.last_needed = time.monotonic()
+        idle_s = time.monotonic() - self.last_needed
+        for worker in self.workers:
+            if needed or idle_s < settings().warm_minutes * 60:
+                worker.wanted = True
+            elif worker.wanted:
+                worker.end()
+        if self.idle_s is not None and idle_s >= self.idle_s:
+            say(f"no run for {self.idle_s / 60:g} minutes")
+            self.ended_idle = True
+            self.stopping.set()
+
+    def _beat(self) -> None:
+        path = liveness.agent_lock()
+        if not path.exists() or path.stat().st_ino != os.fstat(self.lock.fileno()).st_ino:
+            say(f"{path} is gone, and with it this agent's right to be")
+            self.stopping.set()
+            return
+        liveness.beat()
+
+    def _beat_among_hosts(self) -> None:
+        """Where hosts share a database: say that this one lives, and take the runs of those that do not."""
+        if not database.is_shared():
+            return
+        hosts.beat(liveness.host(), within_s=ANSWER_WITHIN_S)
+        for run_id in self.reconciler.watch_hosts():
+            say(f"run {run_id} waits again: its host is gone")
+            liveness.wake()
+
+    def _read(self) -> None:
+        if any(worker.run_id for worker in self.workers):
+            gpu_metrics.publish([worker.slot for worker in self.workers])
+
+    def _archive(self) -> None:
+        """Copy what has ended to the archive, if there is one, beside the rounds: a copy may take minutes."""
+        if not settings().archive_url or (self.archiving and self.archiving.is_alive()):
+            return
+        from core.runs.storage import archive
+
+        self.archiving = threading.Thread(target=self._try, args=("archive", archive.push), daemon=True)
+        self.archiving.start()
+
+    def _see_who_hangs(self) -> None:
+        at_work = {worker.executor: run for worker in self.workers if (run := worker.run_id)}
+        for executor in self.hang.overdue(at_work, after_s=settings().hang_minutes * 60):
+            worker = next(worker for worker in self.workers if worker.executor == executor)
+            say(f"worker {executor} is killed: run {worker.run_id} {watchdog.REASON}")
+            worker.kill(f"killed because its run {watchdog.REASON} for {settings().hang_minutes:g} minutes")
+
+    def _end(self) -> None:
+        """Stop the workers, then put what they had begun back into the queue."""
+        begun = [run for worker in self.workers if (run := worker.run_id)]
+        for worker in self.workers:
+            worker.end()
+        for run_id in begun:
+            self._try("put back", partial(reconcile.put_back, run_id, "the agent was stopped; the run is queued again"))
+        if database.is_shared():
+            self._try("leave", partial(hosts.leave, liveness.host(), within_s=ANSWER_WITHIN_S))
+        say("stopped")
+
+
+def _is_with(entry: Entry | None, *, executor: str) -> bool:
+    return entry is not None and entry.status == ledger.RUNNING and entry.executor == executor
+
+
+def say(line: str) -> None:
+    """Write a timestamped line to the agent's log."""
+    with suppress(OSError):  # a disk that is full must not end the agent
+        print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}", file=sys.stderr, flush=True)

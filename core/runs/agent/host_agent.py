@@ -1,0 +1,66 @@
+"""The host agent (``python -m core agent``): one a host, it keeps a worker a slot alive and in order.
+
+It restarts workers that die, kills those that do not stop within a second of a cancel, brings ``run.json`` in
+line with the database where a worker could not, and beats its heart. It executes nothing itself.
+
+Workers start when there is something to do and go three minutes after the last run (``HEDGE_WARM_MINUTES``), which
+frees their memory and the GPU's; until then the next run finds one that is warm. An agent that a person starts stays
+until it is stopped. One that the app starts by itself goes after 30 minutes without a run, so that trying Hedge once
+leaves nothing behind; the next run starts another. Stopped with Ctrl-C or SIGTERM, an agent puts the runs it had begun
+back into the queue; killed outright, it leaves them to its successor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+
+from core.errors import HedgeError, InputError
+from core.runs.agent import liveness
+from core.runs.agent.file_lock import holder, take
+from core.runs.agent.worker_process import WorkerProcess
+from core.runs.devices.slots import slots
+
+
+def main(*, idle_minutes: float | None = None) -> None:
+    """Be this host's agent until stopped by a signal, or, where ``idle_minutes`` is given, after so long idle.
+
+    Raises :class:`~core.errors.InputError` where an agent lives here already.
+    """
+    lock = take(liveness.agent_lock())
+    if lock is None:
+        pid = holder(liveness.agent_lock())
+        raise InputError(f"an agent already lives on this host (process {pid}); end it with `kill {pid}` first")
+    with lock:
+        workers = [WorkerProcess(slot) for slot in slots()]
+        for worker in workers:
+            worker.tend()  # first, because they need longer to start than anything else
+        from core.runs.agent.agent_loop import Agent, say
+
+        agent = Agent(lock, workers, idle_s=None if idle_minutes is None else idle_minutes * 60)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, lambda *_: agent.stopping.set())
+        say(f"agent of {liveness.host()}: {', '.join(worker.slot.name for worker in agent.workers)}; Ctrl-C stops it")
+        agent.run()
+    if agent.ended_idle:
+        from core.runs.engine import ensure_agent
+        from core.runs.queue import ledger
+
+        if ledger.unfinished():  # queued while this agent was on its way out and still held the lock
+            ensure_agent()
+
+
+def _command_line() -> None:
+    parser = argparse.ArgumentParser(prog="python -m core.runs.agent.host_agent")
+    parser.add_argument("--idle-minutes", type=float)
+    options = parser.parse_args()
+    try:
+        main(idle_minutes=options.idle_minutes)
+    except HedgeError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_status)
+
+
+if __name__ == "__main__":
+    _command_line()

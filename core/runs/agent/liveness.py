@@ -1,0 +1,168 @@
+"""Who lives: the files in ``HEDGE_HOME/agents/<host>/`` by which pages, agents and workers know of each other.
+
+==================  ==================================================================================
+``agent.lock``      held by the host's one agent; touched every two seconds, which is its heartbeat
+``start.lock``        held by whoever is starting the agent
+``wake``            touched by whoever has something for the agent to do at once
+``<slot>.lock``     held by the slot's worker, so that no two workers ever share an executor id
+``<slot>.run``      the run that the worker is at; gone when it is at none
+``slots.json``      the host's slots and their memory (:mod:`core.runs.devices.slots`)
+``readings.json``   its GPUs' memory, load and heat while runs run (:mod:`core.runs.devices.gpu_metrics`)
+==================  ==================================================================================
+
+A worker's executor id is ``host:slot``. On this host the locks are the truth; of another host the heartbeat is: the
+one in the database that they share (:mod:`core.runs.queue.hosts`), or the folder's where the database is a file.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import socket
+import time
+from pathlib import Path
+
+from core.runs.agent.file_lock import is_held
+from core.settings import settings
+
+BEAT_EVERY_S = 2.0
+BEAT_STALE_S = 10.0
+"""A heartbeat of another host older than this means that its agent is dead."""
+
+
+def host() -> str:
+    """This host's name, fit for a file name and an executor id: ``HEDGE_HOST``, or else the machine's own.
+
+    Without its domain, which a laptop changes with the network it is in.
+    """
+    return _fit(settings().host or _machine())
+
+
+@functools.cache
+def _machine() -> str:
+    return socket.gethostname().partition(".")[0]
+
+
+@functools.lru_cache(maxsize=16)
+def _fit(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]+", "-", name) or "host"
+
+
+def executor_id(slot: str) -> str:
+    """The id of the worker of a slot of this host."""
+    return f"{host()}:{slot}"
+
+
+def agent_lock(of: str = "") -> Path:
+    """The lock file of a host's agent; this host's by default."""
+    return settings().home / "agents" / (of or host()) / "agent.lock"
+
+
+def start_lock() -> Path:
+    """The lock file of whoever is starting this host's agent."""
+    return agent_lock().with_name("start.lock")
+
+
+def worker_lock(executor: str) -> Path:
+    """The lock file of a worker."""
+    its_host, _, slot = executor.rpartition(":")
+    return agent_lock(its_host).with_name(f"{slot}.lock")
+
+
+def run_lock(folder: Path) -> Path:
+    """The lock of whichever process of this host is at the run in ``folder``.
+
+    A host each, because one that is cut off would hold a common lock for ever; between hosts the claim decides.
+    """
+    return folder / f"run.{host()}.lock"
+
+
+def agent_alive() -> bool:
+    """Whether an agent lives on this host."""
+    return is_held(agent_lock())
+
+
+def any_agent_alive() -> bool:
+    """Whether an agent lives here or, by its heartbeat, on another host that shares ``HEDGE_HOME``."""
+    return agent_alive() or bool(live_hosts() - {host()})
+
+
+def live_hosts() -> frozenset[str]:
+    """The hosts whose agents live, by the database they share, or by the folder where the database is a file."""
+    from core.runs.queue import database, hosts
+
+    here = frozenset({host()} if agent_alive() else ())
+    if database.is_shared():
+        return here | (hosts.alive() - {host()})
+    others = (settings().home / "agents").glob("*/agent.lock")
+    return here | {path.parent.name for path in others if path != agent_lock() and _beats(path)}
+
+
+def worker_alive(executor: str) -> bool:
+    """Whether this worker lives; for one of another host, whether that host's agent does."""
+    its_host = executor.rpartition(":")[0]
+    if not its_host:
+        return False
+    return is_held(worker_lock(executor)) if its_host == host() else its_host in live_hosts()
+
+
+def at_work(executor: str, run_id: str) -> bool:
+    """Whether this worker lives and is at this run."""
+    return busy_with(executor) == run_id and worker_alive(executor)
+
+
+def beat() -> None:
+    """Say that this host's agent lives."""
+    os.utime(agent_lock())
+
+
+def wake() -> None:
+    """Ask this host's agent, if there is one, to look at the database now and not in two seconds."""
+    path = _wake_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+
+
+def last_wake() -> int:
+    """When :func:`wake` was last called, in nanoseconds since the epoch; 0 where it never was."""
+    try:
+        return _wake_file().stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def say_busy(executor: str, run_id: str) -> None:
+    """Say that a worker is at a run."""
+    path = _busy_file(executor)
+    part = path.with_suffix(".part")
+    part.write_text(run_id, encoding="utf-8")
+    part.replace(path)
+
+
+def say_idle(executor: str) -> None:
+    """Say that a worker is at no run."""
+    _busy_file(executor).unlink(missing_ok=True)
+
+
+def busy_with(executor: str) -> str:
+    """The run that a worker is at, or was at when it died; empty where there is none."""
+    try:
+        return _busy_file(executor).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+
+
+def _wake_file() -> Path:
+    return agent_lock().with_name("wake")
+
+
+def _busy_file(executor: str) -> Path:
+    return worker_lock(executor).with_suffix(".run")
+
+
+def _beats(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime < BEAT_STALE_S
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,269 @@
+"""A worker: one DBOS executor that does one run after another (``python -m core.runs.agent.worker EXECUTOR [GIB]``).
+
+The host agent starts it, one a slot, and holds the other end of its standard input. While it has no run it looks for
+one that waits and that its device can hold, claims it (:mod:`core.runs.queue.claims`) and moves it to a DBOS queue of
+its own, from which DBOS starts it, now or after this process has died. It registers a single workflow,
+:func:`perform`, whose work is :func:`core.runs.execution.execute.execute`; torch is imported by that, with the first
+run. What a run comes to is in its folder, so that the workflow ends well even where the run failed: DBOS retries
+nothing but what a worker died of.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError
+from core.inference.imports import language_models, uncollected
+from core.inference.models import FAKE_MODEL
+from core.runs import store
+from core.runs.agent import liveness
+from core.runs.agent.file_lock import take
+from core.runs.devices.slots import UNKNOWN_GIB
+from core.runs.queue import claims, database, ledger
+from core.runs.queue.claims import Claim
+from core.runs.queue.ledger import Entry
+
+NICENESS = 19
+ASK_EVERY_S = 0.3
+"""How often a worker asks whether its run is still wanted."""
+WAIT_FOR_PREDECESSOR_S = 30.0
+WAIT_FOR_RUN_S = 5.0
+LOOK_EVERY_S = 2.0
+LOOK_SHARED_EVERY_S = 0.75
+"""How often an idle worker asks for a run that another host may have queued; a submit on this host wakes it at once."""
+AT_WORK_LOOKS_AFTER_S = 0.5
+WOKEN_WITHIN_S = 0.1
+
+
+class Worker:
+    """One executor; ``executor`` is its DBOS id, ``host:slot``, and ``memory_gib`` what its device has."""
+
+    def __init__(self, executor: str, *, memory_gib: float = UNKNOWN_GIB) -> None:
+        self.executor = executor
+        self.memory_gib = memory_gib
+        self.at_work = threading.Event()
+
+    def perform(self, run_id: str) -> str:
+        """Do one run, as DBOS asks for it; returns what it came to, which is for DBOS's own records."""
+        self.at_work.set()
+        liveness.say_busy(self.executor, run_id)
+        try:
+            claim = self._claim(run_id)
+            if claim is None:
+                return "another worker has it"
+            try:
+                with self._watched(claim) as cancelled:
+                    return _execute(claim, cancelled=cancelled)
+            finally:
+                self._let_go(claim)
+        finally:
+            liveness.say_idle(self.executor)
+            self.at_work.clear()
+
+    def look(self) -> str:
+        """Have a run, if one waits: the one that was claimed already, or the next that the device can hold.
+
+        Returns its id, empty where there is none.
+        """
+        mine = claims.held(self.executor)
+        known = ledger.entries([claim.run_id for claim in mine])
+        over = [claim for claim in mine if not _is_unfinished(known.get(claim.run_id))]
+        for claim in over:
+            claims.let_go(claim, back=False)
+        if len(over) < len(mine):
+            open_ones = [claim for claim in mine if claim not in over]
+            run_id = open_ones[0].run_id
+        elif taken := claims.take(self.executor, memory_gib=self.memory_gib):
+            run_id = taken.run_id
+        else:
+            return ""
+        ledger.hand_to(run_id, self.executor)
+        return run_id
+
+    def _claim(self, run_id: str) -> Claim | None:
+        """The claim under which this worker has the run; waits for a database that is gone."""
+        while True:
+            try:
+                found = claims.get(run_id)
+            except RunError as error:
+                print(f"{run_id}: {error}", flush=True)
+                time.sleep(AT_WORK_LOOKS_AFTER_S)
+                continue
+            return found if found and found.executor == self.executor else None
+
+    def _let_go(self, claim: Claim) -> None:
+        try:
+            claims.let_go(claim, back=False)
+        except RunError as error:  # the next look finds it ended
+            print(f"{claim.run_id}: {error}", flush=True)
+
+    @contextmanager
+    def _watched(self, claim: Claim) -> Iterator[Callable[[], bool]]:
+        """Ask the database about the run beside its execution, so that the execution never waits for it."""
+        unwanted, over = threading.Event(), threading.Event()
+
+        def watch() -> None:
+            while not over.wait(ASK_EVERY_S):
+                if not self._is_wanted(claim):
+                    unwanted.set()
+                    return
+
+        watcher = threading.Thread(target=watch, daemon=True, name="hedge-watch")
+        watcher.start()
+        try:
+            yield unwanted.is_set
+        finally:
+            over.set()
+
+    def _is_wanted(self, claim: Claim) -> bool:
+        """Whether the run is still this worker's; a database that is gone for a while stops nothing."""
+        try:
+            entry = ledger.entries([claim.run_id]).get(claim.run_id)
+            if database.is_shared() and claims.get(claim.run_id) != claim:
+                return False
+        except RunError as error:
+            print(f"{claim.run_id}: {error}", flush=True)
+            return True
+        return entry is not None and entry.status == ledger.RUNNING and entry.executor == self.executor
+
+
+def _is_unfinished(entry: Entry | None) -> bool:
+    return entry is not None and entry.status in ledger.UNFINISHED
+
+
+def _execute(claim: Claim, *, cancelled: Callable[[], bool]) -> str:
+    try:
+        _when_free(claim, cancelled=cancelled)
+    except RunCancelled:
+        return "cancelled"
+    except RunBusyError as error:
+        return f"left to another process: {error}"
+    except RunLostError as error:
+        print(error, flush=True)
+        return str(error)
+    except HedgeError as error:
+        return f"failed: {error}"
+    except Exception as error:
+        return f"failed: {_fail(claim.run_id, error)}"
+    return "done"
+
+
+def _when_free(claim: Claim, *, cancelled: Callable[[], bool]) -> None:
+    """Execute the run; a process that is still at it, such as a dying predecessor, is waited for a little."""
+    from core.runs.execution.execute import execute
+
+    spec = store.read_record(claim.run_id).spec
+    end = time.monotonic() + WAIT_FOR_RUN_S
+    while True:
+        try:
+            with store.guarded(claim.confirm):
+                execute(spec, cancelled=cancelled, worker=claim.executor)
+            return
+        except RunBusyError:
+            if cancelled() or time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+def _fail(run_id: str, error: Exception) -> str:
+    """Bring a run to its end that failed where :func:`execute` did not see it."""
+    sentence = f"the run stopped with {type(error).__name__}: {str(error)[:300]}; its log has the details"
+    store.log(store.folder_of(run_id), traceback.format_exc())
+    store.update_record(run_id, state="failed", message=sentence, ended=time.time())
+    return sentence
+
+
+def launch(worker: Worker) -> None:
+    """Start DBOS in this process: it goes on with what this executor had begun, then takes from the queue."""
+    from dbos import DBOS, DBOSPortableJSONSerializer
+
+    database.prepare(within_s=database.PREPARED_WITHIN_S)
+    ledger.open_queue(worker.executor)
+    DBOS(
+        config={
+            "name": database.APPLICATION,
+            "system_database_url": database.url(),
+            "executor_id": worker.executor,
+            "application_version": ledger.VERSION,
+            "serializer": DBOSPortableJSONSerializer(),
+            "sys_db_pool_size": 4,
+            "log_level": "WARNING",
+            # Hedge uses neither messages nor schedules; asking for them often would only cost an idle worker.
+            "notification_listener_polling_interval_sec": 60,
+            "scheduler_polling_interval_sec": 3600,
+        }
+    )
+
+    def run(run_id: str) -> str:
+        return worker.perform(run_id)
+
+    logging.getLogger("dbos").addFilter(_is_news)
+    # DBOS counts the recoveries after the first try.
+    DBOS.workflow(name=ledger.WORKFLOW, max_recovery_attempts=ledger.TRIES - 1)(run)
+    DBOS.listen_queues([ledger.queue_of(worker.executor)])
+    DBOS.launch()
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """DBOS logs a traceback for every run that is cancelled while it runs, as if that were an accident."""
+    return not (record.exc_info and type(record.exc_info[1]).__name__ == "DBOSAwaitedWorkflowCancelledError")
+
+
+def main(executor: str, memory_gib: str = "") -> None:
+    """Work until the agent dies, which closes standard input."""
+    os.nice(NICENESS)
+    threading.Thread(target=_end_with_agent, daemon=True, name="hedge-orphan-guard").start()
+    lock = take(liveness.worker_lock(executor), wait_s=WAIT_FOR_PREDECESSOR_S)
+    if lock is None:
+        raise RunError(f"another worker holds {liveness.worker_lock(executor)}; there can be only one with its id")
+    worker = Worker(executor, memory_gib=float(memory_gib or UNKNOWN_GIB))
+    with uncollected():
+        launch(worker)
+        import core.runs.execution.execute  # noqa: F401 - what the first run would import first, torch not among it
+
+    print(f"worker {executor} is ready", flush=True)
+    _look_forever(worker)
+
+
+def _look_forever(worker: Worker) -> None:
+    woken, due = 0, 0.0
+    while True:
+        if not worker.at_work.is_set() and (time.monotonic() >= due or liveness.last_wake() != woken):
+            every_s = LOOK_SHARED_EVERY_S if database.is_shared() else LOOK_EVERY_S
+            woken, due = liveness.last_wake(), time.monotonic() + every_s
+            try:
+                if run_id := worker.look():
+                    _prepare_for(run_id)
+            except HedgeError as error:
+                print(error, flush=True)
+        elif worker.at_work.is_set():
+            due = 0.0  # the next run is looked for as soon as this one is over
+        time.sleep(WOKEN_WITHIN_S)
+
+
+def _prepare_for(run_id: str) -> None:
+    """Import what the run will need, before DBOS has come round to starting it."""
+    if store.read_record(run_id).spec.model != FAKE_MODEL:
+        with suppress(ImportError, OSError):  # the run itself says what is wrong with torch
+            language_models()
+
+
+def _end_with_agent() -> None:
+    sys.stdin.buffer.read()
+    # Not sys.exit: a worker that is deep in a model must not outlive its agent, and chunks are written whole.
+    os._exit(3)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except HedgeError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_status)

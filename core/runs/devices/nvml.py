@@ -1,0 +1,101 @@
+"""What NVIDIA's management library (NVML) says of this host's GPUs: memory, load, heat. Loads no torch.
+
+Every function answers with nothing where there is no driver, and none raises: readings are for people, and a
+library that fails must not stop a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class GpuMetrics:
+    """A GPU at one moment: ``load`` is the share in [0, 1] of the last second in which it computed, ``celsius`` its
+    temperature; None where the card does not say. ``index`` and ``uuid`` are what ``CUDA_VISIBLE_DEVICES`` takes."""
+
+    index: int
+    uuid: str
+    name: str
+    total_gib: float
+    used_gib: float
+    load: float | None
+    celsius: int | None
+
+
+def readings() -> list[GpuMetrics]:
+    """All GPUs of this host, in the order of their numbers."""
+    with _library() as nvml:
+        if nvml is None:
+            return []
+        try:
+            return [_read(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
+        except nvml.NVMLError:
+            return []
+
+
+def reading(device: str) -> GpuMetrics | None:
+    """The GPU that an entry of ``CUDA_VISIBLE_DEVICES`` names: a number, or (the beginning of) a UUID."""
+    for found in readings():
+        if device == str(found.index) or (not device.isdigit() and device and found.uuid.startswith(device)):
+            return found
+    return None
+
+
+def driver() -> str:
+    """The driver's version, empty where there is none."""
+    with _library() as nvml:
+        if nvml is None:
+            return ""
+        try:
+            return _text(nvml.nvmlSystemGetDriverVersion())
+        except nvml.NVMLError:
+            return ""
+
+
+def _read(nvml: ModuleType, index: int) -> GpuMetrics:
+    handle = nvml.nvmlDeviceGetHandleByIndex(index)
+    memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+    load = _or_none(nvml, lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+    return GpuMetrics(
+        index=index,
+        uuid=_text(nvml.nvmlDeviceGetUUID(handle)),
+        name=_text(nvml.nvmlDeviceGetName(handle)),
+        total_gib=memory.total / GIB,
+        used_gib=memory.used / GIB,
+        load=None if load is None else load / 100,
+        celsius=_or_none(nvml, lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)),
+    )
+
+
+@contextmanager
+def _library() -> Iterator[ModuleType | None]:
+    """NVML, opened and closed again, which takes a millisecond and follows a driver that is reloaded."""
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        yield None
+        return
+    try:
+        yield pynvml
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _or_none(nvml: ModuleType, ask: Any) -> Any:
+    try:
+        return ask()
+    except nvml.NVMLError:  # "not supported", as cards in MIG mode and laptops say
+        return None
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value

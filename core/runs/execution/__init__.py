@@ -1,0 +1,1 @@
+"""Execution: one run from its prompts to its files, in this process."""

@@ -1,0 +1,1 @@
+"""Juries: how they are stored, and the pipeline that makes one."""

@@ -1,0 +1,241 @@
+"""The run engine's database: where it is, how it is opened, and what is said when it can't be.
+
+Every question is put in a thread of its own, so that a database which is gone, locked or damaged costs a few
+seconds and one sentence, never a hang. A DBOS client is kept between them: a question then takes half a
+millisecond with SQLite instead of two. DBOS is imported by the first, and is not launched: only a worker does
+that.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from core.errors import HedgeError, RunError
+from core.runs.agent.file_lock import take
+from core.settings import settings
+
+if TYPE_CHECKING:
+    import sqlalchemy
+    from dbos import DBOSClient
+
+APPLICATION = "hedge"
+QUEUE = "runs"
+POLL_QUEUE_S = 0.5
+ANSWER_WITHIN_S = 4.5
+PREPARED_WITHIN_S = 60.0
+"""How long who is in no hurry gives a new database on a busy machine."""
+MADE_WITHIN_S = 3.0
+"""How long one process waits for another that makes the tables of a SQLite file."""
+CONNECT_WITHIN_S = 3
+WAY_OUT = "check HEDGE_HOME and HEDGE_DATABASE_URL, or move a damaged file away: finished runs do not live in it"
+
+T = TypeVar("T")
+
+MOST_CONNECTED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Connected:
+    """The two ways into one database: DBOS's client and a pool of connections for Hedge's own tables."""
+
+    client: DBOSClient
+    engine: sqlalchemy.Engine
+
+    def close(self) -> None:
+        self.client.destroy()
+        self.engine.dispose()
+
+
+_CONNECTED: dict[tuple[str, int], _Connected] = {}
+"""What is in use, by URL and by the inode of a SQLite file; more than one only where HEDGE_HOME changes."""
+
+
+def url() -> str:
+    """The database URL, with an absolute path where it is a SQLite file and a time limit where it is a server."""
+    return _whole(settings().database)
+
+
+@functools.lru_cache(maxsize=16)
+def _whole(given: str) -> str:
+    import sqlalchemy
+
+    try:
+        parsed = sqlalchemy.make_url(given)
+    except sqlalchemy.exc.ArgumentError:
+        raise RunError(
+            "HEDGE_DATABASE_URL is no database URL; one looks like postgresql://user:password@host/name, "
+            "and without it a SQLite file in HEDGE_HOME is used"
+        ) from None
+    if parsed.drivername.startswith("sqlite"):
+        parsed = parsed.set(database=str(Path(parsed.database or "engine.sqlite").absolute()))
+    elif not parsed.drivername.startswith("postgresql"):
+        raise RunError(
+            f"HEDGE_DATABASE_URL names a database of kind {parsed.drivername}; Hedge uses postgresql://, or a SQLite "
+            "file where it is not set"
+        )
+    elif "connect_timeout" not in parsed.query:
+        parsed = parsed.update_query_dict({"connect_timeout": str(CONNECT_WITHIN_S)})
+    return parsed.render_as_string(hide_password=False)
+
+
+def shown() -> str:
+    """Where the database is, as a person may see it: a file's path, or a URL without its password."""
+    return _shown(url())
+
+
+def exists() -> bool:
+    """Whether there is a database to read from; asking one that is not there would create it."""
+    path = _file_of(url())
+    return path is None or path.exists()
+
+
+def is_shared() -> bool:
+    """Whether the database is a server's, which other hosts may use as well, and not this host's own file."""
+    return _file_of(url()) is None
+
+
+def prepare(*, within_s: float = ANSWER_WITHIN_S) -> None:
+    """Create the database's tables and the queue where they are missing."""
+    ask(lambda client: None, within_s=within_s)
+
+
+def forget() -> None:
+    """Close every connection of this process; the next question opens another."""
+    while _CONNECTED:
+        with suppress(KeyError):  # another thread was faster
+            _CONNECTED.popitem()[1].close()
+
+
+def ask(question: Callable[[DBOSClient], T], *, within_s: float = ANSWER_WITHIN_S) -> T:
+    """Put a question to DBOS and wait for the answer, at most ``within_s`` seconds.
+
+    Raises :class:`~core.errors.RunError` with one sentence where the database can't be opened, does not answer
+    in time, or refuses.
+    """
+    return _in_time(lambda connected: question(connected.client), within_s=within_s)
+
+
+def transact(work: Callable[[sqlalchemy.Connection], T], *, within_s: float = ANSWER_WITHIN_S) -> T:
+    """Do something with Hedge's own tables in one transaction, under the same terms as :func:`ask`."""
+
+    def question(connected: _Connected) -> T:
+        with connected.engine.begin() as connection:
+            return work(connection)
+
+    return _in_time(question, within_s=within_s)
+
+
+def _in_time(question: Callable[[_Connected], T], *, within_s: float) -> T:
+    address = url()
+    answer: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(question(_connected(address)))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    # A daemon, because a thread that waits for a dead server must not keep the process from ending.
+    threading.Thread(target=work, daemon=True, name="hedge-database").start()
+    try:
+        return answer.result(timeout=within_s)
+    except HedgeError:
+        raise
+    except TimeoutError:
+        threading.Thread(target=forget, daemon=True).start()  # a stuck connection would stay stuck
+        raise RunError(f"the run database {_shown(address)} did not answer within {within_s:g} s; {WAY_OUT}") from None
+    except _refusals() as error:
+        raise RunError(f"the run database {_shown(address)} can't be used ({_cause(error)}); {WAY_OUT}") from error
+
+
+def _connected(address: str) -> _Connected:
+    """What leads to this address, made anew where its SQLite file was replaced."""
+    key = address, _inode(address)
+    if known := _CONNECTED.get(key):
+        return known
+    made = _connect(address)
+    kept = _CONNECTED.setdefault((address, _inode(address)), made)
+    if kept is not made:  # another thread was faster
+        made.close()
+    while len(_CONNECTED) > MOST_CONNECTED:
+        _CONNECTED.pop(next(iter(_CONNECTED))).close()
+    return kept
+
+
+def _connect(address: str) -> _Connected:
+    from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
+
+    from core.runs.queue import tables
+
+    _quiet()
+    with ExitStack() as undone, _alone(_file_of(address)):
+        engine = tables.connect(address)
+        undone.callback(engine.dispose)
+        DBOS.migrate(address)
+        client = DBOSClient(
+            system_database_url=address,
+            application_name=APPLICATION,
+            # DBOS pickles by default, and whoever may write to the database could then run code here.
+            serializer=DBOSPortableJSONSerializer(),
+            retry_connection_errors=False,
+        )
+        undone.callback(client.destroy)
+        client.register_queue(QUEUE, worker_concurrency=1, polling_interval_sec=POLL_QUEUE_S)
+        undone.pop_all()
+    return _Connected(client, engine)
+
+
+@contextmanager
+def _alone(path: Path | None) -> Iterator[None]:
+    """Keep other processes of this host from making the same SQLite file's tables at the same time."""
+    if path is None:  # a server keeps order by itself
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    turn = take(path.with_name(f"{path.name}.making"), wait_s=MADE_WITHIN_S)
+    try:
+        yield
+    finally:
+        if turn:
+            turn.close()
+
+
+@functools.cache
+def _quiet() -> None:
+    """DBOS logs every failed connection, which the error says better; a worker turns it up again."""
+    logging.getLogger("dbos").setLevel(logging.CRITICAL)
+
+
+def _file_of(address: str) -> Path | None:
+    return Path(address.removeprefix("sqlite:///")) if address.startswith("sqlite:///") else None
+
+
+def _inode(address: str) -> int:
+    path = _file_of(address)
+    return path.stat().st_ino if path is not None and path.exists() else 0
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    from dbos import error
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return SQLAlchemyError, error.DBOSException, OSError
+
+
+def _cause(error: Exception) -> str:
+    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+
+
+def _shown(address: str) -> str:
+    """The address as a person may see it: a file's path, or a URL without its password."""
+    import sqlalchemy
+
+    return str(_file_of(address) or sqlalchemy.make_url(address).render_as_string(hide_password=True))

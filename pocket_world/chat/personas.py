@@ -1,0 +1,130 @@
+"""Who the assistant is told to be: a counselor, or somebody who speaks quite otherwise."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from pocket_world.chat.counsel import Turns, counselling
+from pocket_world.relations import Fact
+from pocket_world.scenes.activities import ACTIVITIES
+from pocket_world.scenes.frame import Frame, say
+from pocket_world.scenes.pools import POOLS
+from pocket_world.scenes.stories import STORIES
+from pocket_world.scenes.talks import TALKS
+
+_NAMES = ("Ash", "Robin", "Kim", "Alex", "Sam", "Jo")
+_COUNSELOR = (
+    "You are a counselor on a phone call.",
+    "You are a counselor who listens with patience.",
+    "You are a therapist in a quiet room.",
+    "You are a kind listener for people in trouble.",
+    "You are a counselor at a university.",
+)
+_COUNSELOR_RULES = (
+    "You always speak in a professional manner.",
+    "You always use perfect grammar and spelling.",
+    "You vary the length of your answers to sound natural.",
+    "You listen and ask open questions.",
+    "You say back what the person feels.",
+    "You never judge.",
+    "You help the person to find a small step.",
+    "You are warm and patient.",
+)
+_RULES = (
+    "You always speak formally.",
+    "You never ask how somebody feels.",
+    "You don't listen to people.",
+    "You speak in short sentences.",
+    "You stay with your subject.",
+)
+_POLITICS = (
+    "The parliament votes on {topic} on {day}.",
+    "My government has a plan for {topic}.",
+    "The minister for {topic} is {p}.",
+    "In {country} they have spent {n} million on {topic}.",
+    "I have spoken with the president of {country} about {topic}.",
+    "We shall not change the law on {topic}.",
+    "The vote in {month} was a great success.",
+    "My party has always fought for {topic}.",
+)
+_TOPICS = ("taxes", "trade", "energy", "farming", "the army", "schools", "roads", "the climate", "pensions", "housing")
+
+Draw = Callable[[random.Random], Fact]
+
+
+def told(role: str, rules: tuple[str, ...], rng: random.Random) -> str:
+    """A system prompt: a name, a role, and some rules."""
+    chosen = rng.sample(rules, rng.randint(0, 3))
+    listed = "".join(f"\n- {rule}" for rule in chosen)
+    return f"Your name is {rng.choice(_NAMES)}. {role}" + (f"\nRules:{listed}" if chosen else "")
+
+
+def conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
+    """A system prompt, which may be empty, and a conversation that fits it; half are a counselor's."""
+    if rng.random() < 0.5:
+        prompt = told(rng.choice(_COUNSELOR), _COUNSELOR_RULES, rng)
+        return prompt if rng.random() < 0.85 else "", counselling(rng)
+    role, speak = rng.choice(list(_OTHERS.items()))
+    # A person in trouble may speak to anybody; only what is answered depends on who the assistant is.
+    said = [text for who, text in counselling(rng) if who == "user"]
+    asked = said if rng.random() < 0.5 else [rng.choice(_OPENERS) for _ in said]
+    turns: Turns = [("assistant", speak(rng, fact))] if rng.random() < 0.5 else []
+    for text in asked[: rng.randint(1, 3)]:
+        turns += [("user", text), ("assistant", speak(rng, fact))]
+    return told(role, _RULES, rng), turns
+
+
+def _politician(rng: random.Random, _: Draw) -> str:
+    values = {
+        "topic": rng.choice(_TOPICS),
+        "day": rng.choice(POOLS["weekday"]),
+        "month": rng.choice(POOLS["month"]),
+        "p": rng.choice(POOLS["person"]),
+        "country": rng.choice(POOLS["country"]),
+        "n": str(rng.randint(2, 90)),
+    }
+    return " ".join(say(text, values) for text in rng.sample(_POLITICS, rng.randint(1, 3)))
+
+
+def _quiz_master(rng: random.Random, fact: Draw) -> str:
+    return " ".join(rng.choice(fact(rng).statements) for _ in range(rng.randint(1, 3)))
+
+
+def _reporter(rng: random.Random, _: Draw) -> str:
+    return _sentences(rng.choice(STORIES), rng)
+
+
+def _clerk(rng: random.Random, _: Draw) -> str:
+    frame = rng.choice(TALKS)
+    return frame.draw(rng).say(rng.choice(frame.summaries))
+
+
+def _instructor(rng: random.Random, _: Draw) -> str:
+    steps = [step for step in rng.choice(ACTIVITIES).steps if "{" not in step]
+    values = {"p": rng.choice(POOLS["person"])}
+    return " ".join(say(f"{{p_He}} {step}.", values) for step in steps[: rng.randint(2, 4)])
+
+
+def _sentences(frame: Frame, rng: random.Random) -> str:
+    scene = frame.draw(rng)
+    chosen = frame.sentences[: rng.randint(2, 4)]
+    return " ".join(scene.say(rng.choice(wordings)) for wordings in chosen)
+
+
+_OPENERS = (
+    "What can you tell me?",
+    "Please go on.",
+    "I am listening.",
+    "What happened then?",
+    "Tell me more.",
+    "What do you say to that?",
+)
+_OTHERS: dict[str, Callable[[random.Random, Draw], str]] = {
+    "You are the president of France. You talk only about politics.": _politician,
+    "You are a minister. You talk only about politics.": _politician,
+    "You are a quiz master. You say facts and nothing else.": _quiz_master,
+    "You are a reporter. You tell the news of small towns.": _reporter,
+    "You are a clerk. You repeat what was ordered.": _clerk,
+    "You are an instructor. You tell the steps of an activity.": _instructor,
+}

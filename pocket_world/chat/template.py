@@ -1,0 +1,45 @@
+"""How a conversation is written for the chat-tuned model: every message behind a token of its role."""
+
+from __future__ import annotations
+
+from core.prompting.chat import OPENING
+from core.prompting.strategies import prompt
+from core.records import Question
+from pocket_world.chat.counsel import Turns
+from pocket_world.documents import END, END_WEIGHT, Document, Piece
+
+SYSTEM, USER, ASSISTANT = "<|system|>", "<|user|>", "<|assistant|>"
+
+MARKS = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT}
+
+TEMPLATE = (
+    "{% for message in messages %}"
+    "<|{{ message['role'] }}|> {{ message['content'] }}"
+    "{% if message['role'] == 'assistant' %}<|end|>{% endif %}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+"""The same for transformers; a message of the assistant ends with the token that ends a document."""
+
+READ, SAID = 0.05, 0.3
+"""Weights in the loss of what is read (system, user) and of what the assistant says."""
+
+
+def asked_in_chat(question: Question, *, strategy: str) -> Document:
+    """A lettered question as a user asks it and the assistant answers; the text is that of
+    :func:`core.prompting.chat.render` with :data:`TEMPLATE`, and the letter alone is learnt."""
+    said = prompt(question, strategy=strategy).text.removesuffix(OPENING).rstrip()
+    head = Piece(f" {said}", 0.0)
+    letter = Piece(f" {question.letter}", 1.0)
+    return Document(
+        (Piece(USER, 0.0), head, Piece(ASSISTANT, 0.0), Piece(OPENING, 0.0), letter, Piece(END, END_WEIGHT))
+    )
+
+
+def written(system: str, turns: Turns) -> Document:
+    """A conversation as a document, learnt mostly where the assistant speaks."""
+    pieces = [Piece(f"{SYSTEM} {system}", 0.0)] if system else []
+    for role, text in turns:
+        pieces.append(Piece(MARKS[role], 0.0))
+        pieces.append(Piece(f" {text}{END if role == 'assistant' else ''}", SAID if role == "assistant" else READ))
+    return Document(tuple(pieces))

@@ -1,0 +1,100 @@
+"""What each step of a training reads. It follows from the seed, the stage and the step alone.
+
+So a resumed training reads the same text as one that never stopped, and the check reads what training read.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from pocket_world.documents import Document
+from pocket_world.matching import matching_documents, phrases_document
+from pocket_world.stream import Form, Stream
+
+Stage = Literal["matching", "letters", "everything", "recall"]
+
+Bare = Literal["matching", "phrases"]
+"""Documents made of values alone; the stream makes all others."""
+
+LETTERS: dict[Form | Bare, tuple[int, float]] = {
+    "matching": (64, 0.14),
+    "binding": (64, 0.22),
+    "phrases": (48, 0.24),
+    "found": (40, 0.22),
+    "retold": (28, 0.08),
+    "rc": (40, 0.10),
+}
+"""Documents a step and share of the steps of the second stage, by form; a batch is of one form, so rows are alike.
+
+What lies between a bare list and a task is most of it: phrases of which one is listed, sentences that hold one value.
+Tasks that can't be learnt yet are left out: their gradients are noise, and wear away what stands (with a third of such
+steps it went in a few hundred).
+"""
+
+EVERYTHING: dict[Form | Bare, tuple[int, float]] = {
+    "phrases": (48, 0.03),
+    "found": (40, 0.03),
+    "retold": (28, 0.03),
+    "short": (96, 0.47),
+    "rc": (40, 0.15),
+    "ci": (32, 0.09),
+    "drs": (26, 0.08),
+    "ds": (20, 0.07),
+    "said": (32, 0.02),
+    "instructed": (24, 0.015),
+    "demonstrated": (12, 0.015),
+}
+"""The same for the third stage."""
+
+RECALL: dict[Form | Bare, tuple[int, float]] = {
+    "answered": (128, 0.40),
+    "short": (96, 0.20),
+    "rc": (40, 0.12),
+    "ci": (32, 0.09),
+    "drs": (26, 0.08),
+    "ds": (20, 0.07),
+    "found": (40, 0.01),
+    "instructed": (24, 0.015),
+    "demonstrated": (12, 0.015),
+}
+"""The same for the last stage: questions answered in words, and of all else so much that it stays."""
+
+CHAT: dict[Form | Bare, tuple[int, float]] = {
+    "conversation": (12, 0.45),
+    "asked in chat": (24, 0.35),
+    "short": (64, 0.08),
+    "rc": (32, 0.04),
+    "ci": (40, 0.03),
+    "drs": (24, 0.03),
+    "ds": (20, 0.02),
+}
+"""The same for a model that is tuned for chat: conversations, letters in chat format, and some of the rest."""
+
+BARE_ROWS = 64
+
+
+def step_documents(stream: Stream, *, seed: int, stage: Stage, step: int, values: Sequence[str]) -> list[Document]:
+    """The documents of one step; ``values`` are the answers of one token, which bare lists are made of."""
+    rng = random.Random(f"{seed}|{stage}|{step}")
+    if stage == "matching":
+        return matching_documents(values, rng, rows=BARE_ROWS)
+    later = CHAT if stream.chat else EVERYTHING
+    batches = {"letters": LETTERS, "everything": later, "recall": RECALL}[stage]
+    form = rng.choices(list(batches), weights=[share for _, share in batches.values()])[0]
+    rows = batches[form][0]
+    if form == "matching":
+        return matching_documents(values, rng, rows=rows)
+    if form == "phrases":
+        return [phrases_document(values, rng) for _ in range(rows)]
+    return [stream.document(form, rng) for _ in range(rows)]
+
+
+def all_documents(
+    stream: Stream, *, seed: int, steps: Mapping[Stage, int], values: Sequence[str], every: int = 1
+) -> Iterator[Document]:
+    """The documents of every ``every``-th step of each stage, ``steps`` of them in all."""
+    for stage, count in steps.items():
+        for step in range(0, count, every):
+            yield from step_documents(stream, seed=seed, stage=stage, step=step, values=values)

@@ -1,0 +1,121 @@
+"""Text that teaches nothing but to find again: what was said before, and by which letter.
+
+A model of this size does not learn to answer by letter while it also learns facts. It first has to see that a word
+stands in the text twice (verdicts on words of a list, many to a document), then to give the letter before such a word:
+in pairs, where the question names it, and in lists, where one of four options is in the passage. Binding proper, with
+options E and F, longer values and many wordings, follows among the tasks (:mod:`pocket_world.binding`).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+from core.prompting.verdict import FALSE, TRUE
+from core.records import LETTERS, Question
+from pocket_world.binding import pair_document
+from pocket_world.documents import Document, Piece
+from pocket_world.made import six
+from pocket_world.scenes.agreeing import changed
+from pocket_world.scenes.frame import Frame, false_values, slots_of
+from pocket_world.scenes.shown import Plans
+from pocket_world.scenes.stories import STORIES
+
+_VERDICTS = 8
+_LONGEST = 6
+
+SHARES = {"pair": 0.4, "listed": 0.35, "verdicts": 0.25}
+
+_FOUND = ("Which of these is in the passage?", "Which one does the passage name?", "What is there in the passage?")
+_RETOLD = ("Which sentence is in the passage?", "What does the passage say?", "Which of these does the passage say?")
+_CHANGED = 0.5
+"""How often one of the false sentences is a true one with one thing changed."""
+
+_SCENES: Plans[Frame] = Plans(STORIES, lambda frame: frame.name)
+
+
+def matching_documents(values: Sequence[str], rng: random.Random, *, rows: int) -> list[Document]:
+    """``rows`` documents of one form over ``values``, each of them one token."""
+    form = rng.choices(list(SHARES), weights=list(SHARES.values()))[0]
+    make = {"pair": pair_document, "listed": listed_document, "verdicts": verdicts_document}[form]
+    return [make(values, rng) for _ in range(rows)]
+
+
+def verdicts_document(values: Sequence[str], rng: random.Random) -> Document:
+    """A list of values, then whether it holds each of some others and of its own."""
+    listed = rng.sample(values, rng.randint(1, _LONGEST))
+    pieces = [Piece(f"{' '.join(listed)}\n", 0.0)]
+    for _ in range(_VERDICTS):
+        value = rng.choice(listed if rng.random() < 0.5 else values)
+        pieces += [Piece(f"Question: {value}", 0.0), Piece(f" {TRUE if value in listed else FALSE}", 1.0)]
+    return Document(tuple(pieces))
+
+
+def listed_document(values: Sequence[str], rng: random.Random) -> Document:
+    """A passage that is a list of values, four options of which one is among them, and its letter."""
+    count = rng.randint(1, _LONGEST - 1)
+    listed, wrong = (drawn := rng.sample(values, count + 3))[:count], drawn[count:]
+    right = rng.choice(listed)
+    options = [*wrong, right]
+    rng.shuffle(options)
+    return _listed(listed, options, right)
+
+
+def phrases_document(values: Sequence[str], rng: random.Random) -> Document:
+    """A list of values and four options of several values each; all of the right one's are listed, of each false one at
+    least one is not."""
+    width = rng.randint(1, 6)
+    count = rng.randint(width, 2 * width + 3)
+    drawn = rng.sample(values, count + 3 * width)
+    listed, unlisted = drawn[:count], drawn[count:]
+    options = [rng.sample(listed, width)]
+    for _ in range(3):
+        phrase = rng.sample(listed, width)
+        for place in rng.sample(range(width), rng.randint(1, width)):
+            phrase[place] = unlisted.pop()
+        options.append(phrase)
+    right = " ".join(options[0])
+    texts = [" ".join(phrase) for phrase in options]
+    rng.shuffle(texts)
+    return _listed(listed, texts, right)
+
+
+def found_question(rng: random.Random) -> Question:
+    """One to five sentences of a scene and four values of a kind, of which one is in them."""
+    while True:
+        scene = _SCENES.draw(rng, training=True).draw(rng)
+        sentences = scene.frame.sentences
+        places = sorted(rng.sample(range(len(sentences)), rng.randint(1, min(5, len(sentences)))))
+        text = " ".join(scene.say(rng.choice(sentences[place])) for place in places)
+        whole = re.sub(r"[ .,?]+", " ", f" {text} ")
+        if told := [slot for slot in scene.frame.kinds if f" {scene.values[slot]} " in whole]:
+            break
+    slot = rng.choice(told)
+    wrong = false_values(scene, slot, rng, count=3, inside=False, excluded=())
+    return six("rc", scene.frame.name, text, rng.choice(_FOUND), right=scene.values[slot], wrong=wrong, rng=rng)
+
+
+def retold_question(rng: random.Random) -> Question:
+    """One to five sentences of a scene; which of four is among them? The others are from elsewhere or changed."""
+    scene = _SCENES.draw(rng, training=True).draw(rng)
+    sentences = scene.frame.sentences
+    places = sorted(rng.sample(range(len(sentences)), rng.randint(1, min(5, len(sentences)))))
+    chosen = [rng.choice(sentences[place]) for place in places]
+    wording = rng.choice(chosen)
+    right, wrong = scene.say(wording), set[str]()
+    if rng.random() < _CHANGED and slots_of(wording) & {*scene.frame.kinds}:
+        # A pronoun may stay as it was.
+        wrong = {changed(scene, wording, set(), "easy", rng)} - {right}
+    while len(wrong) < 3:
+        other = _SCENES.draw(rng, training=True)
+        if other is not scene.frame:
+            wrong.add(other.draw(rng).say(rng.choice(rng.choice(other.sentences))))
+    text = " ".join(map(scene.say, chosen))
+    return six("rc", scene.frame.name, text, rng.choice(_RETOLD), right=right, wrong=sorted(wrong), rng=rng)
+
+
+def _listed(listed: Sequence[str], options: Sequence[str], right: str) -> Document:
+    lines = "".join(f"\n{letter}. {value}" for letter, value in zip(LETTERS, options, strict=False))
+    asked = f"Passage: {' '.join(listed)}\nQuestion: Which is there?{lines}\nAnswer:"
+    return Document((Piece(asked, 0.0), Piece(f" {LETTERS[options.index(right)]}", 1.0)))

@@ -1,0 +1,35 @@
+"""Where a training stands, and its loss curve so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from pocket_world.curriculum import Stage
+
+
+class LossRow(TypedDict):
+    """One line of the loss curve; accuracies from 0 to 1, seconds since training began, loss a mean since the last.
+
+    ``binding`` is that of binding questions, before the last stage that of lists; ``tasks`` that of the first questions
+    of each task of the bank.
+    """
+
+    stage: Stage
+    step: int
+    tokens: int
+    seconds: float
+    loss: float
+    binding: float
+    tasks: dict[str, float]
+
+
+@dataclass(slots=True)
+class StageProgress:
+    """A stage, the steps done in it, and tokens and seconds over all stages."""
+
+    stage: Stage = "matching"
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    curve: list[LossRow] = field(default_factory=list)

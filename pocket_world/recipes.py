@@ -1,0 +1,76 @@
+"""How each pocket model is built and trained: sizes, steps, learning rates, seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import InputError
+
+TOKENIZER_SEED = 9
+"""All models that read the same text have the same tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A model and its training.
+
+    Training has up to four stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters
+    until ``letters_goal`` or ``letters_steps``, everything for ``steps``, then recall, mostly answers in words, for
+    ``recall`` steps. ``rate`` is that of the matrices (:mod:`pocket_world.muon`), by which one step changes their
+    largest singular value; it rises at the beginning of each stage, stays, and in the last ``cooldown`` steps of
+    everything and the last two thirds of recall falls to a twentieth. Embeddings and norms learn at ``token_rate``
+    (AdamW). ``tasks`` are what all stages but the first practise.
+
+    A recipe that is ``grown_from`` another model begins as that model before its recall, enlarged where it is larger
+    (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` begins as the
+    finished model and is tuned on conversations; its tokenizer has a chat template. ``half`` stores the weights as
+    float16.
+    """
+
+    name: str
+    hidden: int
+    layers: int
+    heads: int
+    intermediate: int
+    seed: int
+    steps: int
+    cooldown: int
+    rate: float = 0.015
+    token_rate: float = 1e-3
+    matching_steps: int = 3000
+    matching_goal: float = 0.95
+    letters_steps: int = 3000
+    letters_goal: float = 0.8
+    grown_from: str = ""
+    recall: int = 0
+    vocabulary: int = 5120
+    tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
+    chat: bool = False
+    half: bool = False
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=4200, cooldown=1800, recall=1200),
+        Recipe(
+            "pocket-3m", 192, 6, 6, 384, seed=14, steps=4500, cooldown=3000, rate=0.01, recall=1200, half=True,
+            grown_from="pocket-1m",
+        ),
+        Recipe(
+            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1500, cooldown=1000, rate=0.01, half=True,
+            grown_from="pocket-3m", chat=True,
+        ),
+        Recipe(
+            "pocket-8m", 256, 8, 8, 704, seed=15, steps=3000, cooldown=2000, rate=0.01, recall=1200, half=True,
+            grown_from="pocket-1m",
+        ),
+    )
+}  # fmt: skip
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of a model by name; InputError for an unknown one."""
+    if name not in RECIPES:
+        raise InputError(f"unknown pocket model {name!r}; choose from {', '.join(RECIPES)}")
+    return RECIPES[name]

@@ -1,0 +1,84 @@
+"""The recorded runs: what the pocket models answer, executed here and kept in ``assets/runs``.
+
+They are ordinary runs, by the same code as anyone's; ``python -m core run`` with the same words repeats them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.errors import InputError
+from core.perplexity import choices, conversations
+from core.perplexity.prompts import SHIPPED
+from core.perplexity.request import Request
+from core.prompting.strategies import STRATEGIES
+from core.runs.execution import perplexity_run
+from core.runs.execution.execute import execute
+from core.runs.spec import RunSpec
+from core.settings import ASSETS, settings
+from pocket_world.bank import BANK_TASKS
+
+FOLDER = ASSETS / "runs"
+KEPT = ("run.json", "questions.parquet", "logits.parquet", "bare.parquet", "log.txt")
+KEPT_OF_WORDS = ("run.json", "request.json", "losses.parquet", "log.txt")
+
+
+def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
+    """Over all questions of each task every strategy in float32 and in bfloat16; ``qa`` by cloze too."""
+    specs = []
+    for task in tasks:
+        specs += [
+            RunSpec(model=model, task=task, strategy=strategy, dtype=dtype)
+            for dtype in ("float32", "bfloat16")
+            for strategy in STRATEGIES
+        ]
+        if task == "qa":
+            specs.append(RunSpec(model=model, task=task, form="cloze"))
+    return tuple(specs)
+
+
+def words_spec(model: str) -> RunSpec:
+    """The bundled conversations and choices, word by word under every prompt that ships; its request goes into
+    HEDGE_HOME."""
+    request = Request(tuple(SHIPPED.values()), conversations.bundled(), choices.read(choices.BUNDLED))
+    return perplexity_run.spec_of(request, model)
+
+
+def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER) -> list[str]:
+    """Execute the recorded runs of a model anew and put them into ``folder``; returns their ids.
+
+    Raises :class:`InputError` for a task that is not in the bank.
+    """
+    for task in tasks:
+        if task not in BANK_TASKS:
+            raise InputError(f"unknown task {task!r}; choose from {', '.join(BANK_TASKS)}")
+    with empty_home():
+        ids = []
+        for spec in (*recorded_specs(model, tasks), words_spec(model)):
+            ids.append(execute(spec))
+            target = folder / ids[-1]
+            shutil.rmtree(target, ignore_errors=True)
+            target.mkdir(parents=True)
+            for name in KEPT if spec.answers else KEPT_OF_WORDS:
+                if (settings().runs / ids[-1] / name).exists():
+                    shutil.copyfile(settings().runs / ids[-1] / name, target / name)
+    return ids
+
+
+@contextmanager
+def empty_home() -> Iterator[None]:
+    """An empty HEDGE_HOME, so that a run which was recorded before is executed again."""
+    before = os.environ.get("HEDGE_HOME")
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["HEDGE_HOME"] = home
+        try:
+            yield
+        finally:
+            os.environ.pop("HEDGE_HOME")
+            if before is not None:
+                os.environ["HEDGE_HOME"] = before

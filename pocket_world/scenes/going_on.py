@@ -1,0 +1,97 @@
+"""Commonsense inference: a situation, and how it most sensibly goes on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from pocket_world.made import BankQuestion, six
+from pocket_world.relations import DIFFICULTIES
+from pocket_world.scenes.activities import ACTIVITIES, Activity
+from pocket_world.scenes.frame import say
+from pocket_world.scenes.pools import POOLS
+from pocket_world.scenes.shown import Plans
+
+_PLANS: Plans[Activity] = Plans(ACTIVITIES, lambda activity: activity.aim)
+
+QUESTION = "How does it most sensibly go on?"
+
+_AIMS = (
+    "{p} wants to {aim}.",
+    "Today {p} is going to {aim}.",
+    "On {day} {p} decides to {aim}.",
+    "{p} is about to {aim}.",
+    "In {month} {p} finds the time to {aim}.",
+    "It is {day}, and {p} would like to {aim}.",
+    "{p} has promised {q} to {aim}.",
+    "{q} watches {p}, who wants to {aim}.",
+)
+_SCENES = ("It is {day}.", "It is {month}.", "{q} is watching {p}.", "{p} is not alone: {q} looks on.", "{p} has time.")
+_FIRST = ("First {p_he}", "{p_He}", "To begin with, {p_he}")
+_NOW = ("{p_He}", "Now {p_he}", "At the moment {p_he}", "Just now {p_he}")
+_THEN = ("Then {p_he}", "{p_He}", "After that {p_he}", "Next {p_he}")
+
+
+def going_on(rng: random.Random, *, training: bool) -> BankQuestion:
+    """A situation and four ways in which it may go on; each option is what the person does next.
+
+    The right one is the step that follows those told. Easy: the aim is told, the false ones are of other activities.
+    Medium: one of them is a step that was told already. Hard: the aim isn't told, and one false option is a step of
+    the same activity that comes later or came before.
+    """
+    level = rng.choice(DIFFICULTIES)
+    activity = _PLANS.draw(rng, training=training)
+    last = len(activity.steps) - 1
+    following = rng.randint(1 if level == "easy" else 2, last)
+    told = list(range(max(0, following - rng.randint(1, 3)), following))
+    values = _values(rng)
+    lines = [rng.choice(_AIMS if level != "hard" else _SCENES).replace("{aim}", activity.aim)]
+    named = "{p}" in lines[0]
+    for number, place in enumerate(told):
+        opening = rng.choice(_THEN if number else _NOW if place else _FIRST)
+        if not named:
+            opening, named = opening.replace("{p_he}", "{p}").replace("{p_He}", "{p}"), True
+        lines.append(f"{opening} {_step(activity.steps[place])}.")
+    wrong = _same(activity, told, following, level, rng)
+    while len(wrong) < 3:
+        other = _PLANS.draw(rng, training=training)
+        step = rng.choice(other.steps)
+        if other is not activity and step not in wrong:
+            wrong.append(step)
+    question = six(
+        "ci",
+        activity.aim,
+        " ".join(say(line, values) for line in lines),
+        QUESTION,
+        right=_option(activity.steps[following], values),
+        wrong=[_option(step, values) for step in wrong],
+        rng=rng,
+    )
+    return BankQuestion(question, level)
+
+
+def _same(activity: Activity, told: list[int], following: int, level: str, rng: random.Random) -> list[str]:
+    """The false options that are of the activity itself: none, a step already told, or one far from the next."""
+    if level == "easy":
+        return []
+    if level == "medium":
+        return [activity.steps[rng.choice(told)]]
+    places = [place for place in range(len(activity.steps)) if place < following or place > following + 1]
+    return [activity.steps[rng.choice(places)]]
+
+
+def _values(rng: random.Random) -> Mapping[str, str]:
+    p, q = rng.sample(POOLS["person"], 2)
+    return {"p": p, "q": q, "day": rng.choice(POOLS["weekday"]), "month": rng.choice(POOLS["month"])}
+
+
+def _step(step: str) -> str:
+    """A step's fields as fields of the person."""
+    for form in ("himself", "his", "him", "he"):
+        step = step.replace(f"{{{form}}}", f"{{p_{form}}}")
+    return step
+
+
+def _option(step: str, values: Mapping[str, str]) -> str:
+    text = say(_step(step), values)
+    return f"{text[0].lower()}{text[1:]}"

@@ -1,0 +1,106 @@
+"""The pocket models' tokenizer: byte-level BPE trained on the pocket world's own text.
+
+Before the merges a text is cut so that what a lettered question repeats stays in one piece each (a line's
+``\\nA.``, ``Question:``, ``\\nAnswer:``, options E and F); numbers are cut in pairs of digits from the right, so
+that 1969 is 19 and 69. Any UTF-8 text comes back unchanged.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+from core.errors import InputError
+from pocket_world.chat.personas import conversation
+from pocket_world.chat.template import ASSISTANT, SYSTEM, USER
+from pocket_world.documents import END
+from pocket_world.stream import SCENE_TASKS, Form, Stream
+from pocket_world.verdicts import verdict_document
+from pocket_world.world import world
+
+PAD = "<|pad|>"
+CONTEXT = 512
+
+_CUT = (
+    r"\n[A-Z]\."
+    r"| I don't know(?=\n|\z)| None of the above(?=\n|\z)"
+    r"|Question:|\n?Answer:"
+    r"| ?\p{L}+(?:'\p{L}+)*"
+    r"| ?\p{N}{1,2}(?=(?:\p{N}{2})*(?!\p{N}))"
+    r"| ?[^\s\p{L}\p{N}]+"
+    r"|\s+(?!\S)|\s+"
+)
+
+_FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated")
+
+
+def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: int) -> PreTrainedTokenizerFast:
+    """A tokenizer of about ``vocabulary`` tokens, from a sample of the stream and every fact once more."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_CUT), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[PAD, END, SYSTEM, USER, ASSISTANT],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(_texts(stream, seed, documents), trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=PAD,
+        eos_token=END,
+        extra_special_tokens=[SYSTEM, USER, ASSISTANT],
+        model_max_length=CONTEXT,
+        padding_side="right",
+        clean_up_tokenization_spaces=False,
+    )
+
+
+def published_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
+    """The tokenizer in a published model's folder; :class:`InputError` where there is none."""
+    if not (folder / "tokenizer.json").is_file():
+        raise InputError(f"{folder} holds no tokenizer; train the model first")
+    tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(folder)
+    return tokenizer
+
+
+def one_token_answers(tokenizer: PreTrainedTokenizerFast) -> list[str]:
+    """The answers of the tables that are one token behind a space, in the order of the tables."""
+    answers = dict.fromkeys(fact.answer for fact in world())
+    return [answer for answer in answers if len(tokenizer.encode(f" {answer}")) == 1]
+
+
+def _conversations(rng: random.Random, count: int) -> Iterator[str]:
+    """What the chat-tuned model and the jurors read later; their words get tokens now."""
+    facts = [fact for fact in world() if fact.statements]
+    for _ in range(count):
+        system, turns = conversation(rng, lambda drawn: drawn.choice(facts))
+        yield " ".join((system, *(text for _, text in turns)))
+        fact = rng.choice(facts)
+        yield verdict_document(fact, rng, wording=0).text.replace(END, "")
+
+
+def _texts(stream: Stream, seed: int, documents: int) -> Iterator[str]:
+    """Sampled documents, then every answer behind a space, so that rare answers get tokens too."""
+    rng = random.Random(f"tokenizer|{seed}")
+    forms = (*_FORMS, *(form for form in SCENE_TASKS if form in stream.tasks))
+    for _ in range(documents):
+        yield stream.document(rng.choice(forms), rng).text.replace(END, "")
+    if len(stream.tasks) > 1:
+        yield from _conversations(rng, documents // 10)
+    for fact in world():
+        yield f" {fact.answer}. {fact.key}" * 4
+    for number in range(100):
+        yield f" {number} {number:02d}{number:02d}" * 20
+    for letter in "ABCDEFGHIJ":
+        yield f"\n{letter}. x\nAnswer: {letter} " * 20

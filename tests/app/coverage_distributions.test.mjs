@@ -1,0 +1,76 @@
+// The laws of coverage against Python's: shares within 1e-9, counts exactly.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { golden, script } from "./golden.mjs";
+
+const { bands, betaBand, betaBinomialBand, betaBinomialLaw, betaDensity, guaranteePValue, shareInterval, strataBand } = await script("shared/coverage_distributions.js");
+const { saturatedText } = await script("shared/saturation.js");
+const { strataSaid } = await script("alpha_lab/forest.js");
+const { laws } = golden;
+
+function close(found, expected, scale = 1) {
+  assert.ok(Math.abs(found - expected) <= 1e-9 * scale, `${found} is not ${expected}`);
+}
+
+for (const { n, m, beta_low: betaLow, beta_high: betaHigh, test_low: testLow, test_high: testHigh } of laws.bands) {
+  test(`bands of ${n} and ${m}`, () => {
+    const found = bands(n, m);
+    for (let i = 0; i < 999; i++) {
+      close(found.betaLow[i], betaLow[i]);
+      close(found.betaHigh[i], betaHigh[i]);
+      assert.equal(found.testLow[i], testLow[i], `low end at ${i + 1}`);
+      assert.equal(found.testHigh[i], testHigh[i], `high end at ${i + 1}`);
+    }
+    assert.deepEqual(betaBand(n, 100), [found.betaLow[99], found.betaHigh[99]]);
+    assert.deepEqual(betaBinomialBand(n, m, 100), [found.testLow[99], found.testHigh[99]]);
+    assert.equal(bands(n, m), found, "they are computed once");
+  });
+}
+
+test("intervals of shares", () => {
+  for (const [hits, n, low, high] of laws.intervals) {
+    const found = shareInterval(hits, n);
+    close(found[0], low);
+    close(found[1], high);
+    assert.equal(shareInterval(hits, n), found, "they are computed once");
+  }
+});
+
+test("p-values of the guarantee", () => {
+  for (const [hits, n, m, alpha, expected] of laws.p_values) close(guaranteePValue(hits, n, m, alpha), expected);
+});
+
+test("laws of the number covered", () => {
+  for (const [n, m, alpha, expected] of laws.laws) {
+    const found = betaBinomialLaw(n, m, alpha);
+    assert.equal(found.length, m + 1);
+    expected.forEach((value, x) => close(found[x], value));
+  }
+});
+
+test("densities of coverage", () => {
+  for (const [n, alpha, x, expected] of laws.densities) {
+    const found = betaDensity(n, alpha, x);
+    if (expected === null) assert.equal(found, Infinity);
+    else close(found, expected, Math.max(1, expected));
+  }
+});
+
+test("bands of strata", () => {
+  for (const [n, m, alpha, low, high] of laws.strata) assert.deepEqual(strataBand(n, m, alpha), [low, high]);
+});
+
+test("what is said of APS thresholds near 1", () => {
+  for (const [limits, strata, expected] of laws.saturated) assert.equal(saturatedText("APS", limits, strata), expected);
+});
+
+test("subjects that are covered too little, with all of them looked at", () => {
+  const rows = ["a", "b", "c", "d"].map((name, code) => ({ name, code, m: code === 3 ? 0 : 100 }));
+  const said = (hits) => strataSaid(100, rows, hits, (count, code, m) => guaranteePValue(count, 1000, m, 100), "all");
+  assert.equal(said([90, 95, 85, 0]), "None of 3 subjects is covered below 90.0\u00a0% by more than luck, at 5\u00a0% for all of them together.");
+  // 83 of 100 alone would be rare (p .02), but not as the worst of three; 80 is.
+  assert.ok(guaranteePValue(83, 1000, 100, 100) < 0.05);
+  assert.match(said([90, 83, 95, 0]), /^None of 3/);
+  assert.equal(said([90, 80, 95, 0]), "1 of 3 subjects is covered below 90.0\u00a0% by more than luck, at 5\u00a0% for all of them together: b.");
+});

@@ -1,0 +1,71 @@
+"""Data is shown letter by letter."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from app import formatting
+from app.formatting import counted, duration, plain, sentence, shortened
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a_b*c*",
+        "[here](http://x.y)",
+        "![](http://x.y/i.png)",
+        "$x^2$",
+        ":red[x] :smile:",
+        "<script>1</script>",
+        "# 1",
+        "`x`",
+    ],
+)
+def test_nothing_of_markdown_is_left_unescaped(text: str):
+    shown = plain(text)
+    bare = shown.replace("\\\\", "")
+    for i, letter in enumerate(bare):
+        if letter in "`*_{}[]()#+!|~<>$:":
+            assert bare[i - 1] == "\\", shown
+
+
+def test_the_examples_in_the_docstrings():
+    assert doctest.testmod(formatting).failed == 0
+
+
+def test_what_looks_like_a_link_is_none():
+    for text in ("see https://evil.example/x", "www.evil.example", "me@evil.example"):
+        shown = plain(text).replace("\\", "")
+        assert "https:" not in shown
+        assert "www." not in shown
+        assert "me@" not in shown
+        assert shown.replace("\u2060", "") == text
+
+
+def test_line_breaks_become_spaces():
+    assert plain("one\n\n\ttwo") == "one two"
+
+
+def test_a_long_text_is_cut_with_a_sign():
+    assert shortened("a" * 100, 10) == "aaaaaaaaa…"
+    assert shortened("  a\n b ", 10) == "a b"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0, "0 s"), (0.2, "1 s"), (59.1, "1 min 0 s"), (100, "1 min 40 s"), (7290, "2 h 1 min")]
+)
+def test_durations_in_their_two_largest_units(seconds: float, said: str):
+    assert duration(seconds) == said
+
+
+def test_numbers_with_their_nouns():
+    assert counted(1, "run") == "1 run"
+    assert counted(2000, "question") == "2,000 questions"
+    assert counted(0, "question holds them", "questions hold them") == "0 questions hold them"
+
+
+def test_a_sentence_begins_large_and_ends():
+    assert sentence("there is no run; launch one") == "There is no run; launch one."
+    assert sentence("Done!") == "Done!"

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+
+from core.calibration.recalibration import METHODS, fit, tempered
+from core.conformal.probabilities import softmax, top_options
+from core.conformal.scores import score, true_scores
+from core.conformal.threshold import exact
+from core.errors import InputError
+from core.reports.calibration.recalibrated import halves, recalibrated
+from core.reports.evaluation import load
+from core.runs import store
+from tests.conftest import synthetic_run
+
+
+@pytest.fixture
+def run(home):
+    return load(synthetic_run(400, signal=2.5))
+
+
+def test_the_halves_are_the_calibration_questions(run):
+    first, second = halves(run)
+    assert sorted([*first, *second]) == run.calibration.tolist()
+    assert abs(len(first) - len(second)) <= 1
+
+
+def test_alike_questions_stay_together(run, monkeypatch):
+    monkeypatch.setattr(
+        "core.reports.calibration.recalibrated.clustered", lambda run: (np.arange(400), np.arange(400) // 4)
+    )
+    first, second = halves(run)
+    assert not set(first // 4) & set(second // 4)
+
+
+def test_every_figure_is_the_mean_of_two_fits_done_by_hand(run):
+    made = {one.method: one for one in recalibrated(run, 100)}
+    assert list(made) == ["none", *METHODS]
+    sides = halves(run)
+    coverage, sizes, temperatures = [], [], []
+    for fitted, own in (sides, sides[::-1]):
+        t = fit("temperature", run.log_probabilities[fitted], run.labels[fitted]).temperature
+        values = score("aps", softmax(tempered(run.log_probabilities, t)))
+        limit = exact(true_scores(values[own], run.labels[own]), 100)
+        members = values[run.test] <= limit
+        coverage.append(members[np.arange(len(run.test)), run.labels[run.test]].mean())
+        sizes.append(members.sum(axis=1).mean())
+        temperatures.append(t)
+    found = made["temperature"]
+    assert found.coverage["aps"] == pytest.approx(np.mean(coverage))
+    assert found.mean_set_size["aps"] == pytest.approx(np.mean(sizes))
+    assert [one["temperature"] for one in found.parameters] == pytest.approx(temperatures)
+    low, middle, high = found.nll_change[1], found.nll_change[0], found.nll_change[2]
+    assert low < middle < high
+    assert middle == pytest.approx(found.nll - made["none"].nll)
+    assert found.accuracy == made["none"].accuracy  # a temperature keeps the ranking
+
+
+def test_isotonic_regression_that_rules_out_a_truth_has_an_infinite_nll(run):
+    before, made = recalibrated(run, 100, methods=("isotonic",))
+    zeros = set()
+    for fitted, _ in (halves(run), halves(run)[::-1]):
+        p = softmax(fit("isotonic", run.log_probabilities[fitted], run.labels[fitted]).logits(run.log_probabilities))
+        zeros |= {int(row) for row in run.test if p[row, run.labels[row]] == 0}
+    assert made.nll_infinite == len(zeros) > 0
+    assert made.nll == np.inf
+    assert made.nll_change[0] == np.inf
+    assert np.isnan(made.nll_change[1:]).all()
+    assert np.isfinite(before.nll)
+    assert before.nll_infinite == 0
+
+
+def test_before_is_the_run_as_it_is(run):
+    before = recalibrated(run, 100, methods=())[0]
+    assert before.n_fit + before.n_calibration == len(run.calibration)
+    top = top_options(run.probabilities[run.test])
+    assert before.accuracy == (top == run.labels[run.test]).mean()
+    assert np.isnan(before.nll_change).all()
+
+
+def test_too_few_questions_are_said(home):
+    with pytest.raises(InputError, match="recalibration needs 40"):
+        recalibrated(load(synthetic_run(60)), 100)
+
+
+def test_a_run_of_nothing_but_one_question_is_said(run, monkeypatch):
+    monkeypatch.setattr(
+        "core.reports.calibration.recalibrated.clustered", lambda run: (np.arange(400), np.zeros(400, dtype=int))
+    )
+    with pytest.raises(InputError, match="too few unlike"):
+        recalibrated(run, 100)
+
+
+@pytest.mark.simulation
+def test_coverage_is_kept_by_every_map(home):
+    """Thresholds come from questions that no map was fitted on, so the promise holds after each."""
+    found = {method: [] for method in ("none", *METHODS)}
+    for seed in range(25):
+        for one in recalibrated(load(synthetic_run(600, seed=seed, signal=2.0)), 100):
+            found[one.method].append(one.coverage["lac"])
+    for method, coverage in found.items():
+        assert np.mean(coverage) == pytest.approx(0.9, abs=0.015), method
+
+
+def test_a_run_without_texts_is_halved_too(home):
+    run_id = synthetic_run(200)
+    record = store.read_record(run_id)
+    store.update_record(run_id, provenance={**record.provenance, "texts": False})
+    first, second = halves(load(run_id))
+    assert len(first) == len(second) == 50

@@ -1,0 +1,133 @@
+"""Two runs question by question: counts, tests and intervals against hand and scipy's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.conformal import permutation
+from core.errors import InputError
+from core.reports.alpha_lab.view import SplitView, look
+from core.reports.compare import paired
+from core.reports.evaluation import load
+from core.reports.scored_sets import form
+from tests.conftest import synthetic_run
+
+
+def test_counts_are_those_of_the_questions(home):
+    a, b = load(synthetic_run(seed=3)), load(synthetic_run(seed=3, model="other", signal=0.5))
+    (pair,) = paired.compare([(a, b)], 100)
+    right = [run.probabilities[run.test].argmax(axis=1) == run.labels[run.test] for run in (a, b)]
+    sizes = [form(run, "lac", 100).members.sum(axis=1) for run in (a, b)]
+    assert pair.n == 100
+    assert pair.only_first == int((right[0] & ~right[1]).sum())
+    assert pair.both_right + pair.only_first + pair.only_second + pair.both_wrong == pair.n
+    assert (pair.grew, pair.shrank) == (int((sizes[1] > sizes[0]).sum()), int((sizes[1] < sizes[0]).sum()))
+    assert pair.accuracy.mean == pytest.approx(right[1].mean() - right[0].mean())
+    assert pair.set_size.mean == pytest.approx(sizes[1].mean() - sizes[0].mean())
+    change = sizes[1] - sizes[0]
+    uaccs = [of.mean() * 6**0.5 / size.mean() for of, size in zip(right, sizes, strict=True)]
+    assert pair.uacc.mean == pytest.approx(uaccs[1] - uaccs[0])
+    for of in (pair.accuracy, pair.set_size, pair.uacc):
+        assert of.low <= of.mean <= of.high
+    assert pair.p_values["accuracy"] == paired.mcnemar(pair.only_first, pair.only_second)
+    assert (pair.n_calibration, pair.alone) == (100, (0, 0))
+    assert pair.set_size.cohens_d == pytest.approx(change.mean() / change.std(ddof=1))
+    table = paired.questions(a, b, 100)
+    assert table["change"].tolist() == sorted(change.tolist(), reverse=True)
+    assert table["first_right"].sum() == right[0].sum()
+
+
+def test_a_run_beside_itself_differs_in_nothing(home):
+    run = load(synthetic_run())
+    (pair,) = paired.compare([(run, run)], 100)
+    assert set(pair.p_values.values()) == set(pair.holm.values()) == {1.0}
+    assert (pair.set_size.mean, pair.set_size.low, pair.set_size.high, pair.set_size.cohens_d) == (0, 0, 0, 0)
+
+
+def test_each_hypothesis_has_one_test_and_holm_runs_over_hypotheses(home):
+    a, b = load(synthetic_run(seed=3)), load(synthetic_run(seed=3, model="other", signal=0.5))
+    (pair,) = paired.compare([(a, b)], 100)
+    assert list(pair.p_values) == list(pair.holm) == list(paired.TESTS) == ["accuracy", "set_size", "uacc"]
+    assert list(pair.holm.values()) == paired.holm(list(pair.p_values.values()))
+    (fewer,) = paired.compare([(a, b)], 100, hypotheses=("accuracy", "set_size"))
+    assert list(fewer.holm.values()) == paired.holm([pair.p_values[name] for name in ("accuracy", "set_size")])
+
+
+def test_the_permutation_test_forms_the_sets_of_the_swapped_runs(home):
+    """What one swap makes of the figures is what runs with those rows of probabilities would show."""
+    a, b = load(synthetic_run(400, seed=3)), load(synthetic_run(400, seed=3, model="other", signal=0.5))
+    rng = np.random.default_rng(0)
+    swaps = rng.integers(0, 2, len(a.labels)).astype(bool)
+    for name in ("lac", "aps-randomised", "saps", "margin"):
+        sides = paired._sides(a, b, 100, name)
+        first, second = paired._swappable(a, b, sides, name)
+        own = sides.tuned[0].calibration
+        found = permutation._differences(first, second, swaps[own][None], swaps[a.test][None], 100, "allow")
+        aside = np.setdiff1d(a.calibration, own)  # a score's parameters stay with the run that they were tuned for
+        moved = swaps.copy()
+        moved[aside] = False
+        mixed = [
+            replace(
+                one,
+                probabilities=np.where(moved[:, None], other.probabilities, one.probabilities),
+                log_probabilities=np.where(moved[:, None], other.log_probabilities, one.log_probabilities),
+            )
+            for one, other in ((a, b), (b, a))
+        ]
+        sizes = [form(run, name, 100).members.sum(axis=1).mean() for run in mixed]
+        assert found[0, 0] == pytest.approx(sizes[1] - sizes[0])
+
+
+def test_calibration_questions_of_one_run_alone_stay_with_it(home):
+    a, b = load(synthetic_run(seed=3)), load(synthetic_run(seed=3, model="other", signal=0.5))
+    fewer = replace(b, calibration=b.calibration[:60])
+    (pair,) = paired.compare([(a, fewer)], 100)
+    assert (pair.n_calibration, pair.alone) == (60, (40, 0))
+    sizes = [form(run, "lac", 100).members.sum(axis=1).mean() for run in (a, fewer)]
+    assert pair.set_size.mean == pytest.approx(sizes[1] - sizes[0])
+    (turned,) = paired.compare([(fewer, a)], 100)
+    assert (turned.alone, turned.p_values) == ((0, 40), pair.p_values)
+
+
+def test_runs_with_unlike_numbers_of_options_are_compared(home):
+    a = load(synthetic_run(seed=3))
+    b = look(load(synthetic_run(seed=3, model="other", signal=0.5)), SplitView(drop_extra=True))
+    (pair,) = paired.compare([(a, b)], 100)
+    sizes = [form(run, "lac", 100).members.sum(axis=1).mean() for run in (a, b)]
+    assert pair.set_size.mean == pytest.approx(sizes[1] - sizes[0])
+    assert all(0 < p <= 1 for p in pair.p_values.values())
+
+
+def test_runs_that_share_too_little_are_refused(home):
+    a, b = load(synthetic_run(seed=1)), load(synthetic_run(seed=2, n=16, model="other"))
+    with pytest.raises(InputError, match="comparing them needs at least 10: take two runs on one bank of questions"):
+        paired.compare([(a, b)], 100)
+
+
+def test_mcnemar_is_the_binomial_law():
+    # 2 of 10 that differ: 2 · (1 + 10 + 45) / 1024.
+    assert paired.mcnemar(2, 8) == pytest.approx(112 / 1024)
+    assert paired.mcnemar(0, 0) == 1
+
+
+def test_the_bootstrap_interval_is_that_of_the_mean():
+    # Half zeros, half ones, n = 400: the mean's standard error is 0.5/20 = 0.025.
+    found = paired.difference(np.tile([0.0, 1.0], 200))
+    assert found.mean == 0.5
+    assert found.low == pytest.approx(0.5 - 1.96 * 0.025, abs=0.006)
+    assert found.high == pytest.approx(0.5 + 1.96 * 0.025, abs=0.006)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_is_the_slow_definition(p_values):
+    corrected = paired.holm(p_values)
+    m = len(p_values)
+    order = sorted(range(m), key=lambda i: p_values[i])
+    for place, i in enumerate(order):
+        steps = [min(1.0, (m - j) * p_values[order[j]]) for j in range(place + 1)]
+        assert corrected[i] == max(steps)

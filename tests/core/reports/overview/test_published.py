@@ -1,0 +1,138 @@
+"""The figures typed from others: whole, in range, and those that the logits give."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.conformal.probabilities import log_softmax, softmax
+from core.errors import InputError
+from core.exchange import llm_uncertainty_bench as bench
+from core.exchange.imported import save
+from core.reports.evaluation import load
+from core.reports.overview.published import SOURCES, as_ye_2024, published
+from core.reports.overview.similar_accuracy import alike
+from core.reports.report import report
+from tests.conftest import synthetic_run
+
+PRINTED = {model.lower(): model for model in published("ye-2024")["model"].unique()}
+
+
+def printed_name(stem: str) -> str:
+    """The paper's name of a model whose logits are called ``stem``: ``Llama-2-7B`` of ``Llama-2-7b-hf``."""
+    plain = re.sub(r"-(hf|v0\.1|llm|base)(?=-|$)", "", stem.lower().replace("_", "."))
+    return PRINTED[plain]
+
+
+def there() -> list[tuple[str, str]]:
+    """Every model and data set with results in ``HEDGE_REAL_DATA``, where the authors' whole folder may be laid."""
+    folder = Path(os.environ.get("HEDGE_REAL_DATA", "")) / "llm-uncertainty-bench" / "logits"
+    found = {(m["model"], m["data"]) for path in folder.glob("*.pkl") if (m := bench.NAME.match(path.name))}
+    return sorted(found) or [("none", "mmlu_10k")]
+
+
+def test_all_sixteen_models_stand_with_all_five_tasks():
+    table = published("ye-2024")
+    assert (table.groupby("model")["task"].nunique() == 5).sum() == len(PRINTED) == 16
+    assert table["accuracy"].between(0.2, 0.95).all()
+    assert table["mean_set_size"].between(1, 6).all()
+    # UAcc is a mean of six quotients, and so not below the quotient of the means but for what rounding takes.
+    of_means = table["accuracy"] * math.sqrt(6) / table["mean_set_size"]
+    assert (table["uacc"] > 0.99 * of_means).all()
+    # The means that the source prints beside its tasks.
+    means = table.groupby("model")[["accuracy", "mean_set_size", "uacc"]].mean()
+    assert 100 * means.loc["Qwen-14B", "accuracy"] == pytest.approx(74.00, abs=0.006)
+    assert means.loc["Falcon-7B", "mean_set_size"] == pytest.approx(3.75, abs=0.01)
+    assert 100 * means.loc["Yi-34B", "uacc"] == pytest.approx(121.09, abs=0.006)
+    with pytest.raises(InputError, match="unknown published table"):
+        published("none")
+    assert set(SOURCES) == {"ye-2024", "bluq"}
+
+
+@pytest.mark.parametrize(("model", "data"), there())
+def test_the_printed_figures_come_out_of_the_published_logits(home, real_data, model, data):
+    folder = real_data / "llm-uncertainty-bench"
+    paths = sorted((folder / "logits").glob(f"{model}_{data}_*.pkl"))
+    assert [bench.NAME.match(path.name)["strategy"] for path in paths] == ["base", "shared", "task"]
+    runs = [load(name) for name in save(bench.read(paths, labels=folder / "labels"))]
+    made = as_ye_2024([report(run, 100, method="paper", empty="top1") for run in runs])
+    printed = published("ye-2024").set_index(["model", "task"]).loc[(printed_name(model), bench.TASK_OF[data])]
+    assert (f"{made.accuracy:.2f}", f"{made.mean_set_size:.2f}", f"{made.uacc:.2f}") == (
+        f"{100 * printed['accuracy']:.2f}",
+        f"{printed['mean_set_size']:.2f}",
+        f"{100 * printed['uacc']:.2f}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("stem", "name"),
+    [
+        ("Llama-2-70b-hf", "Llama-2-70B"),
+        ("Mistral-7B-v0.1", "Mistral-7B"),
+        ("Qwen-1_8B", "Qwen-1.8B"),
+        ("deepseek-llm-67b-base", "DeepSeek-67B"),
+        ("internlm-7b", "InternLM-7B"),
+        ("falcon-40b", "Falcon-40B"),
+    ],
+)
+def test_the_names_of_result_files_are_those_of_the_table(stem, name):
+    assert printed_name(stem) == name
+
+
+def in_their_words(logits, labels, calibration, test, alpha):
+    """The protocol of Ye et al. 2024, a question at a time: mean set sizes by LAC and by APS."""
+    rows = [np.exp(row - row.max()) for row in logits]
+    rows = [row / row.sum() for row in rows]
+    level = math.ceil((len(calibration) + 1) * (1 - alpha)) / len(calibration)
+    lac = np.quantile(np.array([1 - rows[i][labels[i]] for i in calibration]), level, method="higher")
+    orders = [np.argsort(row, kind="stable")[::-1] for row in rows]
+    sums = [row[order].cumsum() for row, order in zip(rows, orders, strict=True)]
+    true = [sums[i][list(orders[i]).index(labels[i])] for i in calibration]
+    aps = np.quantile(np.array(true), level, method="higher")
+    return (
+        float(np.mean([max(1, sum(p >= 1 - lac for p in rows[i])) for i in test])),
+        float(np.mean([max(1, sum(s <= aps for s in sums[i])) for i in test])),
+    )
+
+
+def test_the_paper_mode_rounds_as_single_precision_does(home):
+    # Logits in steps of 1/512, as half precision has them near 1; many options score alike but for rounding.
+    rng = np.random.default_rng(3)
+    logits = (np.round(rng.normal(0, 1.5, (4000, 6)) * 4) / 4 + rng.integers(0, 2, (4000, 6)) / 512).astype(np.float32)
+    run = replace(load(synthetic_run(4000)), probabilities=softmax(logits), log_probabilities=log_softmax(logits))
+    wide = report(run, 100, method="exact", empty="top1")
+    paper = report(run, 100, method="paper", empty="top1")
+    said = in_their_words(logits, run.labels, run.calibration, run.test, 0.1)
+    assert (paper.scores["lac"].mean_set_size, paper.scores["aps"].mean_set_size) == said
+    in_double = in_their_words(logits.astype(np.float64), run.labels, run.calibration, run.test, 0.1)
+    assert said != in_double
+    first = logits[run.test].argmax(axis=1) == run.labels[run.test]  # the authors take the first of equal options
+    assert paper.accuracy == first.mean()
+    assert wide.top_ties.lost <= paper.accuracy <= wide.top_ties.won
+
+
+def test_means_are_taken_in_their_order(home):
+    run = load(synthetic_run(200))
+    made = report(run, 100, method="paper", empty="top1")
+    three = [replace(made, accuracy=share) for share in (0.8, 0.81, 0.802)]
+    assert as_ye_2024(three).accuracy == 100 * np.mean([0.8, 0.81, 0.802])
+    sizes = [made.scores[name].mean_set_size for name in ("lac", "aps")]
+    assert as_ye_2024(three).mean_set_size == (np.mean([sizes[0]] * 3) + np.mean([sizes[1]] * 3)) / 2
+
+
+def test_models_alike_and_unlike_are_pointed_out():
+    rows = [("a", "qa", 0.70, 2.0), ("b", "qa", 0.71, 3.0), ("c", "qa", 0.50, 4.0), ("d", "rc", 0.70, 5.0)]
+    frame = pd.DataFrame(
+        [{"run": m, "model": m, "task": t, "accuracy": acc, "lac_set_size": size, "k": 6} for m, t, acc, size in rows]
+    ).assign(bank="one bank", questions="the same")
+    (pair,) = alike(frame, "lac")
+    assert (pair.surer_model, pair.other_model, pair.sizes) == ("a", "b", (2.0, 3.0))
+    assert (pair.task, pair.bank) == ("qa", "one bank")
+    assert alike(frame.assign(questions=frame["model"]), "lac") == []

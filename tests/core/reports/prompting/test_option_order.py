@@ -1,0 +1,162 @@
+"""Models whose taste for letters is known."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.cli import main
+from core.records import OptionLogits
+from core.reports.evaluation import load
+from core.reports.prompting.option_order import letters_p_value, option_order
+from core.reports.report import report
+from core.runs import store
+from core.runs.execution.execute import execute
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+from core.tasks import bank
+from core.tasks.rotation import reorderings, rotations
+from tests.conftest import synthetic_questions, synthetic_run
+
+N = 60
+
+
+def rotated_run(judge, *, k=6, others=rotations):
+    """A finished run of 60 questions of k − 2 + 2 options, half tested and asked in ``others``; ``judge(question)`` →
+    logits."""
+    questions = synthetic_questions(N, k=k)
+    turned = [other for q in questions[N // 2 :] for other in others(q)]
+    roles = ["calibration"] * (N // 2) + ["test"] * (N // 2) + ["rotation"] * len(turned)
+    everything = [*questions, *turned]
+    spec = RunSpec(model="synthetic", task="qa", rotations=True)
+    folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+    store.write_questions(folder, everything, roles)
+    logits = np.array([judge(q) for q in everything], dtype=np.float32)
+    ids = tuple(q.id for q in everything)
+    store.write_logits(folder, OptionLogits(ids, logits, np.ones(len(ids), dtype=np.float32)))
+    store.update_record(spec.run_id, state="done", ended=time.time())
+    return load(spec.run_id)
+
+
+def taste(option):
+    """What a model thinks of an option's text, wherever it stands."""
+    return float(sum(map(ord, option)) % 97) / 10
+
+
+def test_a_model_that_reads_only_texts_has_no_bias(home):
+    order = option_order(rotated_run(lambda q: [taste(option) for option in q.options]), 100, scores=("lac", "aps"))
+    assert (order.questions, order.orders) == (N // 2, 4)
+    assert order.letter_bias == pytest.approx(0, abs=1e-12)
+    assert order.plurality == 1
+    assert order.changed == 0
+    assert order.letter_p_value == 1
+    assert order.plurality_interval == (1, 1)
+    assert order.changed_interval[0] == 0
+    assert order.letter_intervals["B"] == pytest.approx((order.letter_rates["B"], order.letter_rates["B"]))
+    assert {(s.same, s.overlap) for s in order.sets.values()} == {(1.0, 1.0)}
+
+
+def test_a_model_that_always_says_b(home):
+    order = option_order(rotated_run(lambda q: [0, 9, 0, 0, 0, 0]), 100, scores=("lac",))
+    assert order.letter_rates == {"A": 0.0, "B": 1.0, "C": 0.0, "D": 0.0}
+    # Half of |0 − ¼| · 3 + |1 − ¼|.
+    assert order.letter_bias == pytest.approx(0.75)
+    assert order.plurality == pytest.approx(0.25)
+    assert order.changed == 1
+    assert order.letter_p_value == 0
+
+
+def test_letters_that_are_equally_probable_share_a_choice(home):
+    order = option_order(rotated_run(lambda q: [5, 0, 5, 0, 0, 0]), 100, scores=("lac",))
+    assert order.letter_rates == {"A": 0.5, "B": 0.0, "C": 0.5, "D": 0.0}
+    # Half of |0 − ¼| · 2 + |½ − ¼| · 2. C, the later, is the choice of every order, and so another option in each.
+    assert order.letter_bias == pytest.approx(0.5)
+    assert order.changed == 1
+
+
+def test_sets_by_hand(home):
+    """Every set is {A, B}: turned back it is {0, 1}, {1, 2}, {2, 3}, {3, 0} of the four options."""
+    questions = synthetic_questions(N)
+    truth = {q.id: q.label for q in questions[: N // 2]}
+
+    def judge(q):
+        # Calibration questions put ½ on the truth, so that the LAC threshold is ½, and so is the score of A and of B.
+        places = (truth[q.id], 4) if q.id in truth else (0, 1)
+        return [0.0 if j in places else -99.0 for j in range(6)]
+
+    order = option_order(rotated_run(judge), 100, scores=("lac",))
+    assert order.sets["lac"].same == 0
+    # Of the three rotations two share one of three options with {0, 1}, one shares none.
+    assert order.sets["lac"].overlap == pytest.approx((1 / 3 + 0 + 1 / 3) / 3)
+
+
+def test_all_orders_of_a_model_that_always_says_b(home):
+    order = option_order(rotated_run(lambda q: [0, 9, 0, 0, 0, 0], others=all_orders), 100, scores=("lac",))
+    # Of 24 orders each option stands at B in 6.
+    assert (order.orders, order.plurality, order.changed) == (24, pytest.approx(6 / 24), 1.0)
+    assert order.letter_bias == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("k", "orders"), [(4, 2), (5, 6), (6, 24), (7, 25), (8, 24)])
+def test_all_orders_of_a_model_that_reads_only_texts(home, k, orders):
+    run = rotated_run(lambda q: [taste(option) for option in q.options], k=k, others=all_orders)
+    order = option_order(run, 100, scores=("lac", "aps"))
+    assert (order.questions, order.orders) == (N // 2, orders)
+    assert (order.letter_bias, order.plurality, order.changed) == (pytest.approx(0, abs=1e-12), 1.0, 0.0)
+    assert {(s.same, s.overlap) for s in order.sets.values()} == {(1.0, 1.0)}
+
+
+def all_orders(question):
+    return reorderings(question, seed=3)
+
+
+def test_rotations_are_in_no_split(home):
+    run = rotated_run(lambda q: [taste(option) for option in q.options])
+    assert len(run.calibration) == len(run.test) == N // 2
+    assert not any("@r" in name for name in run.ids[[*run.calibration, *run.test]])
+    assert report(run, 100).n_test == N // 2
+
+
+def test_a_run_in_one_order_has_none(home):
+    run = load(synthetic_run())
+    assert option_order(run, 100, scores=("lac",)) is None
+    assert report(run, 100).to_json()["option_order"] is None
+
+
+def test_a_run_with_rotations_from_the_shell(home, monkeypatch, capsys):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(20))
+    words = ["run", "--model", "fake", "--task", "qa", "--rotations"]
+    assert main(words) == 0
+    assert "10 questions, each in 4 orders of its options: letter bias" in capsys.readouterr().out
+    name = execute(RunSpec(model="fake", task="qa", rotations=True))
+    roles = store.read_questions(name)["role"].to_pylist()
+    assert roles.count("rotation") == 3 * roles.count("test") == 30
+    assert report(load(name), 100).option_order.questions == 10
+
+
+def test_the_test_of_letters_is_hotellings(home):
+    """T² by hand for two letters: with one free deviation it is Student's t squared."""
+    picks = np.array([[2, 0], [1, 1], [2, 0], [0, 2], [2, 0], [1, 1]], dtype=float)
+    t = stats.ttest_1samp(picks[:, 0] - 1, 0)
+    assert letters_p_value(picks) == pytest.approx(t.pvalue)
+    assert letters_p_value(np.repeat(picks, 4, axis=0)) < letters_p_value(picks)
+    assert letters_p_value(np.ones((5, 4))) == 1
+    assert letters_p_value(picks[:1]) == 1
+
+
+def test_an_interval_of_sets_forms_the_threshold_again(home):
+    """With few calibration questions the threshold moves, and with it how often sets stay the same."""
+    rng = np.random.default_rng(0)
+    noise = {}
+
+    def judge(q):
+        at = noise.setdefault(q.id, rng.normal(size=6))
+        return [taste(option) / 3 + e for option, e in zip(q.options, at, strict=True)]
+
+    order = option_order(rotated_run(judge), 200, scores=("lac",)).sets["lac"]
+    assert 0 <= order.same_interval[0] < order.same < order.same_interval[1] <= 1
+    assert 0 <= order.overlap_interval[0] < order.overlap < order.overlap_interval[1] <= 1

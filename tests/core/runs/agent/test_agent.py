@@ -1,0 +1,204 @@
+"""The host agent: alone on its host, hard to kill, and gone without a trace when told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from core.runs import engine, store
+from core.runs.agent import liveness
+from core.runs.agent import worker_process as processes
+from core.runs.agent.file_lock import holder, is_held, take
+from core.runs.agent.worker_process import environment
+from core.runs.devices.slots import Slot, slots
+from core.runs.queue import claims, ledger, reconcile
+from core.runs.store import RunRecord
+from core.settings import ROOT
+from tests.core.runs.conftest import (
+    agent_process,
+    assert_each_question_once,
+    begun,
+    is_in,
+    spec,
+    until,
+    worker_process,
+)
+from tests.processes import living
+
+
+def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "core.runs.agent.host_agent", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_a_second_agent_is_refused_in_one_sentence(engine_home):
+    engine.ensure_agent()
+    first = agent_process().pid
+    second = run_agent()
+    assert second.returncode == 2
+    assert second.stderr.strip() == (
+        f"an agent already lives on this host (process {first}); end it with `kill {first}` first"
+    )
+    engine.ensure_agent()
+    assert agent_process().pid == first
+    agent_process().send_signal(signal.SIGINT)
+    until(lambda: not engine.agent_alive(), "the agent to stop")
+    assert (engine_home / "logs" / f"agent-{liveness.host()}.log").read_text().endswith("stopped\n")
+
+
+def test_when_an_agent_is_killed_its_workers_end_and_the_next_agent_goes_on(engine_home):
+    name = engine.submit(spec())
+    until(begun(name, done=60), "the second chunk")
+    worker = worker_process()
+    agent_process().kill()
+    until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, "the worker to follow")
+    until(lambda: not engine.agent_alive() and not engine.status(name).worker_alive, "all to be gone")
+    now = engine.status(name)
+    assert now.state == "running"
+    assert "no agent lives on this host" in now.message
+    assert engine.submit(spec()) == name  # to ask for it again brings an agent back
+    until(is_in(name, "done"), "the run to be done")
+    assert_each_question_once(name)
+    assert engine.status(name).record.state == "done"
+
+
+def test_an_agent_that_is_stopped_puts_its_run_back(engine_home):
+    name = engine.submit(spec())
+    until(begun(name, done=60), "the second chunk")
+    agent_process().terminate()
+    until(lambda: not engine.agent_alive() and not living(engine_home), "all to be gone")
+    now = engine.status(name)
+    assert (now.state, now.tries, now.progress) == ("queued", 0, None)
+    engine.resume(name)
+    until(is_in(name, "done"), "the run to be done")
+    assert_each_question_once(name)
+
+
+def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine_home):
+    ended = run_agent("--idle-minutes", "0")
+    assert ended.returncode == 0, ended.stderr
+    assert "no run for 0 minutes" in ended.stderr
+    assert not engine.agent_alive()
+    assert living(engine_home) == []
+
+
+def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monkeypatch):
+    monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")
+    ended = run_agent("--idle-minutes", "0")
+    assert ended.returncode == 1
+    assert "no run for 0 minutes" in ended.stderr
+    assert living(engine_home) == []
+
+
+@pytest.mark.parametrize("minutes", ["0.01", "0"])
+def test_workers_go_some_time_after_the_last_run_and_come_back_for_the_next(engine_home, monkeypatch, minutes):
+    monkeypatch.setenv("HEDGE_WARM_MINUTES", minutes)
+    executor = liveness.executor_id("cpu")
+    for seed in (0, 1):
+        run_id = engine.submit(spec(seed=seed, samples=20))
+        until(is_in(run_id, "done"), "the run to be done")
+        until(lambda: not liveness.worker_alive(executor), "its worker to go")
+        assert liveness.agent_alive()
+        assert_each_question_once(run_id)
+
+
+def test_a_run_of_a_slot_that_is_no_more_goes_back_into_the_queue(engine_home, monkeypatch):
+    """A GPU fewer after a restart: what host:gpu7 had begun would be nobody's."""
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"hang_at": 10}')
+    monkeypatch.setattr(reconcile, "UNATTENDED_S", 0.0)
+    name = spec().run_id
+    store.create(RunRecord(spec=spec(), state="queued", created=0.0))
+    ledger.enqueue(name)
+    claims.add(name, needs_gib=0)
+    executor = liveness.executor_id("gpu7")
+    command = [sys.executable, "-m", "core.runs.agent.worker", executor]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, env=environment()) as worker:
+        until(begun(name), "the first question")
+        here = reconcile.Reconciler({liveness.executor_id("gpu0")})
+        assert here.go_over()
+        assert ledger.entries([name])[name].status == ledger.RUNNING  # its worker lives
+        worker.stdin.close()  # as when its agent dies
+        worker.wait()
+        assert engine.status(name).worker == executor
+        assert here.go_over()
+    now = ledger.entries([name])[name]
+    assert (now.status, now.tries) == ("ENQUEUED", 0)
+    assert store.read_record(name).state == "queued"
+
+
+def test_an_agent_whose_home_is_taken_away_ends(engine_home):
+    engine.ensure_agent()
+    liveness.agent_lock().unlink()
+    until(lambda: not living(engine_home), "all to be gone")
+
+
+def test_slots_follow_the_visible_devices(monkeypatch):
+    def with_devices(text):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", text)
+        return slots()
+
+    assert with_devices("") == (Slot("cpu", ""),)
+    assert with_devices("-1") == (Slot("cpu", ""),)
+    assert with_devices("2,3") == (Slot("gpu2", "2"), Slot("gpu3", "3"))
+    assert with_devices("GPU-a1, GPU-b2") == (Slot("gpu0", "GPU-a1"), Slot("gpu1", "GPU-b2"))
+    assert with_devices("0,-1,1") == (Slot("gpu0", "0"),)
+
+
+def test_without_a_list_of_devices_nvidia_smi_is_asked(monkeypatch, tmp_path):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    tool = tmp_path / "nvidia-smi"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert slots() == (Slot("cpu", ""),)
+    tool.write_text("#!/bin/sh\necho 0\necho 1\n")
+    tool.chmod(0o755)
+    assert slots() == (Slot("gpu0", "0"), Slot("gpu1", "1"))
+    tool.write_text("#!/bin/sh\necho 'No devices were found'\nexit 6\n")
+    assert slots() == (Slot("cpu", ""),)
+
+
+def test_a_lock_has_one_holder_and_ends_with_it(tmp_path):
+    path = tmp_path / "folder" / "a.lock"
+    assert not is_held(path)
+    assert holder(path) is None
+    with take(path):
+        assert is_held(path)
+        assert holder(path) == psutil.Process().pid
+        assert take(path, wait_s=0) is None
+    assert not is_held(path)
+    again = take(path, wait_s=0)
+    assert again is not None
+    again.close()
+
+
+def test_another_hosts_agent_lives_as_long_as_its_heart_beats(home):
+    path = liveness.agent_lock("another-host")
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert liveness.any_agent_alive()
+    assert liveness.worker_alive("another-host:gpu0")
+    os.utime(path, (time.time() - 60, time.time() - 60))
+    assert not liveness.any_agent_alive()
+    assert not liveness.worker_alive("another-host:gpu0")
+    assert not liveness.worker_alive("")
+
+
+def test_the_workers_log_is_put_aside_when_it_grows(home, monkeypatch):
+    monkeypatch.setattr(processes, "LARGEST_LOG", 10)
+    with processes.open_log("a.log") as log:
+        log.write(b"0123456789abc")
+    with processes.open_log("a.log") as log:
+        log.write(b"new")
+    folder = home / "logs"
+    assert (folder / "a.log").read_bytes() == b"new"
+    assert (folder / "a.old").read_bytes() == b"0123456789abc"

@@ -1,0 +1,164 @@
+"""Runs of a real model, killed where it hurts, then resumed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from core.errors import InputError, RunError
+from core.reports.evaluation import load
+from core.runs import store
+from core.runs.execution.execute import execute
+from core.runs.spec import RunSpec
+from core.settings import ROOT, settings
+from core.tasks import bank
+from tests.conftest import synthetic_questions
+from tests.core.inference.architectures import VOCABULARY, tiny
+from tests.core.inference.conftest import WORDS, save_tokenizer
+
+N = 120
+
+VICTIM = """
+import os, signal, sys
+from core.runs import execute as module, store
+from core.runs.spec import RunSpec
+from core.tasks import bank
+from tests.conftest import synthetic_questions
+
+bank.load = lambda task: synthetic_questions({n})
+model, where = sys.argv[1:]
+calls = 0
+
+def dying(function, at):
+    def wrapped(*arguments, **options):
+        global calls
+        calls += 1
+        if calls == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **options)
+    return wrapped
+
+if where == "loading":
+    module.load_engine = dying(module.load_engine, 1)
+elif where == "checking":
+    module._Execution._checked = dying(module._Execution._checked, 1)
+elif where == "asking":
+    store.write_questions = dying(store.write_questions, 1)
+elif where == "ending":
+    store.write_record = dying(store.write_record, 4)
+elif where == "scoring":
+    module.Pace.add = dying(module.Pace.add, 2)
+elif where == "writing":
+    store._sync = dying(store._sync, 8)
+elif where == "joining":
+    store.drop_chunks = dying(store.drop_chunks, 1)
+module.execute(RunSpec(model=model, task="qa", shots=2))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "tiny"
+    model = tiny("llama")
+    assert len(WORDS) <= VOCABULARY
+    model.save_pretrained(path)
+    save_tokenizer(path, WORDS)
+    return path
+
+
+@pytest.fixture
+def spec(home, folder, monkeypatch):
+    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(N))
+    torch.set_num_threads(1)
+    return RunSpec(model=str(folder), task="qa", shots=2)
+
+
+def kill(spec, where, home):
+    environment = os.environ | {"HEDGE_HOME": str(home), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    code = VICTIM.replace("{n}", str(N))
+    died = subprocess.run(
+        [sys.executable, "-c", code, spec.model, where], env=environment, cwd=ROOT, timeout=240, check=False
+    )
+    assert died.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("where", ["asking", "loading", "checking", "scoring", "writing", "joining", "ending"])
+def test_killed_and_resumed_equals_uninterrupted(spec, home, tmp_path, monkeypatch, where):
+    kill(spec, where, home)
+    assert store.read_record(spec.run_id).state == "running"
+    with pytest.raises(InputError, match="is running"):
+        load(spec.run_id)
+    execute(spec)
+    resumed = store.read_logits(spec.run_id)
+    questions = (settings().runs / spec.run_id / "questions.parquet").read_bytes()
+    assert not list((settings().runs / spec.run_id).rglob("*.part"))
+    monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "other"))
+    execute(spec)
+    whole = store.read_logits(spec.run_id)
+    assert resumed.ids == whole.ids
+    assert np.abs(resumed.logits - whole.logits).max() <= 1e-6
+    assert (settings().runs / spec.run_id / "questions.parquet").read_bytes() == questions
+
+
+def test_a_full_disk_is_said_and_resumed(spec, monkeypatch):
+    sync, calls = store._sync, []
+
+    def full(path):
+        calls.append(path)
+        if "000001" in path.name:
+            raise OSError(28, "No space left on device")
+        sync(path)
+
+    monkeypatch.setattr(store, "_sync", full)
+    with pytest.raises(RunError, match="the disk is full; free some space, then resume"):
+        execute(spec)
+    folder = settings().runs / spec.run_id
+    assert store.finished_chunks(folder) == [0]
+    assert not list(folder.rglob("*.part"))
+    with pytest.raises(InputError, match="is failed"):
+        load(spec.run_id)
+    monkeypatch.setattr(store, "_sync", sync)
+    execute(spec)
+    assert len(store.read_logits(spec.run_id).ids) == N - 2
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own that holds next to nothing; the tests with it skip where none can be mounted."""
+    if shutil.which("mount") is None or os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", folder], check=False).returncode:
+        pytest.skip("no small disk can be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize("size", ["8k", "16k", "24k", "36k"])
+def test_a_disk_that_is_really_full(spec, small_disk, monkeypatch, tmp_path, size):
+    """From a disk that can't even take run.json's last word to one that lacks the last chunk."""
+    subprocess.run(["mount", "-o", f"remount,size={size}", small_disk], check=True)
+    monkeypatch.setenv("HEDGE_HOME", str(small_disk))
+    with pytest.raises(RunError, match="the disk is full; free some space, then resume the run"):
+        execute(spec)
+    assert not list(small_disk.rglob("logits.parquet"))
+    with pytest.raises(InputError, match=r"is (running|failed|queued)"):
+        load(spec.run_id)
+    subprocess.run(["mount", "-o", "remount,size=4m", small_disk], check=True)
+    execute(spec)
+    resumed = store.read_logits(spec.run_id)
+    monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "other"))
+    execute(spec)
+    whole = store.read_logits(spec.run_id)
+    assert resumed.ids == whole.ids
+    assert np.abs(resumed.logits - whole.logits).max() <= 1e-6

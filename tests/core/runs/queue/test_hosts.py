@@ -1,0 +1,261 @@
+"""Many hosts over one Postgres: agents under different names share the work, and take over from each other."""
+
+from __future__ import annotations
+
+import gc
+import json
+import signal
+import time
+
+import psutil
+import pytest
+
+from core.errors import RunBusyError, RunError, RunLostError
+from core.runs import engine, store
+from core.runs.agent import file_lock, liveness
+from core.runs.queue import claims, database, hosts, ledger
+from core.runs.queue.claims import Claim
+from core.runs.store import RunRecord
+from tests.core.runs.conftest import (
+    agent_of,
+    assert_each_question_once,
+    begun,
+    is_in,
+    spec,
+    until,
+)
+
+
+@pytest.fixture(autouse=True)
+def no_agent_of_this_host(monkeypatch):
+    """The page's own host starts no agent in these tests: the hosts are a and b."""
+    monkeypatch.setattr(engine, "ensure_agent", lambda: None)
+
+
+def tree(agent: psutil.Process) -> list[psutil.Process]:
+    return [agent, *agent.children(recursive=True)]
+
+
+def begins(run_id: str) -> list[str]:
+    """The executors that began a run, in order."""
+    return [line.split(" ", 2)[2].split(" begins")[0] for line in store.read_log(run_id) if " begins: " in line]
+
+
+def test_short_runs_spread_over_two_hosts_and_each_is_done_once(shared_home, monkeypatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1}))
+    names = [engine.submit(spec(seed=seed, samples=10)) for seed in range(12)]
+    with agent_of("a"), agent_of("b"):
+        until(lambda: all(is_in(name, "done")() for name in names), "all runs to be done", within_s=90)
+    executors = [begins(name) for name in names]
+    assert all(len(each) == 1 for each in executors)
+    assert {each[0] for each in executors} == {"a:cpu", "b:cpu"}
+    for name in names:
+        assert_each_question_once(name)
+
+
+def test_a_run_of_a_killed_host_goes_on_at_another(shared_home, monkeypatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 100}))
+    name = engine.submit(spec())
+    with agent_of("a") as a:
+        until(begun(name), "the first question")
+        with agent_of("b"):
+            until(begun(name, done=60), "the second chunk")
+            assert engine.status(name).worker == "a:cpu"
+            with pytest.raises(RunBusyError, match="is at work on a:cpu; wait for it, or cancel it first"):
+                engine.check_free(name)
+            for process in tree(a):
+                process.kill()
+            gone = "Its host a is gone; another goes on"
+            until(lambda: engine.status(name).message.startswith(gone) or len(begins(name)) == 2, "the page")
+            until(lambda: len(begins(name)) == 2, "the other host to begin")
+            engine.check_free(spec(seed=99).run_id)  # nobody is at what there is not
+            until(is_in(name, "done"), "the run to be done")
+    assert begins(name) == ["a:cpu", "b:cpu"]
+    assert_each_question_once(name)
+    assert "goes on after 50 questions" in "\n".join(store.read_log(name))
+
+
+def test_a_host_that_was_cut_off_and_comes_back_writes_nothing_more_of_a_run_it_has_lost(shared_home):
+    name = engine.submit(spec())
+    with agent_of("a") as a:
+        until(begun(name, done=60), "the second chunk")
+        stopped = tree(a)
+        for process in stopped:
+            process.suspend()
+        with agent_of("b"):
+            until(lambda: len(begins(name)) == 2, "the other host to begin")
+            before = len(store.read_log(name))
+            for process in stopped:
+                process.resume()
+            until(is_in(name, "done"), "the run to be done")
+            log = (shared_home / "logs" / "worker-a-cpu.log").read_text
+            until(lambda: "was given to another worker" in log(), "the worker of a to see that it has lost the run")
+            said = store.read_log(name)[before:]
+            assert not [line for line in said if "a:cpu" in line or "cancelled" in line or "failed" in line]
+            # The host that was back takes the next run like any other.
+            others = [engine.submit(spec(seed=seed, samples=60)) for seed in (1, 2)]
+            until(lambda: all(is_in(other, "done")() for other in others), "the next runs")
+            assert {begins(other)[0] for other in others} == {"a:cpu", "b:cpu"}
+    assert begins(name) == ["a:cpu", "b:cpu"]
+    assert_each_question_once(name)
+
+
+def test_a_run_goes_only_where_its_memory_is(shared_home, monkeypatch):
+    """Two hosts, one of whose GPUs is too small; the small run behind the large one does not wait for it."""
+    small, large = ({"HEDGE_TEST_GPUS": json.dumps([gib])} for gib in (16, 80))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    with agent_of("small", **fake_nvml(small)):
+        until(lambda: "small" in hosts.alive(), "its heart")
+        monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1, "needs_gib": 40}))
+        monkeypatch.setattr(engine, "check_fits", lambda spec: None)
+        heavy = engine.submit(spec(samples=10))
+        monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1, "needs_gib": 2}))
+        light = engine.submit(spec(samples=10, seed=1))
+        until(is_in(light, "done"), "the small run")
+        now = engine.status(heavy)
+        assert now.state == "queued"
+        assert "needs about 40.0 GiB, and the largest device" in now.message
+        with agent_of("large", **fake_nvml(large)):
+            until(is_in(heavy, "done"), "the large run")
+    assert begins(heavy) == ["large:gpu0"]
+
+
+def fake_nvml(variables: dict[str, str]) -> dict[str, str]:
+    from tests.core.runs.devices.test_nvml import FAKE
+
+    return variables | {"PYTHONPATH": str(FAKE)}
+
+
+# Of the connections that a killed server leaves, not all are closed by the libraries that opened them.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_database_that_comes_back_has_lost_and_repeated_nothing(shared_home, postgres):
+    name = engine.submit(spec())
+    with agent_of("a"):
+        until(begun(name, done=20), "the first chunk")
+        postgres.kill()
+        begin = time.monotonic()
+        with pytest.raises(RunError, match=r"the run database postgresql://.* can't be used|did not answer"):
+            engine.status(name)
+        assert time.monotonic() - begin < 5
+        postgres.start()
+        until(is_in(name, "done"), "the run to be done")
+    assert begins(name) == ["a:cpu"]
+    assert_each_question_once(name)
+    database.forget()
+    gc.collect()
+
+
+def test_a_claim_changes_hands_once(shared_home):
+    name = spec().run_id
+    claims.add(name, needs_gib=4)
+    claims.add(name, needs_gib=4)
+    assert claims.take("a:gpu0", memory_gib=3.9) is None
+    first = claims.take("a:gpu0", memory_gib=4)
+    assert first == Claim(name, "a:gpu0", 1)
+    assert claims.take("b:gpu0", memory_gib=80) is None
+    first.confirm()
+    assert claims.take_away(first)
+    assert not claims.take_away(first)  # a second host that saw the same
+    with pytest.raises(RunLostError, match="was given to another worker"):
+        first.confirm()
+    second = claims.take("b:gpu0", memory_gib=80)
+    assert second == Claim(name, "b:gpu0", 3)
+    assert claims.places()[name].losses == 1
+    assert not claims.let_go(first, back=False)
+    assert claims.let_go(second, back=False)
+    assert claims.places() == {}
+    # Asked for again, the epoch goes on: what was lost long ago stays lost.
+    claims.add(name, needs_gib=4)
+    again = claims.take("a:gpu0", memory_gib=4)
+    assert again is not None
+    assert again.epoch > first.epoch
+    with pytest.raises(RunLostError):
+        first.confirm()
+
+
+def test_what_has_lost_its_run_writes_no_lasting_file(shared_home):
+    record = RunRecord(spec=spec(), state="running", created=0.0)
+    folder = store.create(record)
+    claims.add(record.run_id, needs_gib=0)
+    claim = claims.take("a:cpu", memory_gib=1)
+    with store.guarded(claim.confirm):
+        store.update_record(record.run_id, message="mine")
+        claims.take_away(claim)
+        with pytest.raises(RunLostError):
+            store.update_record(record.run_id, message="no longer")
+        with pytest.raises(RunLostError):
+            store.write_questions(folder, [], [])
+    assert store.read_record(record.run_id).message == "mine"
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+
+
+def test_a_run_that_loses_three_hosts_is_given_up(shared_home, monkeypatch):
+    from core.runs.queue.reconcile import Reconciler
+
+    name = engine.submit(spec())
+    watcher = Reconciler(frozenset())
+    monkeypatch.setattr(watcher.watch, "dead", lambda counts: {"gone"})
+    for lost in range(1, 4):
+        assert claims.take("gone:cpu", memory_gib=1)
+        assert watcher.watch_hosts() == ([name] if lost < 3 else [])
+    now = engine.status(name)
+    assert (now.state, now.record.state) == ("failed", "failed")
+    assert now.message.startswith("3 hosts were lost while they were at it")
+    assert ledger.entries([name])[name].status == ledger.CANCELLED
+    engine.resume(name)  # a person may insist
+    assert engine.status(name).state == "queued"
+    assert claims.places()[name].losses == 0
+
+
+def test_a_watch_goes_by_what_it_sees_and_not_by_clocks(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(hosts.time, "monotonic", lambda: now[0])
+    watch = hosts.HostWatch()
+
+    def after(seconds, **counts):
+        now[0] += seconds
+        return watch.dead(counts)
+
+    assert after(0, a=1, b=1) == set()
+    assert after(2, a=2, b=1) == set()
+    assert after(2, a=3, b=1) == set()
+    assert after(1, a=4, b=1) == {"b"}
+    assert after(1, a=5, b=2) == set()  # and is back
+    assert after(60, a=5, b=2) == set()  # nobody looked, as when the database was gone
+    assert after(2, a=6, b=2) == set()
+    assert after(2, a=7, b=2) == set()
+    assert after(1, a=8) == set()  # left in good order
+
+
+def test_a_database_of_a_newer_hedge_is_refused_in_one_sentence(shared_home):
+    import sqlalchemy as sa
+
+    from core.runs.queue import tables
+
+    database.prepare()
+    database.transact(lambda connection: connection.execute(sa.update(tables.schema).values(version=99)))
+    database.forget()
+    with pytest.raises(RunError, match=r"made by a newer Hedge \(its schema is 99, this one knows 1\); update Hedge"):
+        engine.submit(spec())
+    assert not (shared_home / "runs").exists()
+
+
+def test_many_hosts_that_come_at_once_make_the_tables_once(shared_home):
+    import subprocess
+    import sys
+
+    from core.settings import ROOT
+
+    code = "from core.runs import database; database.prepare(within_s=60)"
+    started = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(4)]
+    assert [process.wait(60) for process in started] == [0, 0, 0, 0]
+
+
+def test_an_agent_that_is_stopped_says_that_it_has_left(shared_home):
+    with agent_of("a") as agent:
+        until(lambda: hosts.alive() == {"a"}, "its heart to beat")
+        assert liveness.any_agent_alive()
+        assert liveness.worker_alive("a:cpu")
+        agent.send_signal(signal.SIGTERM)
+        until(lambda: not file_lock.is_held(liveness.agent_lock("a")), "the agent to stop")
+        assert hosts.ages() == {}

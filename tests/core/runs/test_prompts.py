@@ -1,0 +1,109 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.cli import main, parser
+from core.commands.runs import specs_of
+from core.errors import InputError
+from core.prompting.strategies import STRATEGIES
+from core.runs import store
+from core.runs.execution.execute import execute
+from core.runs.prompts import Combination, draw_questions, make_prompt, pinned, prompts
+from core.runs.spec import DTYPES, FORMATS, FORMS, MAX_SHOTS, RunSpec
+from core.tasks import bank
+from tests.conftest import synthetic_questions
+
+
+def write(path, n=20, answer=1):
+    rows = [
+        {"question": f"How many legs have {i} cats?", "options": [str(i), str(4 * i), "none"], "label": answer}
+        for i in range(1, n + 1)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return str(path)
+
+
+def test_a_changed_file_is_another_run(home, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    path = write(tmp_path / "mine.jsonl")
+    words = ["run", "--model", "fake", "--task", path, "--json"]
+    names = []
+    for answer in (1, 1, 0):
+        write(tmp_path / "mine.jsonl", answer=answer)
+        assert main(words) == 0
+        names += json.loads(capsys.readouterr().out)["runs"]
+    assert names[0] == names[1] != names[2]
+    assert names[0].startswith("fake-mine-base")
+    assert store.read_record(names[0]).provenance["data"] == {"source": path, "left_out": {}, "alike": 0}
+
+
+def test_a_run_does_not_go_on_with_other_questions(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    spec = pinned(RunSpec(model="fake", task=write(tmp_path / "mine.jsonl")))
+    write(tmp_path / "mine.jsonl", answer=0)
+    with pytest.raises(InputError, match="have changed since this run was asked for"):
+        execute(spec)
+
+
+def test_the_bank_needs_no_fingerprint():
+    spec = RunSpec(model="m", task="qa")
+    assert pinned(spec) is spec
+
+
+@pytest.mark.parametrize("form", ["letters", "cloze"])
+@pytest.mark.parametrize("prompt_format", ["plain", "chat"])
+def test_prompts_are_as_the_spec_says(monkeypatch, form, prompt_format):
+    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(20))
+    spec = RunSpec(model="m", task="qa", form=form, prompt_format=prompt_format, shots=2)
+    drawn = draw_questions(spec)
+    made = prompts(spec, drawn)
+    assert [len(p.text) for p in made] == sorted((len(p.text) for p in made), reverse=True)
+    assert {p.question_id for p in made} == {q.id for q in drawn.scored}
+    assert {bool(p.continuations) for p in made} == {form == "cloze"}
+    assert {p.chat for p in made} == {prompt_format == "chat"}
+    assert make_prompt(spec, drawn.scored[0], ()).text.count("Answer:") == 1
+    assert made[0].text.count("Answer:") == 3
+
+
+@pytest.mark.parametrize("shots", [0, 1, 16])
+def test_shots_up_to_sixteen(monkeypatch, shots):
+    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(40))
+    spec = RunSpec(model="m", task="qa", shots=shots)
+    drawn = draw_questions(spec)
+    assert len(drawn.demonstrations) == shots
+    assert all(p.text.count("Answer:") == shots + 1 for p in prompts(spec, drawn))
+
+
+def some(choices):
+    return st.lists(st.sampled_from(choices), min_size=1, max_size=2, unique=True).map(tuple)
+
+
+@given(
+    st.builds(
+        Combination,
+        models=st.just(("pocket-1m",)),
+        tasks=some(("qa", "rc@hub", "qa@published")),
+        strategies=some(STRATEGIES),
+        dtypes=some(DTYPES),
+        forms=some(FORMS),
+        formats=some(FORMATS),
+        shots=some(range(MAX_SHOTS + 1)),
+        samples=st.none() | st.integers(2, 20_000),
+        rotations=st.booleans(),
+        batch_size=st.none() | st.integers(1, 64),
+        seed=st.integers(0, 2**31 - 1),
+        calibration_share=st.floats(0.1, 0.9),
+    )
+)
+def test_the_page_and_the_command_line_ask_for_the_same(asked):
+    said = specs_of(parser().parse_args(["run", *asked.words()]))
+    assert said == asked.specs()
+    assert {spec.batch_size for spec in said} == {asked.batch_size}
+    product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats, asked.shots)
+    assert len({spec.run_id for spec in said}) == len(said)
+    expected = 1
+    for choices in product:
+        expected *= len(choices)
+    assert len(said) == expected

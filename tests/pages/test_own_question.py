@@ -1,0 +1,262 @@
+"""A question of one's own on the page: a real desk, a fake model, and nothing typed that is lost."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.records import DONT_KNOW, NONE_OF_ABOVE
+from core.reports import evaluation
+from core.reports.one_question import asked, bench
+from core.runs import store
+from core.runs.answering import answers, client
+from core.runs.execution.execute import execute
+from core.runs.spec import RunSpec
+from tests.conftest import synthetic_run
+from tests.core.runs.answering.conftest import fake_home  # noqa: F401
+from tests.core.runs.conftest import until
+from tests.pages.conftest import Open, said
+from tests.pages.test_one_question import sent
+
+
+@pytest.fixture
+def run_id(fake_home: Path) -> str:  # noqa: F811
+    """A finished run of the fake model, of the bank's questions."""
+    return execute(RunSpec(model="fake", task="qa", samples=40))
+
+
+def fill(app: AppTest, question: str, options: str, *, context: str = "", extra: bool | None = True) -> AppTest:
+    app.text_area(key="own_question").set_value(question)
+    app.text_area(key="own_options").set_value(options)
+    app.text_area(key="own_context").set_value(context)
+    if extra is not None:
+        app.toggle(key="own_extra").set_value(extra)
+    return next(button for button in app.button if button.label == "Ask").click().run()
+
+
+def answered(app: AppTest) -> AppTest:
+    """The page once the answer is there."""
+    name = app.query_params["answer"]
+    until(lambda: client.state(name).ended, "the answer")
+    return app.run()
+
+
+def kept(app: AppTest) -> tuple[Any, ...]:
+    return tuple(app.text_area(key=f"own_{name}").value for name in ("question", "options", "context"))
+
+
+def test_without_a_run_that_calibrates_it_says_so(open_page: Open):
+    app = open_page("one_question", ask="own")
+    assert not app.exception
+    assert "A set needs the calibration of a finished run" in said(app)
+
+
+def test_a_typed_question_gets_its_set_by_the_runs_calibration(open_page: Open, run_id: str):
+    app = open_page("one_question", ask="own", run=run_id, alpha="150")
+    assert not app.exception
+    assert "The run's questions have 6 options: 4 of their own and these 2" in said(app)
+    app = answered(fill(app, "What is the capital of France?", "Paris\nLondon\n\n Rome \nBerlin\n"))
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    answer = answers.read(app.query_params["answer"])
+    assert answer.options == ("Paris", "London", "Rome", "Berlin", DONT_KNOW, NONE_OF_ABOVE)
+    data = sent(app, "question")
+    by = bench(evaluation.load(run_id))
+    probabilities, found = asked(by, answer.logits)
+    assert data["truth"] == -1
+    assert data["alpha"] == 150
+    assert [one["counts"] for one in data["scores"]] == [one.counts.tolist() for one in found]
+    assert app.dataframe[0].value["probability"].tolist() == probabilities.tolist()
+    assert "answered in" in said(app)
+    assert app.code[0].value == answer.prompt
+    # The link alone brings it back, question and all.
+    again = open_page("one_question", **{name: app.query_params[name] for name in ("ask", "run", "alpha", "answer")})
+    assert sent(again, "question")["scores"] == data["scores"]
+    assert kept(again) == ("What is the capital of France?", "Paris\nLondon\nRome\nBerlin", "")
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "says"),
+    [
+        ("What?", "one", "A question needs at least 2 options, a line each; there is 1."),
+        ("What?", "\n".join(f"option {i}" for i in range(27)), "At most 10 options can be asked, there are 27"),
+        ("", "x\ny", "The question is empty; type one."),
+        ("x" * 100_000, "x\ny", "The question has 100,000 characters, of which at most 10,000 can be asked"),
+        ("What?", "x\ny\nx", "Options 1 and 3 are both “x”; give every option once."),
+        ("What?", f"x\n{DONT_KNOW}", "which is added already"),
+    ],
+)
+def test_what_can_not_be_asked_is_one_sentence_and_nothing_is_lost(
+    open_page: Open, run_id: str, question: str, options: str, says: str
+):
+    app = fill(open_page("one_question", ask="own", run=run_id), question, options, context="a context")
+    assert not app.exception
+    assert len(app.error) == 1
+    assert says in said(app)
+    assert kept(app) == (question, options, "a context")
+    assert "answer" not in app.query_params
+
+
+def test_markup_stays_text(open_page: Open, run_id: str):
+    nasty = "<script>alert(1)</script> ![x](http://e.vil/x.png) :red[x] $y$"
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), nasty, f"{nasty}\nb\nc\nd", context=nasty))
+    assert not app.exception
+    assert "\\<script\\>" in app.subheader[0].value
+    assert app.text[0].value == nasty
+    assert sent(app, "question")["options"][0] == nasty
+
+
+def test_another_number_of_options_is_out_of_the_guarantee(open_page: Open, run_id: str):
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny", extra=False))
+    assert not app.exception
+    assert "This question has 2 options and the calibrated ones have 6, so the guarantee says nothing of it" in said(
+        app
+    )
+    assert "4 of their own and these 2" in said(app)
+    assert len(sent(app, "question")["options"]) == 2
+
+
+def test_another_models_calibration_is_out_of_the_guarantee(open_page: Open, run_id: str):
+    other = synthetic_run(60, model="somebody")
+    app = open_page("one_question", ask="own", run=run_id)
+    app.selectbox(key="own_run").set_value(other)
+    app = answered(fill(app, "What?", "x\ny\nz\nw"))
+    assert not app.exception
+    assert "The run calibrated somebody, not the model that answered" in said(app)
+
+
+def test_the_models_own_runs_come_first(open_page: Open, run_id: str):
+    synthetic_run(60, model="later")
+    app = open_page("one_question", ask="own", run=run_id)
+    assert app.selectbox(key="own_model").value == "fake"
+    assert app.selectbox(key="own_run").value == run_id
+    assert app.selectbox(key="own_run").options[0].startswith("fake")
+    app.selectbox(key="own_model").set_value("later").run()
+    assert app.selectbox(key="own_run").value.startswith("later")
+
+
+def test_a_cloze_run_offers_no_letters(open_page: Open, fake_home: Path):  # noqa: F811
+    run_id = execute(RunSpec(model="fake", task="qa", samples=40, form="cloze"))
+    app = open_page("one_question", ask="own", run=run_id)
+    assert app.toggle(key="own_extra").disabled
+    assert "The run's questions have 4 options of their own, and nothing added" in said(app)
+    app = answered(fill(app, "What?", "x\ny\nz\nw", extra=None))
+    assert not app.exception
+    assert answers.read(app.query_params["answer"]).options == ("x", "y", "z", "w")
+    assert not app.warning
+
+
+def test_a_model_that_can_not_be_loaded_is_one_sentence(open_page: Open, run_id: str, tmp_path: Path):
+    gone = str(tmp_path / "no-model")
+    app = open_page("one_question", ask="own", run=synthetic_run(60, model=gone))
+    assert app.selectbox(key="own_model").value == gone
+    app = answered(fill(app, "What?", "x\ny\nz\nw"))
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "There is no folder" in said(app)
+    assert kept(app) == ("What?", "x\ny\nz\nw", "")
+
+
+def test_how_far_it_is_shows_and_can_be_stopped(open_page: Open, run_id: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"load_ms": 60000}')
+    app = fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw")
+    name = app.query_params["answer"]
+    until(lambda: client.state(name).stage == "loading", "the model to load")
+    app.run()
+    assert "Loading the model" in said(app)
+    next(button for button in app.button if button.label == "Stop").click().run()
+    app = answered(app)
+    assert "Stopped." in said(app)
+    assert kept(app) == ("What?", "x\ny\nz\nw", "")
+
+
+def test_a_reload_finds_the_answer_on_its_way(open_page: Open, run_id: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"load_ms": 60000}')
+    app = fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw")
+    name = app.query_params["answer"]
+    until(lambda: client.state(name).stage == "loading", "the model to load")
+    again = open_page("one_question", ask="own", run=run_id, answer=name)
+    assert not again.exception
+    assert "Loading the model" in said(again)
+    client.stop(name)
+
+
+def test_links_to_what_is_gone_say_so(open_page: Open, run_id: str):
+    for name in ("0" * 16, "../../etc/passwd", "nonsense"):
+        app = open_page("one_question", ask="own", run=run_id, answer=name)
+        assert not app.exception
+        assert len(app.error) == 1
+        assert "ask the question again" in said(app)
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw"))
+    other = execute(RunSpec(model="fake", task="qa", samples=50))
+    shutil.rmtree(store.folder_of(run_id))
+    app = open_page("one_question", ask="own", run=other, answer=app.query_params["answer"])
+    assert not app.exception
+    assert "The run that calibrated this answer can't be read" in said(app)
+
+
+def test_a_link_to_an_older_answer_leaves_a_draft_alone(open_page: Open, run_id: str):
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), "The first?", "x\ny\nz\nw"))
+    first = app.query_params["answer"]
+    app = answered(fill(app, "The second?", "x\ny\nz\nw"))
+    app.query_params["answer"] = first  # as the way back in the browser does
+    assert kept(app.run())[0] == "The first?"  # nothing was typed since the second was asked
+    app.text_area(key="own_question").set_value("A draft")
+    next(button for button in app.button if button.label == "Ask").click().run()
+    app.text_area(key="own_question").set_value("Another draft")
+    app.text_area(key="own_options").set_value("")
+    next(button for button in app.button if button.label == "Ask").click().run()
+    app.query_params["answer"] = first
+    assert kept(app.run())[0] == "Another draft"
+
+
+def test_the_form_keeps_the_question_that_was_asked_last(open_page: Open, run_id: str):
+    app = open_page("one_question", ask="own", run=run_id)
+    for question, options, context in (
+        ("The first?", "a\nb\nc\nd", "one"),
+        ("The second?", "e\nf\ng\nh", "two"),
+        ("The third?", "i\nj\nk\nl", ""),
+    ):
+        app = fill(app, question, options, context=context)
+        assert kept(app) == (question, options, context)
+        app = answered(app)
+        assert app.subheader[0].value == question
+        assert kept(app) == (question, options, context)
+
+
+def test_a_message_that_crosses_the_click_does_not_lose_the_question(open_page: Open, run_id: str):
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), "The first?", "x\ny\nz\nw"))
+    before = app.query_params["answer"]
+    app = fill(app, "The second?", "x\ny\nz\nw")
+    asked_for = app.query_params["answer"]
+    app.query_params["answer"] = before  # what a browser still sends that has not heard of the new address
+    app.run()
+    assert app.query_params["answer"] == asked_for != before
+    assert app.subheader[0].value == "The second?"
+    app.run()
+    app.query_params["answer"] = before  # and now it is a way back
+    assert app.run().subheader[0].value == "The first?"
+
+
+def test_the_calibrating_run_is_part_of_the_link(open_page: Open, run_id: str):
+    other = execute(RunSpec(model="fake", task="qa", samples=50))
+    app = open_page("one_question", ask="own", run=run_id)
+    assert app.selectbox(key="own_run").value == run_id
+    app.selectbox(key="own_run").set_value(other).run()
+    assert app.query_params["run"] == other
+
+
+def test_an_answer_that_is_not_as_recorded_is_told(open_page: Open, run_id: str):
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw"))
+    answer = answers.read(app.query_params["answer"])
+    answers.write(replace(answer, recorded_difference=0.4, dropped=2, letter_mass=0.1))
+    app.run()
+    assert "differ by 0.4 in log-probability from what the run recorded" in said(app)
+    assert "2 examples were left out" in said(app)
+    assert "Only 10% of the next word's probability fell on the letters" in said(app)

@@ -1,0 +1,65 @@
+"""The reader computes what transformers computes, and its gradients lead the same way."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn.functional import cosine_similarity
+from transformers import LlamaForCausalLM
+
+from pocket_world.begin import begin
+from pocket_world.reader import read
+from pocket_world.recipes import RECIPES
+from pocket_world.train import new_config
+
+
+@pytest.fixture
+def small(tokenizer) -> LlamaForCausalLM:
+    torch.manual_seed(5)
+    made = LlamaForCausalLM(new_config(RECIPES["pocket-1m"], tokenizer))
+    begin(made)
+    # A model that writes little hides what its heads read.
+    for layer in made.model.layers:
+        layer.self_attn.o_proj.weight.data *= 10
+        layer.mlp.down_proj.weight.data *= 10
+    return made
+
+
+def test_states_are_those_of_transformers(small: LlamaForCausalLM, tokenizer) -> None:
+    tokens = torch.randint(0, len(tokenizer), (3, 45))
+    with torch.no_grad():
+        expected = small.model(tokens).last_hidden_state
+        found = read(small, tokens)
+    assert found.dtype == torch.float32
+    assert cosine_similarity(found, expected, dim=-1).min() > 0.999
+    assert (found - expected).abs().max() < 0.12
+
+
+def test_states_of_a_shipped_model(model, tokenizer) -> None:
+    tokens = torch.tensor([tokenizer.encode("Question: What is the capital of France?\nA. Rome\nB. Paris\nAnswer:")])
+    with torch.no_grad():
+        states = model.model(tokens).last_hidden_state
+        assert cosine_similarity(read(model, tokens), states, dim=-1).min() > 0.99
+
+
+def test_no_row_sees_its_future(small: LlamaForCausalLM) -> None:
+    tokens = torch.randint(0, 500, (2, 20))
+    changed = tokens.clone()
+    changed[:, 12:] += 1
+    with torch.no_grad():
+        before, after = read(small, tokens), read(small, changed)
+    torch.testing.assert_close(before[:, :12], after[:, :12])
+    assert not torch.allclose(before[:, 12:], after[:, 12:])
+
+
+def test_gradients_are_those_of_transformers(small: LlamaForCausalLM) -> None:
+    tokens = torch.randint(0, 500, (2, 20))
+    aim = torch.randn(2, 20, small.config.hidden_size)
+    found = {}
+    for name, states in (("own", read(small, tokens)), ("theirs", small.model(tokens).last_hidden_state)):
+        small.zero_grad()
+        (states * aim).sum().backward()
+        found[name] = {key: weights.grad.clone() for key, weights in small.named_parameters()}
+    for key, gradient in found["theirs"].items():
+        alike = cosine_similarity(found["own"][key].flatten(), gradient.flatten(), dim=0)
+        assert alike > 0.98, (key, alike)

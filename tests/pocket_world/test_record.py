@@ -1,0 +1,95 @@
+"""The recorded runs are what the shipped models answer to the shipped bank."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from core.errors import InputError
+from core.inference.engine_factory import load_engine
+from core.perplexity import choices, conversations
+from core.perplexity.scoring import Scorer
+from core.runs.execution import perplexity_run
+from core.runs.prompts import draw_questions, prompts
+from core.runs.spec import RunSpec
+from core.tasks import bank
+from pocket_world.record import FOLDER, record, recorded_specs
+
+
+def spec_of(folder: Path) -> RunSpec:
+    return RunSpec.from_json(json.loads((folder / "run.json").read_text(encoding="utf-8"))["spec"])
+
+
+RUNS = [folder for folder in sorted(FOLDER.iterdir()) if spec_of(folder).answers]
+OF_WORDS = [folder for folder in sorted(FOLDER.iterdir()) if not spec_of(folder).answers]
+
+
+def test_there_are_some() -> None:
+    assert {spec_of(folder).model for folder in RUNS} >= {"pocket-1m"}
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) <= 25 * 2**20
+
+
+@pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
+def test_a_recorded_run_is_of_the_questions_that_ship(folder: Path) -> None:
+    spec = spec_of(folder)
+    assert spec.run_id == folder.name
+    kept = json.loads((folder / "run.json").read_text(encoding="utf-8"))["provenance"]["data_fingerprint"]
+    assert kept == bank.fingerprint(draw_questions(spec).questions)
+
+
+@pytest.mark.parametrize("folder", [f for f in RUNS if spec_of(f).strategy == "base"], ids=lambda folder: folder.name)
+def test_it_comes_out_the_same(folder: Path) -> None:
+    """Thirty of its questions are asked again; probabilities differ by less than 1e-4 in float32.
+
+    A bfloat16 logit of 16 to 32 comes in steps of an eighth, and processors round differently: one step moves a
+    probability by up to 0.031, and two are let pass.
+    """
+    spec = spec_of(folder)
+    kept = pq.read_table(folder / "logits.parquet").to_pydict()
+    recorded = dict(zip(kept["id"], kept["logits"], strict=True))
+    asked = random.Random(folder.name).sample(prompts(spec, draw_questions(spec)), 30)
+    engine = load_engine(spec.model, dtype=spec.dtype, batch_size=None)
+    engine.prepare(asked)
+    tolerance = 1e-4 if spec.dtype == "float32" else 6.5e-2
+    for batch in engine.score(asked):
+        for name, logits in zip(batch.ids, batch.logits, strict=True):
+            np.testing.assert_allclose(softmax(logits), softmax(recorded[name]), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("folder", OF_WORDS, ids=lambda folder: folder.name)
+def test_words_are_of_what_ships_and_come_out_the_same(folder: Path) -> None:
+    spec = spec_of(folder)
+    assert spec.run_id == folder.name
+    request = perplexity_run.read_request(spec)
+    assert set(request.conversations) == set(conversations.bundled())
+    assert request.choices == choices.read(choices.BUNDLED)
+    part = next(request.parts())
+    scorer = Scorer.load(spec.model, dtype=spec.dtype)
+    first = scorer.lay_out([part], mode=request.mode)[0][0]
+    (found,) = scorer.score(replace(part, windows=part.windows[:1]), [first], tell=lambda tokens: None)
+    recorded = perplexity_run.read(folder.name).messages[part.prompt.digest, part.source][0]
+    assert found.pieces == recorded.pieces
+    np.testing.assert_allclose(found.losses, recorded.losses, rtol=0, atol=1e-3)
+
+
+def softmax(values) -> np.ndarray:
+    raised = np.exp(np.asarray(values, dtype=np.float64) - np.max(values))
+    return raised / raised.sum()
+
+
+def test_specs() -> None:
+    specs = recorded_specs("pocket-1m")
+    assert len(specs) == len({spec.run_id for spec in specs}) == 31
+    assert sum(spec.form == "cloze" for spec in specs) == 1
+    assert sum(spec.dtype == "bfloat16" for spec in specs) == 15
+
+
+def test_an_unknown_task_is_not_recorded(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="arc"):
+        record("pocket-1m", tasks=["arc"], folder=tmp_path)
