@@ -32,7 +32,6 @@ from app.charts.figure import Figure
 from app.charts.overview import accuracy_against_size
 from app.charts.tasks import task_labels
 from core.conformal.alpha import thousandths
-from core.conformal.scores import SCORES
 from core.errors import HedgeError
 from core.exchange.writing import write
 from core.reports import frames
@@ -212,7 +211,8 @@ KINDS: dict[str, Callable[[Drawing], bytes]] = {"svg": svg, "png": png, "html": 
 
 def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
-    from app.components.alpha_lab import GLOSSES, SCRIPT, lab_view
+    from app.components.alpha_lab import SCRIPT, lab_view
+    from app.components.shared.score_table import score_table
     from app.components.shared.scripts import LIVE_CSS, bundle
     from app.state import View
 
@@ -223,11 +223,6 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
             for run in runs
         ]
     )
-    scores = [
-        {"name": key, "title": of.title, "gloss": GLOSSES[key], "sentence": of.sentence}
-        | {"formula": of.formula, "source": of.source}
-        for key, of in SCORES.items()
-    ]
     labs = []
     for run, name in zip(runs, names, strict=True):
         tables = frames.lab_tables(run)
@@ -236,7 +231,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
                 **{key: _columns(value) if isinstance(value, pa.Table) else value for key, value in tables.items()},
                 "version": run.run_id,
                 "name": name,
-                "scores": scores,
+                "scores": score_table(),
                 "view": lab_view(View()) | {"alpha": asked.alpha, "empty": asked.empty},
                 "revision": 0,
             }

@@ -317,10 +317,10 @@ def strata_sizes(run: Evaluation, own: IntArray, by: str) -> tuple[dict[str, int
 
 
 def tuning_note(name: str, tuned: Tuned) -> str:
-    """What a reader has to know of a score's parameters (rule 9)."""
+    """How a score's parameters were chosen, for a reader of its figures."""
     free = tuned.parameters.free_ranks
     values = f"λ {tuned.parameters.weight:g}"
-    if name == "raps":
+    if "free_ranks" in SCORES[name].parameters:
         values += f" after {free} free rank{'s' if free != 1 else ''}"
     if len(tuned.rows) == 0:
         return f"Not tuned: {values} are defaults, because there are too few calibration questions to set some aside."

@@ -22,6 +22,7 @@ SCRIPTS = ROOT / "app" / "components"
 ARITHMETIC = (
     "shared/random_numbers.js",
     "shared/scores.js",
+    *(f"shared/scores/{path.name}" for path in sorted((SCRIPTS / "shared" / "scores").glob("*.js"))),
     "shared/sets.js",
     "shared/coverage_distributions.js",
     "alpha_lab/splits.js",
@@ -35,12 +36,12 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
     here = Path(__file__).parent
     passed = passed_tests([here / name for name in TESTS], HEDGE_GOLDEN=str(path), HEDGE_SCRIPTS=str(SCRIPTS))
     looks = sum(len(case.views) for case in golden.CASES.values())
-    # A test for each look and for each score on it, three more of arithmetic, those of laws and of looks.
+    # A test for each look and for each score on it, four more of arithmetic, those of laws and of looks.
     laws = len(re.findall(r"^test\(", (here / "coverage_distributions.test.mjs").read_text(), re.MULTILINE)) + len(
         golden.BAND_SIZES
     )
     refusals = len(re.findall(r"^test\(", (here / "looks.test.mjs").read_text(), re.MULTILINE))
-    assert passed == looks * (1 + len(golden.SCORE_NAMES)) + 3 + laws + refusals
+    assert passed == looks * (1 + len(golden.SCORE_NAMES)) + 4 + laws + refusals
 
 
 @pytest.mark.parametrize(
