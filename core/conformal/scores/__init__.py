@@ -52,16 +52,26 @@ def score_named(name: str) -> Score:
     return SCORES[name]
 
 
-def score(name: str, probabilities: FloatArray, *, seed: int = 0, parameters: Parameters = UNTUNED) -> FloatArray:
+def score(
+    name: str,
+    probabilities: FloatArray,
+    *,
+    seed: int = 0,
+    parameters: Parameters = UNTUNED,
+    places: IntArray | None = None,
+) -> FloatArray:
     """The named score of every option, (n, k).
 
     A randomised one takes a frozen number for each row, drawn with ``seed`` (:mod:`core.conformal.draws`), so that
-    sets nest in alpha; score all rows of a run at once, so that a row keeps its number whatever the split.
+    sets nest in alpha; score all rows of a run at once, so that a row keeps its number whatever the split. Rows with
+    the same number in ``places`` (n,) share theirs; without ``places`` each row has its own.
 
     Raises :class:`InputError` for an unknown name.
     """
     chosen = score_named(name)
-    u = uniforms(np.arange(len(probabilities)), seed=seed) if chosen.randomised else None
+    if places is None:
+        places = np.arange(len(probabilities))
+    u = uniforms(places, seed=seed) if chosen.randomised else None
     return chosen.function(probabilities, u=u, parameters=parameters)
 
 
