@@ -89,9 +89,9 @@ def split_options(context: Tokens, wholes: Sequence[Tokens]) -> TokenRow:
     option's.
 
     >>> split_options((1, 2, 3), [(1, 2, 3, 4), (1, 2, 9, 5)])
-    Row(context=(1, 2), options=((3, 4), (9, 5)))
+    TokenRow(context=(1, 2), options=((3, 4), (9, 5)))
     >>> split_options((1, 2, 3), [(1, 2, 8, 4), (1, 2, 8, 5, 6)])
-    Row(context=(1, 2, 8), options=((4,), (5, 6)))
+    TokenRow(context=(1, 2, 8), options=((4,), (5, 6)))
     """
     shared = min(common_prefix(wholes), len(context))
     return TokenRow(wholes[0][:shared], tuple(whole[shared:] for whole in wholes))
