@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_the_overview_equals_the_reports(home: Path):
     ids = [synthetic_run(seed=i, model=f"model-{i}", n=150) for i in range(2)]
-    for alpha, score in zip((1, 100, 333, 999, 250, 90, 500), SCORE_NAMES, strict=True):
+    for alpha, score in zip(itertools.cycle((1, 100, 333, 999)), SCORE_NAMES, strict=False):
         table, problems = data.overview(data.runs(), alpha, score)
         assert problems == ()
         shown = dict.fromkeys((*DEFAULT_SCORES, score))
