@@ -317,7 +317,7 @@ def strata_sizes(run: Evaluation, own: IntArray, by: str) -> tuple[dict[str, int
 
 
 def tuning_note(name: str, tuned: Tuned) -> str:
-    """What a reader has to know of a score's parameters (rule 9)."""
+    """How a score's parameters were chosen, as a note for the reader."""
     free = tuned.parameters.free_ranks
     values = f"λ {tuned.parameters.weight:g}"
     if name == "raps":

@@ -1,7 +1,7 @@
 """Which questions a run uses, and for what: demonstrations, calibration, test.
 
 Demonstrations are in no split, and questions that say the same stay on one side of it: a question that
-calibrates the threshold and is then tested would lend the test what it knows (rule 10).
+calibrates the threshold and is then tested would make the test too favourable.
 """
 
 from __future__ import annotations
