@@ -1,4 +1,4 @@
-"""Two runs question by question, and what can be said of their difference.
+"""Two runs compared question by question, and tests of their difference.
 
 Both runs are paired on the questions that they share, told by their identity (:mod:`core.tasks.identity`): the same
 text and answers, whatever the order of the options and the bank they are in. A difference is the second run's figure
@@ -30,7 +30,7 @@ from core.reports.scored_sets import form
 from core.runs import banks, store
 
 FEWEST = 10
-"""Questions that two runs must share."""
+"""The fewest questions that two runs must share."""
 RESAMPLES = 2000
 TESTS = {
     "accuracy": "McNemar, exact",
