@@ -1,4 +1,4 @@
-"""A run that came from elsewhere, whole in memory, and how it is put into the store."""
+"""An imported run, whole in memory, and how it is written to the store."""
 
 from __future__ import annotations
 
