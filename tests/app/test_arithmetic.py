@@ -14,6 +14,7 @@ from app.components.alpha_lab import shift
 from app.components.calibration import temperature
 from app.components.one_question import option_bars
 from app.components.shared.scripts import bundle, scripts
+from core.conformal.scores import SCORES
 from core.settings import ROOT
 from tests.app import golden
 from tests.app.javascript import node, passed_tests
@@ -66,6 +67,14 @@ def test_the_arithmetic_knows_no_page():
     for name in ARITHMETIC:
         text = (SCRIPTS / name).read_text(encoding="utf-8")
         assert not re.search(r"\b(document|window|HTMLElement)\b", text), name
+
+
+def test_a_score_is_made_of_what_both_languages_round_alike():
+    for name in SCORES:
+        text = (SCRIPTS / "shared" / "scores" / f"{name.replace('-', '_')}.js").read_text(encoding="utf-8")
+        assert "only + - * / and square roots, in rank order" in text, name
+        assert set(re.findall(r"Math\.(\w+)", text)) <= {"max", "min", "abs", "floor", "sqrt"}, name
+        assert "**" not in text, name
 
 
 def test_no_line_begins_with_a_per_cent_sign():
