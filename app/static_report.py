@@ -218,9 +218,9 @@ KINDS: dict[str, Callable[[Drawing], bytes]] = {"svg": svg, "png": png, "html": 
 def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
     from app.components.alpha_lab import SCRIPT, lab_view
-    from app.components.shared.score_table import score_table
     from app.components.shared.scripts import LIVE_CSS, bundle
     from app.state import View
+    from core.conformal.scores.table import score_table
 
     rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
     names = unique(

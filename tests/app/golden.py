@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from app.components.shared.score_table import score_table
 from core.conformal.alpha import ALPHAS
 from core.conformal.coverage import (
     beta_band,
@@ -31,6 +30,7 @@ from core.conformal.probabilities import top_options
 from core.conformal.published import scores_for
 from core.conformal.redraw import PROCEDURES, redraw
 from core.conformal.scores import SCORE_NAMES, SCORES, Parameters, true_scores
+from core.conformal.scores.table import score_table
 from core.conformal.sets import EMPTY_POLICIES
 from core.conformal.tuning import tune
 from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray, FloatArray, IntArray, OptionLogits, Question

@@ -17,9 +17,9 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.components.shared.score_table import score_table
 from app.components.shared.scripts import LIVE_CSS, bundle
 from app.state import LAB_NAMES, View
+from core.conformal.scores.table import score_table
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "alpha_lab.js"

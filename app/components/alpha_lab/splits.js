@@ -11,7 +11,7 @@ const OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 // `p` has k options a question, `own` is 1 where the run itself calibrates, `extra` the places of E and F. `places` are
 // the rows of the run's file, where the pool leaves some out; random numbers belong to them. `scores` is the table of
-// app/components/shared/score_table.py.
+// core/conformal/scores/table.py.
 export function makePool({ k, p, labels, groups, groupNames, clusters, own, extra = [], seed, places = null, scores = [] }) {
   return {
     k, p, labels, groups, groupNames, clusters, own, extra, seed, places: places ?? labels.map((_, i) => i), dropped: null,

@@ -1,5 +1,5 @@
 // Every score that the browser computes. Titles, texts, parameters and tuning grids come from Python's table with the
-// data (app/components/shared/score_table.py); here stand the functions alone.
+// data (core/conformal/scores/table.py); here stand the functions alone.
 
 import { lacScore } from "./scores/lac.js";
 import { apsScore } from "./scores/aps.js";
