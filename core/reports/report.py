@@ -32,6 +32,7 @@ from core.reports.prompting.option_order import OptionOrder, option_order
 from core.reports.scored_sets import FormedSets, form, true_letters
 
 DEFAULT_SCORES = ("lac", "aps")
+
 ONE_WITHIN_ROUNDING = 1e-9
 LISTED = 4
 CLOZE_NOTE = (
@@ -40,6 +41,15 @@ CLOZE_NOTE = (
 )
 NORMALISED_NOTE = "Probabilities are a softmax over scores of the options' texts: {}."
 RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc takes the most."
+
+
+def shown_with(score: str) -> tuple[str, str]:
+    """The scores of a figure that compares: ``score`` and the one it is shown beside, LAC, or APS beside LAC itself.
+
+    >>> shown_with("raps"), shown_with("lac")
+    (('raps', 'lac'), ('lac', 'aps'))
+    """
+    return score, "aps" if score == "lac" else "lac"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +212,7 @@ def report(
         ece_luck=ece.bias or 0.0,
         letter_rates=dict(zip(run.letters, top_shares(probabilities).mean(axis=0).tolist(), strict=True)),
         scores={name: _score_report(run, name, alpha, method=method, empty=empty, by=by) for name in scores},
-        option_order=option_order(run, alpha, scores=tuple(name for name in scores if not SCORES[name].tuned)),
+        option_order=option_order(run, alpha, scores=tuple(scores)),
         notes=_run_notes(run, infinite, method),
     )
 
@@ -320,7 +330,7 @@ def tuning_note(name: str, tuned: Tuned) -> str:
     """How a score's parameters were chosen, as a note for the reader."""
     free = tuned.parameters.free_ranks
     values = f"λ {tuned.parameters.weight:g}"
-    if name == "raps":
+    if "free_ranks" in SCORES[name].parameters:
         values += f" after {free} free rank{'s' if free != 1 else ''}"
     if len(tuned.rows) == 0:
         return f"Not tuned: {values} are defaults, because there are too few calibration questions to set some aside."

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from core.conformal.scores import SCORE_NAMES
 from core.records import LETTERS
 from core.reports import evaluation
 from core.reports.one_question import OptionPValues, asked, bench, standings
@@ -198,7 +199,7 @@ def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: s
     bars = Bars(page).ready()
     scores = page.locator(".scores-table tbody tr")
     runs = page.locator(".runs-table tbody tr")
-    expect(scores).to_have_count(7)
+    expect(scores).to_have_count(len(SCORE_NAMES))
     expect(runs).to_have_count(2)
     run = evaluation.load(first)
     by = bench(run)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from core.conformal.mondrian import class_members, coverage_by_stratum, group_members, least_covered_p_value
-from core.conformal.scores import lac_scores, true_scores
+from core.conformal.scores import true_scores
+from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from core.conformal import shift
 from core.conformal.probabilities import softmax
-from core.conformal.scores import lac_scores, true_scores
+from core.conformal.scores import true_scores
+from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 

@@ -3,9 +3,10 @@ import pytest
 
 from core.conformal.draws import TUNING, first_part
 from core.conformal.probabilities import softmax
-from core.conformal.scores import Parameters, score, true_scores
+from core.conformal.scores import SCORES, Parameters, score, true_scores
+from core.conformal.scores.record import WEIGHTS
 from core.conformal.threshold import exact
-from core.conformal.tuning import FREE_RANKS, WEIGHTS, tune
+from core.conformal.tuning import tune
 from core.errors import InputError
 
 
@@ -90,7 +91,7 @@ def test_one_half_gives_the_thresholds_and_the_other_alone_the_sizes(problem, na
         first, second = rows[half], np.setdiff1d(tuned.rows, rows[half])
         assert len(first) == len(second) == 40
         sizes = {}
-        for parameters in (Parameters(weight, free) for weight in WEIGHTS for free in FREE_RANKS[name]):
+        for parameters in SCORES[name].grid:
             limit = exact(true_scores(score(name, p[first], parameters=parameters), labels[first]), 100)
             sizes[parameters] = (score(name, p[second], parameters=parameters) <= limit).sum()
         assert tuned.parameters == min(sizes, key=sizes.get)  # the first of equal ones
