@@ -3,7 +3,7 @@ import js from "@eslint/js";
 import globals from "globals";
 
 export default [
-  { ignores: ["node_modules/", ".hedge/", ".venv/", "docs/site/"] },
+  { ignores: ["node_modules/", ".hedge/", ".venv/", "site/"] },
   js.configs.recommended,
   {
     rules: {

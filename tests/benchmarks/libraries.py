@@ -59,7 +59,7 @@ def compare_muon() -> None:
 
 
 def _trained(make: Callable[[list[torch.nn.Parameter]], Any], start: torch.Tensor) -> tuple[float, torch.Tensor, float]:
-    """The first step's relative error against float64, the weights after 200 steps, and the processor time of a step."""
+    """The first step's relative error against float64, the weights after 200 steps, and the processor time a step."""
     weights = torch.nn.Parameter(start.clone())
     optimizer, numbers, error = make([weights]), torch.Generator().manual_seed(1), 0.0
     began = time.process_time()
