@@ -21,6 +21,12 @@ from mkdocs.structure.pages import Page  # noqa: E402
 from app.navigation import PAGES, PageEntry  # noqa: E402
 from docs import command_line, formulas, run_folder  # noqa: E402
 
+
+def changes() -> str:
+    """The changelog as it stands in the repository."""
+    return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
 GENERATED = {
     "formulas/scores.md": ("Scores", formulas.scores),
     "formulas/coverage.md": ("Thresholds and coverage", formulas.coverage),
@@ -28,6 +34,7 @@ GENERATED = {
     "formulas/juries.md": ("Juries", formulas.juries),
     "run-folder.md": ("The run folder", run_folder.page),
     "command-line.md": ("Command line", command_line.page),
+    "changes.md": ("Changes", changes),
 }
 """Each generated page: its file, its name in the menu and what writes it."""
 
