@@ -87,11 +87,15 @@ def _chosen() -> None:
     state.change(runs=",".join(st.session_state[RUNS_KEY]) or NO_RUNS)
 
 
+def _choose_latest() -> None:
+    state.change(runs="")
+
+
 def _none_chosen(what: str, latest: int) -> None:
     """What an emptied choice says, with the one click that fills it again."""
     st.info(f"No run is chosen. {what} would be here: choose at least one run above.")
     said = "Show the latest run" if latest == 1 else f"Show the latest {latest} runs"
-    st.button(said, key=LATEST_KEY, on_click=lambda: state.change(runs=""))
+    st.button(said, key=LATEST_KEY, on_click=_choose_latest)
 
 
 def asked_of(view: View) -> SetRule:

@@ -72,7 +72,7 @@ def _form() -> None:
             if not base:
                 raise InputError("choose a base model, which answers the questions")
             spec = PathSpec(
-                base=base, jurors=names, questions=str(questions), samples=int(samples), steps=int(steps), dtype=dtype
+                base=base, jurors=names, questions=str(questions), samples=samples, steps=int(steps), dtype=dtype
             )
             jury_job.launch(spec)
 

@@ -180,7 +180,7 @@ def _agreement(record: JuryRecord, pairwise: bool) -> None:
 
 def _measured(pair: Pairwise) -> dict[str, float]:
     """Each measure of two jurors, with the ends of its interval."""
-    ends = {}
+    ends: dict[str, float] = {}
     for name in charts.PAIR_MEASURES:
         of: Estimate = getattr(pair, name)
         ends |= {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
