@@ -18,6 +18,7 @@ from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, SelfCh
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine
 from core.inference.models import resolve
+from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.records import OptionLogits, Prompt
 from core.runs import banks, store
 from core.runs.agent import liveness
@@ -293,8 +294,8 @@ def _in_words(error: Exception) -> str:
         return "the disk is full; free some space, then resume the run"
     if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return f"{error.filename} can't be written; make it writable, or set HEDGE_HOME to another folder"
-    if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
-        return "memory ran out; choose a smaller model, or float16 or bfloat16"
+    if is_out_of_memory(error):
+        return out_of_memory()
     return f"the run stopped with {type(error).__name__}: {str(error)[:300]}; its log has the details"
 
 
