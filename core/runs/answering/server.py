@@ -194,8 +194,9 @@ class AnsweringServer:
                 worker = self._living_worker()
             except OSError as error:
                 self._fail(job, f"no process can be started ({error.strerror}); free some memory and ask again")
-            if job.progress.ended:  # it could not be started, or somebody has just stopped the question
-                return
+            is_over = job.progress.ended  # it could not be started, or somebody has just stopped the question
+        if is_over:
+            return
         try:
             worker.connection.send(job.question)
             while not job.progress.ended:
