@@ -27,6 +27,7 @@ from core.runs.execution import perplexity_run
 from core.runs.execution.eta import Pace
 from core.runs.execution.progress import Asked, Teller, Told
 from core.runs.execution.unconditional import score_bare, write_answers
+from core.runs.juries import jury_pipeline
 from core.runs.prompts import draw_questions, load_data, make_prompt, prompts
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -73,7 +74,7 @@ def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) ->
             if spec.answers:
                 _Execution(spec, folder, teller).run()
             else:
-                _end(spec, folder, "done", "", **perplexity_run.perform(spec, folder, teller))
+                _end(spec, folder, "done", "", **_perform(spec, folder, teller))
         except (RunCancelled, KeyboardInterrupt):
             _end(spec, folder, "cancelled", "Cancelled; resume it to go on with what is missing.")
             raise RunCancelled(f"run {spec.run_id} was cancelled; `resume` goes on with what is missing") from None
@@ -89,6 +90,15 @@ def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) ->
     return spec.run_id
 
 
+def _perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
+    """Do a run of another kind; returns what ``run.json`` says of it."""
+    if spec.makes_jury:
+        from core.runs.juries import jury_stages  # which brings pandas along
+
+        return jury_stages.perform(spec, folder, teller)
+    return perplexity_run.perform(spec, folder, teller)
+
+
 def preflight(spec: RunSpec) -> None:
     """Find out, before anything is written, whether the run can begin.
 
@@ -97,6 +107,8 @@ def preflight(spec: RunSpec) -> None:
     """
     if spec.answers:
         draw_questions(spec)
+    elif spec.makes_jury:
+        jury_pipeline.of_run(spec)
     else:
         perplexity_run.read_request(spec)
     resolve(spec.model)

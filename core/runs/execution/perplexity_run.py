@@ -77,8 +77,8 @@ class Measured:
 def read(run_id: str) -> Measured:
     """A run that has ended well; :class:`InputError` for any other."""
     record = store.read_record(run_id)
-    if record.spec.answers:
-        raise InputError(f"run {record.run_id} answers questions; it holds no losses of words")
+    if not record.spec.measures_perplexity:
+        raise InputError(f"run {record.run_id} holds no losses of words; the Perplexity page launches runs that do")
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; figures are shown when it has ended well")
     table = store.read_table(store.folder_of(run_id) / FILE)
