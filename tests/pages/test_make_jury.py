@@ -74,3 +74,18 @@ def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
     app = opened(open_page)
     assert "its process ended before the run did" in said(app).lower()
     assert "Go on" in [button.label for button in app.button]
+
+
+def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_page: Open) -> None:
+    """Every page that lists runs opens with one of a jury among them; the others take it for none of theirs."""
+    spec = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
+    jury_pipeline.create(spec)
+    run = spec.run_spec
+    record = store.RunRecord(spec=run, state="done", created=1.0, started=2.0, ended=3.0)
+    store.write_record(store.create(record), replace(record, provenance={"jury": "some-jury"}))
+    for page in ("new_run", "alpha_lab", "compare", "perplexity", "one_question", "prompting", "jury", "data"):
+        app = open_page(page)
+        assert not app.exception, page
+        assert run.run_id not in said(app), page
+    links = [link.proto.label for link in opened(open_page).get("page_link")]
+    assert "Open it on the Jury page" in links

@@ -12,10 +12,11 @@ import pytest
 from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
 from core.inference.generation import Generator
+from core.reports import evaluation
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.agent.file_lock import take
-from core.runs.execution import memory_estimate
+from core.runs.execution import memory_estimate, perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.juries import jury_job, jury_pipeline, jury_store
 from core.runs.juries.jury_pipeline import PathSpec
@@ -69,6 +70,12 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     state = jury_job.read_state(path_id)
     assert (state.state, state.jury) == ("done", jury_id)
     assert made(SPEC) == jury_id
+    # It is no run of answers nor of perplexity, and says so where it is taken for one.
+    run_id = SPEC.run_spec.run_id
+    with pytest.raises(InputError, match="made a jury and has no answers of its own; the Jury page shows it"):
+        evaluation.load(run_id)
+    with pytest.raises(InputError, match="made a jury; it holds no losses of words"):
+        perplexity_run.read(run_id)
 
 
 @pytest.mark.parametrize(
