@@ -107,7 +107,7 @@ def test_what_the_page_process_imports_loads_no_torch():
     code = (
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
         "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
-        "core.runs.answering.client, core.runs.answering.answers, core.reports.one_question, core.reports.tokens, "
+        "core.runs.answering.client, core.runs.answering.server, core.reports.one_question, core.reports.tokens, "
         "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
         "core.runs.juries.jury_job, core.reports.jury, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
