@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.calibration import recalibration
+from core.calibration.binary import Isotonic
 from core.calibration.metrics import accuracy, log_losses, negative_log_likelihood
 from core.calibration.recalibration import METHODS, fit, tempered
 from core.conformal.probabilities import check_probabilities, log, log_softmax, softmax, top_options
@@ -76,7 +77,7 @@ def test_a_truth_of_probability_0_stays_infinitely_costly(method):
 
 
 def test_a_row_of_zeros_keeps_its_probabilities():
-    nothing = recalibration.Isotonic(((np.array([0.0, 1.0]), np.zeros(2)),) * 2)
+    nothing = recalibration.IsotonicScaling((Isotonic(np.array([0.0, 1.0]), np.zeros(2)),) * 2)
     assert softmax(nothing.logits(np.log([[0.3, 0.7]]))) == pytest.approx(np.array([[0.3, 0.7]]), abs=1e-15)
 
 

@@ -10,9 +10,10 @@ from sklearn.calibration import _SigmoidCalibration as SigmoidCalibration
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
+from core.calibration.binary import Isotonic, Sigmoid
 from core.errors import InputError
-from core.jury.confidence import CONFIDENCES, confidence
-from core.jury.fitting import Isotonic, Platt, log_odds, logistic
+from core.jury.confidence import CONFIDENCES, confidence, log_odds
+from core.logistic import logistic
 from tests.core.jury.verdicts import jury, seeded_jury
 
 
@@ -45,7 +46,7 @@ def test_platt_is_that_of_scikit_learn() -> None:
     judged = seeded_jury(300)
     odds = log_odds(judged.p_true[:, 0], judged.p_false[:, 0])
     rival = SigmoidCalibration().fit(odds, judged.labels)
-    np.testing.assert_allclose(Platt.fit(odds, judged.labels)(odds), rival.predict(odds), atol=1e-5)
+    np.testing.assert_allclose(Sigmoid.fit(odds, judged.labels)(odds), rival.predict(odds), atol=1e-5)
 
 
 def test_isotonic_is_that_of_scikit_learn() -> None:
@@ -66,7 +67,7 @@ def test_logistic_is_that_of_scikit_learn() -> None:
 
 def test_what_can_be_told_apart_by_a_line_still_has_a_fit() -> None:
     odds, labels = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True])
-    found = Platt.fit(odds, labels)(np.array([-3.0, 0.0, 3.0]))
+    found = Sigmoid.fit(odds, labels)(np.array([-3.0, 0.0, 3.0]))
     assert 0 < found[0] < 0.5 < found[2] < 1
 
 
