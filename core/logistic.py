@@ -14,7 +14,7 @@ from core.records import FloatArray
 STEPS = 100
 CLOSE = 1e-14
 """Newton's method stops where a step lessens the loss by this share of it or less."""
-SMALLEST_STEP = 1e-10
+SMALLEST_STEP = 1e-18
 
 
 def logistic(
@@ -30,6 +30,7 @@ def logistic(
     fixed = np.zeros(len(x)) if offset is None else offset
     ridge = np.diag([penalty] * features.shape[1] + [0.0])
     w = np.zeros(x.shape[1])
+    w[-1] = -fixed.mean()  # where the curvature is not lost to rounding
     loss = _loss(x @ w + fixed, targets, w, ridge)
     for _ in range(STEPS):
         p = expit(x @ w + fixed)
