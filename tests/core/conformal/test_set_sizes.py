@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from core.conformal.probabilities import softmax
 from core.conformal.scores import score, true_scores
@@ -256,3 +257,219 @@ def test_paired_thresholds_lie_around_the_runs_own():
     places = differences._paired_places((side, side), 100, 0)
     assert places[0].mean() == pytest.approx(136, abs=0.25)
     assert np.array_equal(*places)
+
+
+# ---------------------------------------------------------------- the parts, by hand or against loops over questions
+
+
+def test_published_thresholds_lie_as_far_from_every_rank_as_from_their_own():
+    own = np.arange(1, 10) / 10  # rank 5 of 9 at alpha .5: level 5/9, numpy's place 8 · 5/9 = 4.444
+    bluq = by_rank.thresholds_by_rank(own[::-1], 500, method="bluq")
+    assert bluq == pytest.approx([0.1 + 0.1 * min(8, 4 / 9 + j) for j in range(10)])
+    paper = by_rank.thresholds_by_rank(own, 500, method="paper")  # the next whole place, 5
+    assert paper == pytest.approx([0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9])
+    # Beyond n the level is cut off at 1: the largest score at the last rank, one place less at each before.
+    assert by_rank.thresholds_by_rank(own, 50, method="bluq") == pytest.approx([*own, 0.9])
+    assert by_rank.thresholds_by_rank(own, 500).tolist() == [*own, np.inf]
+
+
+def test_uacc_by_hand():
+    assert by_rank.uacc(0.6, 1.5, 4) == pytest.approx(0.8)  # .6 · 2 / 1.5
+    found = by_rank.uacc(np.array([1.3, -0.2, 0.5]), np.array([1.0, 1.0, 0.0]), 9)
+    assert found[:2].tolist() == [3.0, 0.0]  # an accuracy beyond 0 or 1 is none
+    assert np.isnan(found[2])
+
+
+def test_sizes_at_thresholds_by_hand():
+    scores = np.array([[0.1, 0.4, 0.9], [0.7, 0.8, 0.9]])
+    assert by_rank.sizes_at(scores, np.array([[0.4], [0.8], [0.05]])).tolist() == [[2, 0], [2, 2], [0, 0]]
+    assert by_rank.sizes_at(scores, np.array([[0.4], [0.05]]), empty="top1").tolist() == [[2, 1], [1, 1]]
+    # The last option has a threshold of its own, the second of two.
+    strata = np.array([[0, 0, 1], [0, 0, 1]])
+    assert by_rank.sizes_at(scores, np.array([[0.05, 0.9], [0.7, 0.1]]), strata).tolist() == [[1, 1], [2, 1]]
+    with pytest.raises(InputError, match="allow, top1"):
+        by_rank.sizes_at(scores, np.array([[0.4]]), empty="fill")
+
+
+def test_the_weights_of_ranks_are_the_beta_laws():
+    """At n = 4 and alpha .4 the rank is 3: U ~ Beta(3, 2), and J is the whole number nearest to 5U, 1 to 5."""
+    of = resampling.luck(4, 400)
+    assert of.rank == 3
+    law = stats.beta(3, 2)
+    weights = dict(zip((of.first + np.arange(len(of.weights))).tolist(), of.weights, strict=True))
+    for j in range(6):
+        assert weights[j] == pytest.approx(law.cdf((j + 0.5) / 5) - law.cdf((j - 0.5) / 5)), j
+    assert sum(weights.values()) == pytest.approx(1)
+    assert of.first < 0
+    assert max(weights) > 6  # the weights reach six standard deviations, cut off at 1 and n + 1 by those who use them
+    with pytest.raises(ValueError, match="read-only"):
+        of.weights[0] = 1
+    assert resampling.luck(4, 199) is None  # ⌈5 · .801⌉ = 5 of 4
+    assert resampling.luck(4, 200).rank == 4
+    with pytest.raises(InputError, match="1 to 999"):
+        resampling.luck(4, 1000)
+
+
+def test_redrawn_ranks_are_the_beta_laws_quantiles():
+    levels = (np.arange(2000) + 0.5) / 2000
+    assert resampling.drawn_ranks(19, 18) == pytest.approx(20 * stats.beta.ppf(levels, 18, 2))
+    of = resampling.luck(19, 100)
+    assert of.rank == 18
+    places = resampling.redrawn_places(19, 100, 0.5)
+    assert places == pytest.approx(np.clip(18 + 0.5 * (20 * stats.beta.ppf(levels, 18, 2) - 18), 1, 20))
+    assert resampling.redrawn_places(19, 100, 3.0).max() == 20  # no threshold beyond the endless one
+    assert resampling.redrawn_places(3, 990, 9.0).min() == 1  # nor below the smallest score
+    assert resampling.redrawn_places(19, 49, 0.5).tolist() == [20.0] * 2000
+    for made in (places, resampling.drawn_ranks(19, 18), resampling.shuffle(0)):
+        with pytest.raises(ValueError, match="read-only"):
+            made[0] = 1
+
+
+def test_noise_has_its_covariance_and_stays_the_same_in_every_version():
+    wanted = np.array([[4.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    found = resampling.normal_noise(wanted)
+    assert found.mean(axis=0) == pytest.approx([0, 0, 0], abs=1e-9)
+    assert np.cov(found.T) == pytest.approx(wanted, abs=0.1)
+    assert found[:, 2] == pytest.approx(np.zeros(2000), abs=1e-12)
+    # Two columns that are one: rounding makes a variance of their difference, which is taken for none.
+    same = resampling.normal_noise(np.ones((2, 2)))
+    assert np.array_equal(same[:, 0], same[:, 1]) or same[:, 0] == pytest.approx(same[:, 1], abs=1e-12)
+    assert resampling.shuffle(0)[:5].tolist() == [1311, 1369, 1252, 1216, 1150]
+    assert resampling.shuffle(3)[:5].tolist() == [71, 1709, 814, 1452, 1139]
+    assert sorted(resampling.shuffle(3)) == list(range(2000))
+    assert resampling._normals(1)[:, 0] == pytest.approx(stats.norm.ppf((resampling.shuffle(0) + 0.5) / 2000))
+
+
+def test_the_expected_size_is_the_weighted_mean_between_whole_places():
+    """s̃ at a place between two ranks lies on the line between theirs; beyond n + 1 all ranks are n + 1."""
+    n, of = 30, resampling.luck(30, 200)
+    assert of.rank == 25
+    sizes = np.sqrt(np.arange(1, n + 2))
+
+    def at(k: int) -> float:
+        ranks = k + of.first - of.rank + np.arange(len(of.weights))
+        return sum(w * sizes[min(max(j, 1), n + 1) - 1] for w, j in zip(of.weights, ranks.tolist(), strict=True))
+
+    found = resampling.expected_sizes(sizes, n, 200, np.array([20.25, 25.0, 30.5]))
+    assert found == pytest.approx([0.75 * at(20) + 0.25 * at(21), at(25), (at(30) + at(31)) / 2])
+    assert resampling.expected_sizes(sizes, n, 10, np.array([3.0, 4.0])).tolist() == [sizes[-1]] * 2
+
+
+def test_a_jump_is_more_than_half_of_the_change_over_the_luck():
+    n, of = 200, resampling.luck(200, 100)
+    ranks = np.arange(1, n + 2)[None, :]
+    inside = resampling.drawn_ranks(n, of.rank)[[50, 1949]]
+    low, high = int(np.floor(inside[0])), int(np.ceil(inside[1]))
+
+    def of_one_step(at: int, share: float) -> float:
+        """A size that changes by ``share`` of its change at one rank, and by the rest between two others."""
+        steps = np.array([[at], [low + 3], [low + 5]])
+        return resampling.shrinkage([share, (1 - share) / 2, (1 - share) / 2] @ (ranks > steps), n, of)
+
+    assert of_one_step(181, 0.52) == 1.35
+    assert of_one_step(181, 0.49) == of.shrink
+    # A jump outside of the middle 95 % of redrawn thresholds is no part of the luck; at its ends it is.
+    assert of_one_step(low, 0.9) == of_one_step(high - 1, 0.9) == 1.35
+    assert of_one_step(high + 1, 0.9) == of.shrink
+    assert resampling.shrinkage(np.ones(n + 1), n, None) == 1
+    assert resampling.shrinkage(np.ones(n + 1), n, of) == of.shrink
+
+
+def ends(resampled) -> tuple[float, float]:
+    return tuple(np.quantile(resampled, [0.025, 0.975]).tolist())
+
+
+@pytest.mark.parametrize("empty", ["allow", "top1"])
+def test_the_luck_of_the_test_draw_is_that_of_the_sets_and_answers(empty):
+    """The covariance of size and rightness from the formed sets themselves, question by question."""
+    own, asked, right = scored(120, 80, seed=7, name="lac")
+    alpha = 450  # where some sets are empty
+    sizes = (asked <= threshold(own, alpha)).sum(axis=1)
+    assert (sizes == 0).any()
+    sizes = np.maximum(sizes, 1) if empty == "top1" else sizes
+    noise = resampling.normal_noise(np.cov(np.stack([sizes, right])) / 80)
+    of = curve(own, asked, right, alpha=alpha, empty=empty)
+    places = resampling.redrawn_places(120, alpha, resampling.shrinkage(of.size, 120, resampling.luck(120, alpha)))
+    drawn = np.clip(resampling.expected_sizes(of.size, 120, alpha, places) + noise[:, 0], 0, 4)
+    found = intervals.intervals(of, alpha)
+    assert found.mean_set_size.ends == pytest.approx(ends(drawn))
+    assert found.uacc.ends == pytest.approx(ends(np.clip(right.mean() + noise[:, 1], 0, 1) * 2 / drawn))
+
+
+def test_each_stratum_redraws_its_threshold_among_its_own_scores():
+    own, asked, right = scored(90, 60, seed=8)
+    codes, of_options = np.arange(90) % 3, np.tile([0, 1, 2, 2], (60, 1))
+    own[codes == 2] = own[codes == 2][:1]  # ties, and only 30 questions each
+    found = intervals.strata_intervals(own, asked, right, Strata(codes, of_options), 100, options=4)
+    of = resampling.luck(30, 100)
+    limits = []
+    for code in range(3):
+        mine = np.sort(own[codes == code])
+        places = resampling.redrawn_places(30, 100, of.shrink)[resampling.shuffle(16 + code)]
+        limits.append([np.inf if place >= 30.5 else np.interp(place, np.arange(1, 31), mine) for place in places])
+    limits = np.array(limits)
+    drawn = np.array([(asked <= limits[of_options[0], r]).sum(axis=1).mean() for r in range(2000)])
+    shown = np.array([threshold(own[codes == code], 100) for code in range(3)])[of_options[0]]
+    sizes = (asked <= shown).sum(axis=1)
+    noise = resampling.normal_noise(np.cov(np.stack([sizes, right])) / 60)
+    expected = np.clip(drawn + noise[:, 0], 0, 4)
+    assert found.mean_set_size.value == pytest.approx(sizes.mean())
+    assert found.mean_set_size.ends == pytest.approx(ends(expected))
+    assert found.uacc.ends == pytest.approx(ends(np.clip(right.mean() + noise[:, 1], 0, 1) * 2 / expected))
+    filled = intervals.strata_intervals(own, asked + 2, right, Strata(codes, of_options), 300, options=4, empty="top1")
+    assert filled.mean_set_size.value == 1
+
+
+def test_one_test_question_has_no_noise_of_its_own():
+    own, asked, right = scored(90, 1, seed=8)
+    one = Strata(np.zeros(90, dtype=np.int64), np.zeros((1, 4), dtype=np.int64))
+    for found in (
+        intervals.strata_intervals(own, asked, right, one, 100, options=4),
+        intervals.intervals(curve(own, asked, right), 100),
+        differences.difference_intervals(*[PairedRun(own, np.array([]), asked, right, 4)] * 2, 100),
+    ):
+        assert np.isfinite([found.mean_set_size.value, *found.mean_set_size.ends]).all()
+
+
+def test_an_interval_that_would_leave_its_figure_out_ends_at_it():
+    resampled = np.linspace(1.0, 2.0, 2000)
+    assert intervals.quantile_interval(1.5, resampled) == Estimate(1.5, 1.025, 1.975)
+    assert intervals.quantile_interval(3.0, resampled) == Estimate(3.0, 1.025, 3.0)
+    assert intervals.quantile_interval(0.5, resampled) == Estimate(0.5, 0.5, 1.975)
+    some = np.where(np.arange(2000) < 1000, np.nan, resampled)  # where every set of a resample is empty
+    assert intervals.quantile_interval(1.9, some).ends == pytest.approx((1.5 + 0.0125, 2 - 0.0125), abs=1e-3)
+    nothing = intervals.quantile_interval(np.nan, resampled)
+    assert np.isnan([nothing.value, *nothing.ends]).all()
+
+
+@pytest.mark.parametrize("alone", [0, 25])
+def test_paired_thresholds_are_those_of_redrawing_questions_by_loops(alone):
+    """The same questions are drawn for both runs, and n + 1 of them with one whose score is endless."""
+    rng, n = np.random.default_rng([5, 0xB007]), 40 + alone
+    scores = [np.random.default_rng(i).random(n) for i in (1, 2)]
+    sides = tuple(PairedRun(s[:40], s[40:], np.zeros((1, 2)), np.ones(1), 2) for s in scores)
+    places = differences._paired_places(sides, 100, 5)
+    of = resampling.luck(n, 100)
+    drawn = rng.integers(0, 41, (2000, 41), dtype=np.int32)
+    near = np.clip(of.first + np.arange(len(of.weights)), 1, n + 1)
+    for side, (found, values) in enumerate(zip(places, scores, strict=True)):
+        ranks = np.append(stats.rankdata(values[:40]) if not alone else stats.rankdata(values)[:40], n + 1)
+        others = stats.rankdata(values)[40:][rng.integers(0, max(alone, 1), (2000, alone), dtype=np.int32)]
+        for r in range(0, 2000, 97):
+            rising = np.sort(np.concatenate([ranks[drawn[r]], others[r]]))
+            at = of.rank + of.weights @ (rising[near - 1] - (near * (n + 1) / (n + 2) + 0.5))
+            assert found[r] == pytest.approx(min(max(at, 1), n + 1)), (side, r)
+
+
+def test_a_run_of_too_few_questions_has_full_sets_in_every_resample():
+    own, asked, right = scored(40, 30)
+    few = PairedRun(own[:5], np.array([]), asked, right, 4)  # rank ⌈6 · .9⌉ = 6 of 5
+    assert differences._paired_places((few, few), 100, 0)[0].tolist() == [6.0] * 2000
+    many = PairedRun(own[:5], own[5:], asked, right, 4)
+    found = differences.difference_intervals(many, few, 100)
+    assert found.mean_set_size.value == pytest.approx(4 - (asked <= threshold(own, 100)).sum() / 30)
+    assert found.uacc.value == pytest.approx(
+        right.mean() / 2 - right.mean() * 2 / (asked <= threshold(own, 100)).sum() * 30
+    )
+    with pytest.raises(InputError, match="1 to 999"):
+        differences.difference_intervals(many, few, 0)
