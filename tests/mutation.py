@@ -27,10 +27,11 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
@@ -163,11 +164,10 @@ class Mutants:
             for number, item in enumerate(session.items):
                 hits.clear()
                 begun = time.process_time()
-                passed = _passes(item)
-                seconds.append(time.process_time() - begun)
+                passed = _passes(item, session.items[number + 1] if number + 1 < len(session.items) else None)
+                seconds.append(time.process_time() - begun if passed else float("inf"))
                 if not passed:
-                    print(f"{item.nodeid} fails without any mutant", flush=True)
-                    os._exit(1)
+                    print(f"left out, as it fails without any mutant: {item.nodeid}", flush=True)
                 for name in hits:
                     found.setdefault(name, []).append(number)
             with os.fdopen(writer, "w") as out:
@@ -185,11 +185,12 @@ class Mutants:
         self, session: pytest.Session, module: Module, name: str, reached: dict[str, list[int]], seconds: list[float]
     ) -> bool:
         tests = reached.get(f"{module.name}.{name.rpartition('__mutmut_')[0]}", [])
+        items = [session.items[i] for i in tests]
         child = os.fork()
         if not child:
             os.environ["MUTANT_UNDER_TEST"] = f"{module.name}.{name}"
             with suppress(BaseException):
-                os._exit(0 if all(_passes(session.items[i]) for i in tests) else 1)
+                os._exit(0 if all(_passes(*pair) for pair in pairwise([*items, None])) else 1)
             os._exit(1)
         limit = 10 + 20 * sum(seconds[i] for i in tests)
         handle = os.pidfd_open(child)
@@ -212,10 +213,23 @@ def _quickest(numbers: list[int], seconds: list[float], most: float) -> list[int
     return [i for i, so_far in zip(rising, together, strict=True) if so_far <= most]
 
 
-def _passes(item: pytest.Item) -> bool:
-    from _pytest.runner import runtestprotocol
-
-    return not any(report.failed for report in runtestprotocol(item, log=False, nextitem=None))
+def _passes(item: pytest.Item, following: pytest.Item | None = None) -> bool:
+    """Run a test without pytest's reports, which take longer than most tests; a warning is an error here too."""
+    state = item.session._setupstate
+    item._initrequest()  # type: ignore[attr-defined]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            state.setup(item)
+            item.runtest()
+    except pytest.skip.Exception:
+        return True
+    except BaseException:
+        return False
+    finally:
+        with suppress(BaseException):
+            state.teardown_exact(following)
+    return True
 
 
 def main() -> None:
@@ -246,11 +260,14 @@ def main() -> None:
         arguments = [
             "-q",
             "-s",
+            "--assert=plain",
             "--override-ini=addopts=--import-mode=importlib --doctest-modules",
             "-p",
             "no:cacheprovider",
             "-p",
             "no:xdist",
+            "-m",
+            "not simulation",
         ]
         raise SystemExit(pytest.main([*arguments, *rooms, *tests], plugins=[Mutants(made, asked.only, asked.seconds)]))
 

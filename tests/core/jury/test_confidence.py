@@ -96,3 +96,33 @@ def test_a_verdict_that_is_mostly_wrong_has_a_confidence_below_half() -> None:
     calibration = jury(p, p[:, 0] < 0.5)  # the first juror is always wrong
     found = confidence("platt", calibration, jury(np.array([[0.95, 0.5], [0.05, 0.5]]), np.ones(2)))
     assert (found[:, 0] < 0.1).all()
+
+
+def test_log_odds_by_hand() -> None:
+    found = log_odds(np.array([0.8, 0.0, 1.0]), np.array([0.2, 1.0, 0.0]))
+    assert found.tolist() == pytest.approx([np.log(4), np.log(1e-8), -np.log(1e-8)])
+
+
+def test_fitted_confidences_are_of_the_verdict() -> None:
+    """Of a verdict False it is the probability of False, by the juror's own fit."""
+    judged = seeded_jury(80, 2, seed=6)
+    calibration, asked = judged.rows(np.arange(50)), judged.rows(np.arange(50, 80))
+    assert not asked.verdicts.all(axis=0).any()
+    for juror in range(2):
+        odds = [log_odds(of.p_true[:, juror], of.p_false[:, juror]) for of in (calibration, asked)]
+        fits = {
+            "platt": Sigmoid.fit(odds[0], calibration.labels)(odds[1]),
+            "isotonic": Isotonic.fit(calibration.p_true[:, juror], calibration.labels)(asked.p_true[:, juror]),
+            "raw": asked.p_true[:, juror],
+        }
+        for name, true in fits.items():
+            expected = np.where(asked.verdicts[:, juror], true, 1 - true)
+            assert confidence(name, calibration, asked)[:, juror] == pytest.approx(expected), name
+
+
+def test_a_probability_at_a_quantile_is_not_above_it() -> None:
+    # 98 scores of .3 and one of .7. At ε = .01 the level is ⌈100 · .99⌉ / 99 = 1, the largest; numpy's place is
+    # 98 · 98/99 = 97.01 at ε = .02, still the largest, and 98 · 97/99 = 96.02 at ε = .03, the next.
+    calibration = jury(np.full((99, 2), 0.7), np.arange(99) < 98)
+    found = confidence("published", calibration, jury(np.array([[0.7, 0.5], [0.71, 0.29]]), np.ones(2)))
+    assert found == pytest.approx(np.array([[0.97, 0.97], [0.99, 0.99]]))
