@@ -106,9 +106,11 @@ class _Behaviour(ast.NodeTransformer):
 
 
 def changes_nothing(original: str, mutant: str) -> bool:
-    """Whether two functions differ only in an error's wording, in ``strict`` of a ``zip`` whose parts are equally long,
-    in the ``dtype`` of ``np.asarray``, which is there for the type checker, in an argument that is numpy's default, or in
-    how ``float("inf")`` is written."""
+    """Whether two functions differ only in what changes no behaviour.
+
+    That is an error's wording, ``strict`` of a ``zip`` whose parts are equally long, the ``dtype`` of ``np.asarray``,
+    which is there for the type checker, an argument that is numpy's default, or how ``float("inf")`` is written.
+    """
     return ast.dump(_Behaviour().visit(ast.parse(original))) == ast.dump(_Behaviour().visit(ast.parse(mutant)))
 
 

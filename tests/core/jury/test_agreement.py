@@ -156,3 +156,15 @@ def test_krippendorff_and_errors_by_hand() -> None:
     three = np.column_stack([verdicts, np.zeros(4, dtype=bool)])
     rho = (1 / 8) / np.sqrt(3 / 64)
     assert effective_votes(three) == pytest.approx(3 / (1 + 2 * rho))
+
+
+def test_every_coefficient_of_few_answers_ends_at_what_it_can_be() -> None:
+    # Two jurors that agree on half of four answers: leaving one out changes every coefficient by so much that the
+    # intervals would go beyond −1 and 1, and beyond 0 and 4 votes.
+    found = agreement(jury(np.array([[0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [0.1, 0.1]]), np.ones(4)))
+    pair = found.pairs[0]
+    for of in (pair.kappa, pair.error_correlation, found.fleiss, found.krippendorff):
+        assert of.ends == (-1, 1)
+    assert (found.effective_votes.value, *found.effective_votes.ends) == (2, 0, 4)
+    none = agreement(jury(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([True, False]))).unanimous_wrong
+    assert np.isnan([none.value, *none.ends]).all()

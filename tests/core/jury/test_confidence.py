@@ -126,3 +126,10 @@ def test_a_probability_at_a_quantile_is_not_above_it() -> None:
     calibration = jury(np.full((99, 2), 0.7), np.arange(99) < 98)
     found = confidence("published", calibration, jury(np.array([[0.7, 0.5], [0.71, 0.29]]), np.ones(2)))
     assert found == pytest.approx(np.array([[0.97, 0.97], [0.99, 0.99]]))
+
+
+def test_the_p_value_of_a_verdict_is_that_of_its_opposite() -> None:
+    # S is .2, .4 and .6. A verdict False with p = .45 has an opposite of score .55, reached by one of three: 1 − 2/4.
+    calibration = jury(np.array([[0.8, 0.8], [0.6, 0.6], [0.6, 0.6]]), np.array([True, True, False]))
+    found = confidence("p-value", calibration, jury(np.array([[0.45, 0.3], [0.95, 0.7]]), np.ones(2)))
+    assert found == pytest.approx(np.array([[0.5, 0.75], [0.75, 0.75]]))
