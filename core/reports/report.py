@@ -14,12 +14,13 @@ from core.calibration import metrics
 from core.calibration.binned import ece_estimate
 from core.calibration.bins import top_label
 from core.conformal.alpha import THOUSAND, check_thousandths
-from core.conformal.bootstrap import SetEstimates, Strata, intervals, size_curve, strata_intervals, thresholds_by_rank
 from core.conformal.coverage import share_interval, strata_band, strata_p_value
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
 from core.conformal.probabilities import top_shares
 from core.conformal.published import top_ties_of
 from core.conformal.scores import SCORES
+from core.conformal.set_sizes.by_rank import size_curve, thresholds_by_rank
+from core.conformal.set_sizes.intervals import SetEstimates, Strata, intervals, strata_intervals
 from core.conformal.threshold import full_set_message
 from core.conformal.tuning import TUNING_ALPHA, Tuned
 from core.errors import InputError
@@ -69,7 +70,7 @@ class ScoreReport:
 
     ``coverage_band`` is the 95 % Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how
     likely a coverage this low or lower then is; ``uacc`` = accuracy · √k / mean set size (may exceed 1); the intervals
-    of both hold the figure that other calibration and test questions give on average (:mod:`core.conformal.bootstrap`);
+    of both hold the figure that other calibration and test questions give on average (:mod:`core.conformal.set_sizes`);
     ``sizes`` counts sets of 0 … k options, ``by_size`` has the coverage of each size. ``threshold`` is NaN where
     strata have one each; ``thresholds`` names them (``all``, or a subject or letter each), ``strata`` has the coverage
     within each subject, or within each true letter where letters have the thresholds. ``parameters`` and ``tuned_on``,
