@@ -19,7 +19,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app import token_process
-from app.state import View
+from app.state.alpha_lab import AlphaLabView
 from core.errors import HedgeError, InputError
 from core.records import FloatArray, Question
 from core.reports import evaluation as evaluations
@@ -149,7 +149,7 @@ class SetOptions:
     look: Look
 
 
-def sets_of(run_id: str, view: View) -> SetOptions:
+def sets_of(run_id: str, view: AlphaLabView) -> SetOptions:
     """The lab's choices that this run has; those it hasn't got fall back to their defaults, as the lab shows them.
 
     Raises :class:`InputError` for a run that can't be looked at in any way.

@@ -6,9 +6,10 @@ from app import data, state
 from app.components.alpha_lab import alpha_lab, covariate_shift, export
 from app.components.shared import figures
 from app.components.shared.runs import open_question, pick_run, title
+from app.state.alpha_lab import AlphaLabView
 
 st.title("How often may a set miss the truth?", anchor=False)
-view = state.view("run", *state.LAB_NAMES, "source", "target")
+view = state.view(AlphaLabView)
 record = pick_run(view, "Coverage and set size at every alpha")
 if record:
     run = record.run_id

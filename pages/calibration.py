@@ -5,9 +5,10 @@ import streamlit as st
 from app import state
 from app.components.calibration import sections
 from app.components.compare import sections as compare
+from app.state.calibration import CalibrationView
 
 st.title("When a model says 80 %, is it right 80 % of the time?", anchor=False)
-view = state.view("runs", *state.OF_CALIBRATION, "alpha")
+view = state.view(CalibrationView)
 chosen = compare.choose(view, "Reliability diagrams", first=2)
 
 if chosen:

@@ -5,9 +5,10 @@ import streamlit as st
 from app import data, state
 from app.components.compare import sections
 from app.components.shared import controls
+from app.state.compare import CompareView
 
 st.title("Which of these runs is surer, and is it more than luck?", anchor=False)
-view = state.view("runs", "alpha", "score")
+view = state.view(CompareView)
 chosen = sections.choose(view)
 
 if chosen:

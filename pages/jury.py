@@ -4,9 +4,10 @@ import streamlit as st
 
 from app import state
 from app.components.jury import sections
+from app.state.jury import JuryView
 
 st.title("Who is to be believed when judges disagree?", anchor=False)
-view = state.view(*state.OF_A_JURY, "alpha")
+view = state.view(JuryView)
 record = sections.pick(view)
 if record:
     sections.section(record, view)

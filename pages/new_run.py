@@ -2,12 +2,14 @@
 
 import streamlit as st
 
+from app import state
 from app.components.data import stored_runs
 from app.components.jury import make_jury
 from app.components.new_run import forecast, form, prompt_preview, run_list
 from app.errors import spoken
 
 st.title("What shall be measured next?", anchor=False)
+state.no_view()
 left, right = st.columns([4, 5], gap="medium")
 with left:
     asked = form.form()

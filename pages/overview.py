@@ -8,9 +8,10 @@ from app.components.overview import published_tables, run_table
 from app.components.shared import controls, figures
 from app.components.shared.runs import no_runs_yet
 from app.formatting import counted, plain
+from app.state.overview import OverviewView
 
 st.title("Which models know when they don't know?", anchor=False)
-view = state.view("alpha", "score")
+view = state.view(OverviewView)
 runs = data.runs()
 table, problems = data.overview(runs, view.alpha)
 

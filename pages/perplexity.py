@@ -5,9 +5,10 @@ import streamlit as st
 from app import state
 from app.components.perplexity import choice_benchmark, perplexity_figures, perplexity_form
 from app.errors import spoken
+from app.state.perplexity import PerplexityView
 
 st.title("What does a system prompt do to every word?", anchor=False)
-view = state.view(*perplexity_form.NAMES)
+view = state.view(PerplexityView)
 found = perplexity_form.known()
 asked = perplexity_form.form(view, found)
 with spoken():

@@ -6,9 +6,10 @@ from app import state
 from app.components.prompting import launch, letters, sections
 from app.components.shared import controls
 from app.errors import spoken
+from app.state.prompting import PromptingView
 
 st.title("Which way of asking leaves a model surer?", anchor=False)
-view = state.view(*sections.NAMES)
+view = state.view(PromptingView)
 with spoken():
     chosen = sections.choose(view)
     if chosen:

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from app import state
 from app.components.tokens import sections
 
 st.title("How sure is a model of each word?", anchor=False)
+state.no_view()
 sections.text_by_token()
 sections.evaluations()

@@ -16,7 +16,7 @@ import streamlit as st
 from app import data
 from app.components.one_question.question import MOST_RUNS
 from app.components.shared.runs import SHOWCASE
-from app.state import View
+from app.state.alpha_lab import AlphaLabView
 from core.conformal.scores import SCORES
 from core.errors import InputError
 from core.reports import evaluation, frames, one_question
@@ -59,18 +59,18 @@ def test_cached_arrays_can_not_be_written(home: Path):
 
 def test_a_repeated_run_is_read_anew(home: Path):
     run_id = synthetic_run(signal=0.1)
-    before, version = data.lab_report(run_id, data.sets_of(run_id, View())), data.version(run_id)
+    before, version = data.lab_report(run_id, data.sets_of(run_id, AlphaLabView())), data.version(run_id)
     path = store.folder_of(run_id) / "run.json"
     old = path.stat().st_mtime_ns
     assert synthetic_run(signal=4.0) == run_id
     os.utime(path, ns=(old + 10**9, old + 10**9))
-    assert data.lab_report(run_id, data.sets_of(run_id, View())).accuracy > before.accuracy
+    assert data.lab_report(run_id, data.sets_of(run_id, AlphaLabView())).accuracy > before.accuracy
     assert data.version(run_id) != version
 
 
 def test_the_report_is_cores(home: Path):
     run_id = synthetic_run()
-    view = View(alpha=123, empty="top1", left="margin", right="lac", by="group", n=50, split="4", extra="drop")
+    view = AlphaLabView(alpha=123, empty="top1", left="margin", right="lac", by="group", n=50, split="4", extra="drop")
     look = Look(drop_extra=True, n_calibration=50, split_seed=4)
     expected = report(
         views.look(evaluation.load(run_id), look), 123, scores=("margin", "lac"), empty="top1", by="group"
@@ -88,7 +88,7 @@ def test_the_report_is_cores(home: Path):
 )
 def test_what_a_run_has_not_got_is_given_up(home: Path, asked: dict[str, Any], kept: Look):
     run_id = synthetic_run()
-    assert data.sets_of(run_id, View(**asked)).look == kept
+    assert data.sets_of(run_id, AlphaLabView(**asked)).look == kept
 
 
 def test_a_broken_run_leaves_the_others_be(home: Path):

@@ -17,10 +17,14 @@ import streamlit as st
 
 from app import state
 from app.components.shared.scripts import LIVE_CSS, bundle
-from app.state import LAB_NAMES, View
+from app.state.address import names_in_address
+from app.state.alpha_lab import AlphaLabView
 from core.conformal.scores import SCORES
 
 HERE = Path(__file__).parent
+NAMES = tuple(name for name in names_in_address(AlphaLabView) if name not in ("run", "source", "target"))
+"""What of a view the component shows and changes: all but the run and the two sides of the shift."""
+
 SCRIPT = HERE / "alpha_lab.js"
 GLOSSES = {
     "lac": "keeps each option that is probable enough",
@@ -57,9 +61,9 @@ class _Seed:
     shown: dict[str, Any]
 
 
-def lab_view(view: View) -> dict[str, Any]:
+def lab_view(view: AlphaLabView) -> dict[str, Any]:
     """The part of a view that the lab shows, by the names it has in the browser too."""
-    return {name: getattr(view, name) for name in LAB_NAMES}
+    return {name: getattr(view, name) for name in NAMES}
 
 
 def alpha_lab(
@@ -67,7 +71,7 @@ def alpha_lab(
     *,
     version: str,
     name: str,
-    view: View,
+    view: AlphaLabView,
     on_open: Callable[[str], None],
     key: str = "alpha_lab",
 ) -> None:
@@ -103,7 +107,7 @@ def lab_figure(
             "version": version,
             "name": name,
             "scores": _SCORES,
-            "view": lab_view(View()) | dict(start),
+            "view": lab_view(AlphaLabView()) | dict(start),
             "revision": 0,
             "show": list(show),
             "unfold": [panel for panel in show if panel in ("strata", "redraw", "bugs")],
@@ -119,7 +123,7 @@ def lab_alpha(key: str, *, start: int) -> int:
     return int(reported.get("alpha", start))
 
 
-def _seed(key: str, view: View, version: str) -> _Seed:
+def _seed(key: str, view: AlphaLabView, version: str) -> _Seed:
     """The last seed, or the next one where the browser shows something else than the view."""
     name = f"{key}_seed"
     seed: _Seed | None = st.session_state.get(name)
@@ -143,6 +147,6 @@ def _open(key: str, on_open: Callable[[str], None]) -> None:
     on_open(str(asked.get("question", "")))
 
 
-def _read(reported: dict[str, Any]) -> View:
+def _read(reported: dict[str, Any]) -> AlphaLabView:
     """The view with what the browser reports in it; it is checked as a link would be."""
-    return state.read_changes({name: str(reported[name]) for name in LAB_NAMES if name in reported})
+    return state.read_changes(AlphaLabView, {name: str(reported[name]) for name in NAMES if name in reported})

@@ -8,7 +8,7 @@ from app import data, state
 from app.components.alpha_lab.shift import shift_figure
 from app.components.shared.runs import title
 from app.formatting import counted, plain
-from app.state import View
+from app.state.alpha_lab import AlphaLabView
 from core.conformal.alpha import THOUSAND
 from core.conformal.shift import DRAWS
 from core.errors import HedgeError
@@ -27,7 +27,7 @@ Choices = dict[str, tuple[str, str | None]]
 """From a choice's name in the link to its run and subject; None for all of a run."""
 
 
-def section(record: RunRecord, view: View) -> None:
+def section(record: RunRecord, view: AlphaLabView) -> None:
     """Two sides to choose, what coverage becomes, and whether weights repair it; nothing is computed while folded."""
     asked = bool(view.source or view.target)
     with st.expander(TITLE, expanded=asked, key=OPEN_KEY, on_change="rerun") as folded:
@@ -74,7 +74,7 @@ def _choices(record: RunRecord) -> Choices:
     return found
 
 
-def _sides(view: View, choices: Choices, search: Search | None) -> tuple[str, str]:
+def _sides(view: AlphaLabView, choices: Choices, search: Search | None) -> tuple[str, str]:
     """What the link asks for; where it asks for nothing that is here, the subjects that show most."""
     pair = (search.source, search.target) if search else tuple(choices)[:2]
     source = view.source if view.source in choices else pair[0]
@@ -95,7 +95,7 @@ def _pick(label: str, key: str, choices: Choices, chosen: str) -> None:
 
 
 def _picked() -> None:
-    state.change(source=st.session_state[SOURCE_KEY], target=st.session_state[TARGET_KEY])
+    state.change(AlphaLabView, source=st.session_state[SOURCE_KEY], target=st.session_state[TARGET_KEY])
 
 
 def _said(found: Shifted) -> str:

@@ -14,7 +14,7 @@ from app.components.calibration.temperature import temperature_dial
 from app.components.shared import controls, figures
 from app.components.shared.runs import open_run_question, titles
 from app.formatting import counted, plain
-from app.state import View
+from app.state.calibration import CalibrationView
 from core.errors import HedgeError
 from core.reports.calibration.calibrated import CalibrationFigures, said
 from core.reports.calibration.recalibrated import BEFORE, Recalibrated
@@ -46,7 +46,7 @@ METHODS = {
 }
 
 
-def choices(view: View) -> None:
+def choices(view: CalibrationView) -> None:
     """How many bins, of equal what, and what has a diagram of its own."""
     st.session_state[BINS_KEY] = view.bins
     st.session_state[EDGES_KEY] = view.edges
@@ -66,10 +66,10 @@ def choices(view: View) -> None:
 
 def _changed() -> None:
     keys = {"bins": BINS_KEY, "edges": EDGES_KEY, "within": WITHIN_KEY}
-    state.change(**{name: st.session_state[key] for name, key in keys.items()})
+    state.change(CalibrationView, **{name: st.session_state[key] for name, key in keys.items()})
 
 
-def found_of(run_ids: Sequence[str], view: View) -> list[tuple[str, CalibrationFigures]]:
+def found_of(run_ids: Sequence[str], view: CalibrationView) -> list[tuple[str, CalibrationFigures]]:
     """Every diagram that is asked for, with its name; says which runs have none, and how many are not shown."""
     names = titles([data.record(name) for name in run_ids])
     found: list[tuple[str, CalibrationFigures]] = []
@@ -167,7 +167,7 @@ def _p_value(value: float) -> str:
     return f"{value:.3f}" if value >= 0.001 else "below 0.001"
 
 
-def questions(found: Sequence[tuple[str, CalibrationFigures]], view: View) -> None:
+def questions(found: Sequence[tuple[str, CalibrationFigures]], view: CalibrationView) -> None:
     """The questions of a bin, and from there to their sets."""
     st.subheader("The questions of a bin", anchor=False)
     left, right = st.columns([3, 2])
@@ -216,7 +216,7 @@ def questions(found: Sequence[tuple[str, CalibrationFigures]], view: View) -> No
     figures.download("These questions as CSV", shown, "questions-of-a-bin")
 
 
-def temperature(run_ids: Sequence[str], view: View) -> None:
+def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
     """The live dial for one of the runs, and what each way to recalibrate does, fitted on other questions."""
     st.subheader("Turn the temperature", anchor=False)
     names = titles([data.record(name) for name in run_ids])

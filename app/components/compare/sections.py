@@ -14,7 +14,9 @@ from app.charts.tasks import task_labels
 from app.components.shared import figures
 from app.components.shared.runs import no_runs_yet, titles
 from app.formatting import counted, plain, shortened
-from app.state import MOST_COMPARED, NO_RUNS, View
+from app.state.compare import CompareView
+from app.state.fields import MOST_COMPARED
+from app.state.shared import NO_RUNS, SharedView
 from core.errors import InputError
 from core.reports.compare import claims, paired, selective, side_by_side
 from core.reports.compare.benchmark import SetRule
@@ -51,7 +53,7 @@ RULES = {
 CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "Letters or texts"}
 
 
-def choose(view: View, what: str = "Runs side by side", *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
+def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
     """The runs that are compared, the ``first`` latest where the view names none.
 
     Empty where there are no runs or where a person cleared them all; then it says that ``what`` would be shown.
@@ -84,17 +86,21 @@ def choose(view: View, what: str = "Runs side by side", *, first: int = FIRST_SH
 
 
 def _chosen() -> None:
-    state.change(runs=",".join(st.session_state[RUNS_KEY]) or NO_RUNS)
+    state.change(SharedView, runs=",".join(st.session_state[RUNS_KEY]) or NO_RUNS)
+
+
+def _show_latest() -> None:
+    state.change(SharedView, runs="")
 
 
 def _none_chosen(what: str, latest: int) -> None:
     """What an emptied choice says, with the one click that fills it again."""
     st.info(f"No run is chosen. {what} would be here: choose at least one run above.")
     said = "Show the latest run" if latest == 1 else f"Show the latest {latest} runs"
-    st.button(said, key=LATEST_KEY, on_click=lambda: state.change(runs=""))
+    st.button(said, key=LATEST_KEY, on_click=_show_latest)
 
 
-def asked_of(view: View) -> SetRule:
+def asked_of(view: CompareView) -> SetRule:
     """How sets are formed here: the view's score first."""
     others = tuple(name for name in DEFAULT_SCORES if name != view.score)
     return SetRule(view.alpha, (view.score, *others), "exact", view.empty)
@@ -128,7 +134,7 @@ def overview(rows: pd.DataFrame, score: str) -> None:
         )
 
 
-def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: View) -> None:
+def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> None:
     """How large sets are, when they are, and five figures at once."""
     of_score = rows[rows["score"] == view.score]
     names = names_of(of_score)
@@ -189,7 +195,7 @@ def _asked_together(run_id: str) -> tuple[str, str]:
     return task_label(record.spec, record.provenance), question_set(run_id)
 
 
-def two_runs(run_ids: Sequence[str], view: View) -> None:
+def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
     """Two runs question by question, with paired tests."""
     found = titles([data.record(name) for name in run_ids])
     left, right = st.columns(2)
@@ -310,7 +316,7 @@ def _claim(made: PublishedClaim, which: str) -> None:
     )
 
 
-def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: View) -> None:
+def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None:
     """What is right where the model may say nothing: by share of the surest, and by sets of one option."""
     names = names_of(rows[rows["score"] == view.score])
     runs = [data.compared_evaluation(name) for name in run_ids]

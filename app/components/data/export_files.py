@@ -13,7 +13,7 @@ import streamlit as st
 from app import data, static_report
 from app.components.shared.runs import titles
 from app.formatting import counted
-from app.state import View
+from app.state.data import DataView
 from core.exchange import writing
 from core.exchange.run_table import run_table, runs_table
 from core.reports.compare import benchmark
@@ -24,7 +24,7 @@ RUNS_KEY = "take_runs"
 MOST_RUNS = 50
 
 
-def section(view: View) -> None:
+def section(view: DataView) -> None:
     """Choose runs, and a button a format; a file is made when its button is pressed."""
     found = titles(data.runs().finished)
     if not found:

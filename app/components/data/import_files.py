@@ -17,7 +17,7 @@ from app import data, navigation
 from app.components.data import import_jury
 from app.components.shared.runs import titles
 from app.formatting import counted, plain
-from app.state import MOST_COMPARED
+from app.state.fields import MOST_COMPARED
 from core.errors import InputError
 from core.exchange import bluq, column_mappings, inspect_log, llm_uncertainty_bench, lm_eval, table
 from core.exchange.imported import ImportedRun, save

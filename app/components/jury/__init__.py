@@ -17,7 +17,7 @@ import streamlit as st
 
 from app import state
 from app.components.shared.scripts import bundle
-from app.state import View
+from app.state.jury import JuryView
 from core.jury.adjudication import RULES
 from core.jury.experiment import MEASURES, JuryExperiment
 from core.reports.jury import JurySplit
@@ -48,7 +48,7 @@ class _Seed:
 
 
 def jury(
-    bench: JurySplit, found: JuryExperiment, risk: pd.DataFrame, *, version: str, view: View, pairwise: bool
+    bench: JurySplit, found: JuryExperiment, risk: pd.DataFrame, *, version: str, view: JuryView, pairwise: bool
 ) -> None:
     """Mount one split's answers (``bench``) with what the experiment found of each rule, and what each is worth where
     it abstains (``risk``, :func:`core.reports.jury.risk`); ``version`` names the data. ``pairwise``: an answer is
@@ -98,11 +98,11 @@ def _rule(of: Any, risk: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _shown(view: View) -> dict[str, Any]:
+def _shown(view: JuryView) -> dict[str, Any]:
     return {name: getattr(view, name) for name in NAMES}
 
 
-def _seed(view: View, version: str) -> _Seed:
+def _seed(view: JuryView, version: str) -> _Seed:
     """The last seed, or the next one where the browser gets other data or shows something else than the view."""
     seed: _Seed | None = st.session_state.get(SEED_KEY)
     mounted = KEY in st.session_state  # its state is dropped with the page, and a new one starts from the seed
@@ -114,6 +114,6 @@ def _seed(view: View, version: str) -> _Seed:
 
 def _take_view() -> None:
     reported: dict[str, Any] = st.session_state[KEY].get("view") or {}
-    view = state.read_changes({name: str(reported[name]) for name in NAMES if name in reported})
+    view = state.read_changes(JuryView, {name: str(reported[name]) for name in NAMES if name in reported})
     seed: _Seed = st.session_state[SEED_KEY]
     st.session_state[SEED_KEY] = replace(seed, shown=_shown(view))

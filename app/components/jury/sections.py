@@ -12,7 +12,7 @@ from app.charts import jury as charts
 from app.components import jury as live
 from app.components.shared import controls, figures
 from app.formatting import counted, plain
-from app.state import View
+from app.state.jury import JuryView
 from core.jury.adjudication import RULES
 from core.jury.agreement import Estimate, Pairwise
 from core.jury.confidence import CONFIDENCES
@@ -27,7 +27,7 @@ JUDGED_WORDS = {"disputed": "on which jurors disagree", "all": "all"}
 CONFIDENCE_HELP = " ".join(f"**{of.title}**: {of.sentence}" for of in CONFIDENCES.values())
 
 
-def pick(view: View) -> JuryRecord | None:
+def pick(view: JuryView) -> JuryRecord | None:
     """The jury that the view names, with boxes to choose another and how it is looked at; None where there is none."""
     found, problems = juries.records()
     for problem in problems:
@@ -40,7 +40,7 @@ def pick(view: View) -> JuryRecord | None:
     if view.jury not in by_id:
         if view.jury:
             st.warning(plain(f"There is no jury {view.jury[:80]} here (any more). {found[0].name} is shown instead."))
-        view = state.change(jury=found[0].jury_id)
+        view = state.change(JuryView, jury=found[0].jury_id)
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     st.session_state[JURY_KEY] = view.jury
     titles = _titles(found)
@@ -80,18 +80,18 @@ def _titles(found: Sequence[JuryRecord]) -> dict[str, str]:
 
 
 def _picked() -> None:
-    state.change(jury=st.session_state[JURY_KEY], card="")
+    state.change(JuryView, jury=st.session_state[JURY_KEY], card="")
 
 
 def _judged() -> None:
-    state.change(judged=st.session_state[JUDGED_KEY], card="")
+    state.change(JuryView, judged=st.session_state[JUDGED_KEY], card="")
 
 
 def _confidence() -> None:
-    state.change(confidence=st.session_state[CONFIDENCE_KEY])
+    state.change(JuryView, confidence=st.session_state[CONFIDENCE_KEY])
 
 
-def section(record: JuryRecord, view: View) -> None:
+def section(record: JuryRecord, view: JuryView) -> None:
     """All figures of a jury."""
     protocol = juries.protocol(record.jury_id, view.judged, view.confidence)
     found = juries.tried(record.jury_id, protocol)
@@ -200,7 +200,7 @@ def _percent(of: Estimate) -> str:
     return f"{of.value:.1%} ({of.low:.1%} to {of.high:.1%})"
 
 
-def _adds(record: JuryRecord, view: View, protocol: Protocol) -> None:
+def _adds(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     st.subheader("What does each juror add?", anchor=False)
     table = juries.left_out(record.jury_id, protocol)
     mine = table[table["rule"] == view.rule]
@@ -262,7 +262,7 @@ def _worth(record: JuryRecord, protocol: Protocol, found: JuryExperiment, pairwi
     )
 
 
-def _sets(record: JuryRecord, view: View, protocol: Protocol) -> None:
+def _sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     with st.expander("A jury that may say both, or neither", on_change="rerun", key="jury_sets_open") as folded:
         if not folded.open:
             return

@@ -12,7 +12,7 @@ from app.components.one_question.question import options_in_full
 from app.components.shared.runs import default_run, title, titles
 from app.errors import spoken
 from app.formatting import counted, plain, sentence
-from app.state import View
+from app.state.one_question import OneQuestionView
 from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
@@ -42,7 +42,7 @@ RUN_HELP = (
 )
 
 
-def ask(view: View) -> None:
+def ask(view: OneQuestionView) -> None:
     """The form, how far the answer is, and the answer."""
     records = [record for record in data.runs().finished if record.spec.origin == "hedge"]
     if not records:
@@ -67,14 +67,14 @@ def ask(view: View) -> None:
         _show(answers.read(view.answer), view)
 
 
-def _caught_up(view: View) -> View:
+def _caught_up(view: OneQuestionView) -> OneQuestionView:
     """The view with the question that was asked last, until its address has been to the browser and back.
 
     A message that crosses the click, such as that of a released alpha, still carries the address of before.
     """
     latest = st.session_state.get(LATEST_KEY, "")
     if latest and view.answer != latest:
-        return state.change(answer=latest)
+        return state.change(OneQuestionView, answer=latest)
     st.session_state[LATEST_KEY] = ""
     return view
 
@@ -82,7 +82,7 @@ def _caught_up(view: View) -> View:
 # ---------------------------------------------------------------- what is asked
 
 
-def _recall(view: View) -> View:
+def _recall(view: OneQuestionView) -> OneQuestionView:
     """Put the question of a link's answer into the form, once, unless somebody is typing another."""
     if not view.answer or st.session_state.get(SEEN_KEY) == view.answer:
         return view
@@ -99,14 +99,14 @@ def _recall(view: View) -> View:
     st.session_state[EXTRA_KEY] = own.extra
     st.session_state[MODEL_KEY] = own.model
     st.session_state[ASKED_KEY] = _texts()
-    return state.change(run=own.run_id)
+    return state.change(OneQuestionView, run=own.run_id)
 
 
 def _texts() -> tuple[str, ...]:
     return tuple(st.session_state.get(key) or "" for key in (QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY))
 
 
-def _pick(records: Sequence[RunRecord], view: View) -> tuple[str, RunRecord]:
+def _pick(records: Sequence[RunRecord], view: OneQuestionView) -> tuple[str, RunRecord]:
     """The model that is asked, and the run whose calibration is used: the model's own runs come first."""
     by_id = {record.run_id: record for record in records}
     first = view.run if view.run in by_id else default_run(records).run_id
@@ -139,7 +139,7 @@ def _pick(records: Sequence[RunRecord], view: View) -> tuple[str, RunRecord]:
 
 
 def _run_chosen() -> None:
-    state.change(run=st.session_state[RUN_KEY], question="")
+    state.choose_run(st.session_state[RUN_KEY])
 
 
 def _model_chosen() -> None:
@@ -147,7 +147,7 @@ def _model_chosen() -> None:
     chosen = st.session_state[MODEL_KEY]
     own = [record for record in data.runs().finished if record.spec.model == chosen]
     if own and st.session_state.get(RUN_KEY) not in [record.run_id for record in own]:
-        state.change(run=default_run(own).run_id, question="")
+        state.choose_run(default_run(own).run_id)
 
 
 def _form(record: RunRecord, by: CalibratedRun) -> None:
@@ -297,7 +297,7 @@ def _failure(answer_id: str) -> str:
 # ---------------------------------------------------------------- the answer
 
 
-def _show(answer: ModelAnswer, view: View) -> None:
+def _show(answer: ModelAnswer, view: OneQuestionView) -> None:
     own = answer.own
     try:
         record, by = data.record(own.run_id), data.bench(own.run_id)

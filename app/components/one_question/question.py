@@ -16,16 +16,13 @@ from app.components.shared.figures import download
 from app.components.shared.runs import pick_run, titles
 from app.data import Elsewhere, ShownQuestion
 from app.formatting import counted, plain, shortened
-from app.state import View
+from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
 from core.records import FloatArray, Question
 from core.reports import one_question
 from core.reports.frames import alpha_value
 from core.reports.one_question import CalibratedRun, OptionPValues
 from core.runs.store import RunRecord
-
-NAMES = ("run", "question", "alpha", "empty", "bars", "ask", "answer")
-"""What the page's address holds."""
 
 NUMBER_KEY = "question_number"
 SEARCH_KEY = "question_search"
@@ -36,7 +33,7 @@ MOST_FOUND = 50
 MOST_RUNS = 40
 
 
-def pick_kind(view: View) -> None:
+def pick_kind(view: OneQuestionView) -> None:
     """Whether the question is a run's or one's own."""
     st.session_state[ASK_KEY] = view.ask
     st.segmented_control(
@@ -51,10 +48,10 @@ def pick_kind(view: View) -> None:
 
 
 def _kind_chosen() -> None:
-    state.change(ask=st.session_state[ASK_KEY])
+    state.change(OneQuestionView, ask=st.session_state[ASK_KEY])
 
 
-def question_of_a_run(view: View) -> None:
+def question_of_a_run(view: OneQuestionView) -> None:
     """A test question of the run in view, under every score and in every run that tested it."""
     record = pick_run(view, "A question's options and its sets")
     if record is None:
@@ -70,7 +67,7 @@ def question_of_a_run(view: View) -> None:
     other_runs(shown, record, view)
 
 
-def pick_question(view: View, questions: pd.DataFrame) -> int:
+def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
     """The place (from 0) in a frame of :func:`core.reports.frames.question_list` that the view names.
 
     Falls back to the first, and says so, where it names none of them.
@@ -100,7 +97,7 @@ def _numbered(ids: pd.Series) -> None:
 
 
 def _show(ids: pd.Series, place: int) -> None:
-    state.change(question=str(ids.iloc[max(0, min(place, len(ids) - 1))]))
+    state.change(OneQuestionView, question=str(ids.iloc[max(0, min(place, len(ids) - 1))]))
 
 
 def _found(questions: pd.DataFrame, words: str) -> None:
@@ -130,7 +127,7 @@ def _found(questions: pd.DataFrame, words: str) -> None:
 
 def _chosen() -> None:
     if st.session_state[FOUND_KEY]:
-        state.change(question=st.session_state[FOUND_KEY])
+        state.change(OneQuestionView, question=st.session_state[FOUND_KEY])
 
 
 def show_question(question: Question) -> None:
@@ -150,7 +147,7 @@ def options_in_full(
     by: CalibratedRun,
     *,
     label: int | None,
-    view: View,
+    view: OneQuestionView,
 ) -> None:
     """Rank, probability, score and p-value of each option by the chosen score, folded away, with a download."""
     standing = next(one for one in found if one.name == view.bars)
@@ -195,10 +192,10 @@ _COLUMNS: dict[str, Any] = {
 
 
 def _open_elsewhere(run_id: str, question_id: str) -> None:
-    state.change(run=run_id, question=question_id)
+    state.change(OneQuestionView, run=run_id, question=question_id)
 
 
-def other_runs(shown: ShownQuestion, record: RunRecord, view: View) -> None:
+def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
     """The same question in every other finished run that tested it."""
     found = data.elsewhere(record.run_id, shown.question.id, MOST_RUNS)
     notes = _left_out(found)
@@ -211,7 +208,7 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: View) -> None:
                 RunRow(
                     run_id=other.run_id,
                     title=names[other.run_id],
-                    href="?" + urlencode(state.address_of(replace(here, run=other.run_id), NAMES)),
+                    href="?" + urlencode(state.address_of(replace(here, run=other.run_id))),
                     here=other.run_id == record.run_id,
                     standings=standings,
                 )

@@ -10,7 +10,7 @@ from app.components.perplexity.perplexity_form import PerplexityForm, launch
 from app.components.shared import figures
 from app.formatting import counted, plain, sentence
 from app.perplexity_library import Library, Way
-from app.state import View
+from app.state.perplexity import PerplexityView
 from core.errors import InputError
 from core.inference.models import canonical
 from core.perplexity import choices
@@ -33,7 +33,7 @@ SIZE_HELP = "Where other choices on either side would put the mean size on avera
 OWN = "The file's own"
 
 
-def section(asked: PerplexityForm, view: View, found: Library) -> None:
+def section(asked: PerplexityForm, view: PerplexityView, found: Library) -> None:
     """Folded; which reply was the real one, by model and prompt."""
     with st.expander("Which reply was the counselor's own?", key=OPEN_KEY, on_change="rerun") as folded:
         if not folded.open:
@@ -120,10 +120,12 @@ def _missing(
 
 
 def _alpha_moved() -> None:
-    state.change(alpha=round(st.session_state[ALPHA_KEY] * 1000))
+    state.change(PerplexityView, alpha=round(st.session_state[ALPHA_KEY] * 1000))
 
 
-def _figures(asked: PerplexityForm, view: View, found: Library, source: str, prompts: tuple[SystemPrompt, ...]) -> None:
+def _figures(
+    asked: PerplexityForm, view: PerplexityView, found: Library, source: str, prompts: tuple[SystemPrompt, ...]
+) -> None:
     labels = [choice.label for choice in found.choices[source]]
     left, right = st.columns(2)
     rule = str(

@@ -14,7 +14,7 @@ from app.components.shared import figures
 from app.components.shared.token_strip import token_strip
 from app.formatting import counted, plain, shortened
 from app.perplexity_library import Library, Way
-from app.state import View
+from app.state.perplexity import PerplexityView
 from core.perplexity.figures import (
     ScoredMessage,
     aligned,
@@ -46,7 +46,7 @@ UNIFORM_HELP = "What a model that found all of its tokens equally likely would h
 Measured = dict[str, dict[str, tuple[ScoredMessage, ...]]]
 
 
-def shown(asked: PerplexityForm, view: View, found: Library) -> None:
+def shown(asked: PerplexityForm, view: PerplexityView, found: Library) -> None:
     """Everything that has been measured of what the form asks for; nothing where that is nothing."""
     ready = [model for model in asked.models if _series(asked, found, asked.way(model))]
     if not ready:
@@ -163,7 +163,7 @@ def _dumbbell(series: Measured, asked: PerplexityForm, vocabulary: int | None) -
     figures.show(charts.dumbbell(table, str(measure), here), said)
 
 
-def _one_message(asked: PerplexityForm, view: View, found: Library, way: Way) -> None:
+def _one_message(asked: PerplexityForm, view: PerplexityView, found: Library, way: Way) -> None:
     """The token strip of one message."""
     st.subheader("Word by word", anchor=False)
     there = [s for s in asked.talks if not found.missing(way, [asked.a.digest, asked.b.digest], [s])]
@@ -177,14 +177,14 @@ def _one_message(asked: PerplexityForm, view: View, found: Library, way: Way) ->
         there,
         format_func=lambda digest: found.conversations[digest].name,
         key=TALK_KEY,
-        on_change=state.taking("talk", TALK_KEY, message=1),
+        on_change=state.taking(PerplexityView, "talk", TALK_KEY, message=1),
     )
     right.selectbox(
         "The counselor's message",
         range(1, len(a) + 1),
         format_func=lambda i: f"{i}: {shortened(''.join(a[i - 1].pieces), 90)}",
         key=MESSAGE_KEY,
-        on_change=state.taking("message", MESSAGE_KEY),
+        on_change=state.taking(PerplexityView, "message", MESSAGE_KEY),
     )
     one, other = aligned(a[place - 1], b[place - 1])
     token_strip(one, other, most_changed(one, other), names=(asked.a.name, asked.b.name), key="token_strip")

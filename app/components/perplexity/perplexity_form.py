@@ -13,7 +13,7 @@ from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
 from app.live import LiveRuns
 from app.perplexity_library import Library, Way, library
-from app.state import OF_PERPLEXITY, WINDOWS, View
+from app.state.perplexity import WINDOWS, PerplexityView
 from core.errors import HedgeError, InputError
 from core.inference.models import bundled_models, canonical
 from core.perplexity import conversations as talks
@@ -25,7 +25,6 @@ from core.runs.execution import perplexity_run
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 
-NAMES = (*OF_PERPLEXITY, "alpha")
 UPLOADED = "words_uploaded"
 TAKEN = "words_taken"
 LAUNCHED = "words_launched"
@@ -79,7 +78,7 @@ def known() -> Library:
     return found
 
 
-def form(view: View, found: Library) -> PerplexityForm:
+def form(view: PerplexityView, found: Library) -> PerplexityForm:
     """Prompts A and B side by side; models, conversations and the way below them."""
     left, right = st.columns(2, gap="medium")
     with left:
@@ -97,7 +96,7 @@ def form(view: View, found: Library) -> PerplexityForm:
     return PerplexityForm(of, a, b, sources, mode, exchanges, dtype)
 
 
-def _prompt(place: str, view: View, found: Library) -> SystemPrompt:
+def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:
     """A prompt to choose and to edit; an edited text is a version of its own, told by its hash."""
     asked: str = getattr(view, place)
     if asked and asked not in found.prompts:
@@ -113,7 +112,7 @@ def _prompt(place: str, view: View, found: Library) -> SystemPrompt:
         list(found.prompts),
         format_func=lambda each: found.prompts[each].name,
         key=pick,
-        on_change=state.taking(place, pick),
+        on_change=state.taking(PerplexityView, place, pick),
     )
     st.text_area(
         f"What prompt {place.upper()} says", key=text, height=190, persist_state="session", placeholder="no prompt"
@@ -125,7 +124,7 @@ def _prompt(place: str, view: View, found: Library) -> SystemPrompt:
     return made
 
 
-def _models(view: View) -> tuple[str, ...]:
+def _models(view: PerplexityView) -> tuple[str, ...]:
     shipped = bundled_models()
     tuned = [name for name in shipped if name.endswith(CHAT)]
     asked = [name for name in view.models.split(",") if name] or tuned[-1:] or shipped[-1:]
@@ -143,10 +142,10 @@ def _models(view: View) -> tuple[str, ...]:
 
 
 def _models_chosen() -> None:
-    state.change(models=",".join(st.session_state[MODELS_KEY]))
+    state.change(PerplexityView, models=",".join(st.session_state[MODELS_KEY]))
 
 
-def _talks(view: View, found: Library) -> tuple[str, ...]:
+def _talks(view: PerplexityView, found: Library) -> tuple[str, ...]:
     shipped = [conversation.digest for conversation in talks.bundled()]
     asked = [name for name in view.talks.split(",") if name in found.conversations] or shipped
     st.session_state[TALKS_KEY] = asked
@@ -165,10 +164,10 @@ def _talks(view: View, found: Library) -> tuple[str, ...]:
 def _talks_chosen() -> None:
     chosen = st.session_state[TALKS_KEY]
     shipped = [conversation.digest for conversation in talks.bundled()]
-    state.change(talks="" if set(chosen) == set(shipped) else ",".join(chosen), talk="", message=1)
+    state.change(PerplexityView, talks="" if set(chosen) == set(shipped) else ",".join(chosen), talk="", message=1)
 
 
-def _way(view: View) -> tuple[str, int | None, str]:
+def _way(view: PerplexityView) -> tuple[str, int | None, str]:
     st.session_state[MODE_KEY], st.session_state[WINDOW_KEY] = view.mode, view.window
     offered = list(dict.fromkeys([*precisions(), view.dtype]))
     st.session_state[DTYPE_KEY] = view.dtype
@@ -179,7 +178,7 @@ def _way(view: View) -> tuple[str, int | None, str]:
         format_func=MODE_WORDS.__getitem__,
         required=True,
         key=MODE_KEY,
-        on_change=state.taking("mode", MODE_KEY),
+        on_change=state.taking(PerplexityView, "mode", MODE_KEY),
         help=MODE_HELP,
     )
     window = right.segmented_control(
@@ -187,11 +186,16 @@ def _way(view: View) -> tuple[str, int | None, str]:
         WINDOWS,
         required=True,
         key=WINDOW_KEY,
-        on_change=state.taking("window", WINDOW_KEY),
+        on_change=state.taking(PerplexityView, "window", WINDOW_KEY),
         help=WINDOW_HELP,
     )
     dtype = third.segmented_control(
-        "Precision", offered, required=True, key=DTYPE_KEY, on_change=state.taking("dtype", DTYPE_KEY), help=DTYPE_HELP
+        "Precision",
+        offered,
+        required=True,
+        key=DTYPE_KEY,
+        on_change=state.taking(PerplexityView, "dtype", DTYPE_KEY),
+        help=DTYPE_HELP,
     )
     return str(mode), None if window == "all" else int(str(window)), str(dtype)
 
@@ -219,7 +223,7 @@ def _upload(found: Library) -> None:
     if fresh:  # chosen once, also where they were known already
         new = {digest: one for digest, one in fresh.items() if digest not in found.conversations}
         st.session_state[UPLOADED] = st.session_state.get(UPLOADED, {}) | new
-        state.change(talks=",".join(fresh), talk="", message=1)
+        state.change(PerplexityView, talks=",".join(fresh), talk="", message=1)
         st.rerun()
 
 
@@ -265,7 +269,7 @@ def _launch(asked: PerplexityForm, wanted: dict[str, Request]) -> None:
     launch(specs)
     for place, prompt in (("a", asked.a), ("b", asked.b)):
         st.session_state[f"words_{place}_of"] = prompt.digest
-    state.change(models=",".join(names), a=asked.a.digest, b=asked.b.digest)
+    state.change(PerplexityView, models=",".join(names), a=asked.a.digest, b=asked.b.digest)
     st.rerun()
 
 

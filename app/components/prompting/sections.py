@@ -14,7 +14,7 @@ from app.charts import compare, prompting
 from app.components.prompting.card import card
 from app.components.shared import figures
 from app.formatting import counted, plain, sentence
-from app.state import View
+from app.state.prompting import PromptingView
 from core.errors import InputError
 from core.exchange import writing
 from core.reports.compare import side_by_side
@@ -30,9 +30,6 @@ from core.reports.prompting.experiments import (
 )
 from core.runs.banks import bank_name, task_title
 from core.runs.store import RunRecord
-
-NAMES = ("experiment", "method", "beside", "shots", "question", "alpha", "score")
-"""What the page's address holds."""
 
 EXPERIMENT_KEY = "prompting_experiment"
 METHODS_KEY = "prompting_methods"
@@ -58,7 +55,7 @@ class ShownExperiment:
 
     experiment: PromptingExperiment
     records: tuple[RunRecord, ...]
-    prompting_cache: tuple[PromptingMethod, ...]
+    readings: tuple[PromptingMethod, ...]
 
     def find(self, method: str, shots: int) -> PromptingMethod | None:
         """The way of asking with these names, where there is one."""
@@ -80,7 +77,7 @@ class ShownExperiment:
         return tuple(sorted({one.shots for one in self.readings}))
 
 
-def choose(view: View) -> ShownExperiment | None:
+def choose(view: PromptingView) -> ShownExperiment | None:
     """The experiment that the view names, or the one of most forms; None where no run has ended."""
     found = {one.key: (one, records) for one, records in prompting_cache.experiments().items()}
     if not found:
@@ -92,7 +89,7 @@ def choose(view: View) -> ShownExperiment | None:
     if view.experiment not in found:
         if view.experiment:
             st.warning("There are no finished runs of the linked experiment here (any more); another one is shown.")
-        view = state.change(experiment=next(iter(found)))
+        view = state.change(PromptingView, experiment=next(iter(found)))
     st.session_state[EXPERIMENT_KEY] = view.experiment
     st.selectbox(
         "Model and questions",
@@ -107,7 +104,7 @@ def choose(view: View) -> ShownExperiment | None:
 
 
 def _experiment_picked() -> None:
-    state.change(experiment=st.session_state[EXPERIMENT_KEY], question="")
+    state.change(PromptingView, experiment=st.session_state[EXPERIMENT_KEY], question="")
 
 
 def _title(experiment: PromptingExperiment, records: tuple[RunRecord, ...]) -> str:
@@ -118,12 +115,12 @@ def _title(experiment: PromptingExperiment, records: tuple[RunRecord, ...]) -> s
     return " · ".join([*said, counted(len(records), "run")])
 
 
-def asked_of(view: View) -> SetRule:
+def asked_of(view: PromptingView) -> SetRule:
     """How sets are formed here."""
     return SetRule(view.alpha, (view.score,))
 
 
-def overview(chosen: ShownExperiment, view: View) -> tuple[str, ...]:
+def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
     """One figure of every method by shots, what it says of guessing, and the table to take out; the methods shown."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     first = [name for name in FIRST if name in chosen.methods] or list(chosen.methods)
@@ -182,7 +179,7 @@ def _cut_short(chosen: ShownExperiment) -> None:
         )
 
 
-def _take_out(chosen: ShownExperiment, view: View) -> None:
+def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
     asked = asked_of(view)
 
     def workbook() -> bytes:
@@ -200,7 +197,7 @@ def _take_out(chosen: ShownExperiment, view: View) -> None:
     )
 
 
-def two_ways(chosen: ShownExperiment, shown: tuple[str, ...], view: View) -> None:
+def two_ways(chosen: ShownExperiment, shown: tuple[str, ...], view: PromptingView) -> None:
     """Two ways of asking with the same shots: their sets, paired tests of those ``shown``, and their questions."""
     st.subheader("Two ways, question by question", anchor=False)
     pair = _pick_two(chosen, view)
@@ -214,7 +211,7 @@ def two_ways(chosen: ShownExperiment, shown: tuple[str, ...], view: View) -> Non
     _questions(first, second, view)
 
 
-def _pick_two(chosen: ShownExperiment, view: View) -> tuple[PromptingMethod, PromptingMethod] | None:
+def _pick_two(chosen: ShownExperiment, view: PromptingView) -> tuple[PromptingMethod, PromptingMethod] | None:
     shots = int(view.shots) if view.shots and int(view.shots) in chosen.shots else chosen.shots[0]
     there = [one.method for one in chosen.readings if one.shots == shots]
     method = view.method if view.method in there else there[0]
@@ -238,13 +235,14 @@ def _pick_two(chosen: ShownExperiment, view: View) -> tuple[PromptingMethod, Pro
 
 def _picked() -> None:
     state.change(
+        PromptingView,
         method=st.session_state[METHOD_KEY],
         beside=st.session_state.get(BESIDE_KEY, ""),
         shots=str(st.session_state[SHOTS_KEY]),
     )
 
 
-def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: View) -> None:
+def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
     rows = prompting_cache.figures((first, second), asked_of(view))
     for column, row in zip(st.columns(2), rows.to_dict("records"), strict=True):
         with column, st.container(border=True):
@@ -260,7 +258,7 @@ def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: View) -
     figures.show(compare.set_sizes(shares), SETS_NOTE)
 
 
-def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: View) -> None:
+def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: PromptingView) -> None:
     try:
         table = prompting_cache.against(first, others, view.alpha, view.score)
     except InputError as error:
@@ -306,7 +304,7 @@ def _span(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:+.3f} ({row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f})"
 
 
-def _questions(first: PromptingMethod, second: PromptingMethod, view: View) -> None:
+def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
     """The shared questions, those whose sets differ most first, and the card of the one that is chosen."""
     one, two = (prompting_cache.sets_of(each, view.alpha, view.score) for each in (first, second))
     table = reports.joined(one, two)
@@ -332,7 +330,7 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: View) -> N
         figures.download("All shared questions as CSV", table, "prompting-questions")
     rows = event["selection"]["rows"]
     if rows and str(table["id"][rows[0]]) != view.question:
-        view = state.change(question=str(table["id"][rows[0]]))
+        view = state.change(PromptingView, question=str(table["id"][rows[0]]))
     known = view.question if view.question in one.places and view.question in two.places else str(table["id"][0])
     with right, st.container(border=True):
         card(one, two, known)

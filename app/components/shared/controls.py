@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state
-from app.state import View
+from app.state.shared import SharedView
 from app.theme import SCORE_MEANINGS
 from core.conformal.alpha import thousandths
 from core.reports.frames import alpha_value
@@ -20,7 +20,7 @@ SCORE_HELP = "LAC keeps each option that is probable enough; APS keeps the likel
 EMPTY_HELP = "Where no option fits, a set is empty. The published papers put the most probable option into it."
 
 
-def alpha_slider(view: View) -> None:
+def alpha_slider(view: SharedView) -> None:
     """alpha, applied when it is let go."""
     st.session_state[ALPHA_KEY] = alpha_value(view.alpha)
     st.slider(
@@ -28,7 +28,7 @@ def alpha_slider(view: View) -> None:
     )
 
 
-def score_choice(view: View) -> None:
+def score_choice(view: SharedView) -> None:
     """The score of a figure that has room for one."""
     st.session_state[SCORE_KEY] = view.score
     st.segmented_control(
@@ -42,7 +42,7 @@ def score_choice(view: View) -> None:
     )
 
 
-def empty_choice(view: View) -> None:
+def empty_choice(view: SharedView) -> None:
     """What becomes of a set that no option fits."""
     st.session_state[EMPTY_KEY] = view.empty
     st.segmented_control(
@@ -57,12 +57,12 @@ def empty_choice(view: View) -> None:
 
 
 def _score_chosen() -> None:
-    state.change(score=st.session_state[SCORE_KEY])
+    state.change(SharedView, score=st.session_state[SCORE_KEY])
 
 
 def _empty_chosen() -> None:
-    state.change(empty=st.session_state[EMPTY_KEY])
+    state.change(SharedView, empty=st.session_state[EMPTY_KEY])
 
 
 def _alpha_released() -> None:
-    state.change(alpha=thousandths(st.session_state[ALPHA_KEY]))
+    state.change(SharedView, alpha=thousandths(st.session_state[ALPHA_KEY]))

@@ -10,7 +10,10 @@ import streamlit as st
 
 from app import data, navigation, state
 from app.formatting import counted, plain
-from app.state import MOST_COMPARED, View
+from app.state.alpha_lab import AlphaLabView
+from app.state.fields import MOST_COMPARED
+from app.state.one_question import OneQuestionView
+from app.state.shared import SharedView
 from core.runs import store
 from core.runs.banks import task_label
 from core.runs.spec import RunSpec
@@ -78,7 +81,7 @@ def links_to(finished: Sequence[RunSpec]) -> None:
         navigation.link(navigation.PERPLEXITY, "Open on the Perplexity page", models=",".join(dict.fromkeys(read)))
 
 
-def pick_run(view: View, what: str) -> RunRecord | None:
+def pick_run(view: SharedView, what: str) -> RunRecord | None:
     """The finished run that the view names, with a box to choose another.
 
     Where the view names none it is :func:`default_run`, and where it names one that can't be shown, the page says so
@@ -92,7 +95,7 @@ def pick_run(view: View, what: str) -> RunRecord | None:
         default = default_run(tuple(found.values()))
         if view.run:
             st.warning(plain(_why_not(view.run) + f" The run {title(default)} is shown instead."))
-        view = state.change(run=default.run_id)
+        view = state.change(SharedView, run=default.run_id)
     st.session_state[PICKER_KEY] = view.run
     st.selectbox(
         "Run",
@@ -107,24 +110,24 @@ def pick_run(view: View, what: str) -> RunRecord | None:
 
 def open_run(run_id: str) -> NoReturn:
     """Open a run in the Alpha lab."""
-    state.change(run=run_id, row=1, question="")
-    navigation.go(navigation.ALPHA_LAB, **state.address("run", "alpha", "empty"))
+    state.choose_run(run_id)
+    navigation.go(navigation.ALPHA_LAB, **state.address_of(state.fresh(AlphaLabView)))
 
 
 def open_question(question_id: str) -> NoReturn:
     """Open a question of the run in view on its own page."""
-    state.change(question=question_id)
-    navigation.go(navigation.ONE_QUESTION, **state.address("run", "alpha", "empty", "question"))
+    opened = state.fresh(OneQuestionView, question=question_id)
+    navigation.go(navigation.ONE_QUESTION, **state.address_of(opened))
 
 
 def open_run_question(run_id: str, question_id: str) -> NoReturn:
     """Open a question of any run on its own page."""
-    state.change(run=run_id)
+    state.change(SharedView, run=run_id)
     open_question(question_id)
 
 
 def _picked() -> None:
-    state.change(run=st.session_state[PICKER_KEY], row=1, question="")
+    state.choose_run(st.session_state[PICKER_KEY])
 
 
 def _why_not(run_id: str) -> str:

@@ -15,7 +15,7 @@ import streamlit as st
 
 from app import state
 from app.components.shared.scripts import LIVE_CSS, bundle
-from app.state import View
+from app.state.calibration import CalibrationView
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "temperature.js"
@@ -38,7 +38,9 @@ class _Seed:
     shown: int
 
 
-def temperature_dial(rows: Any, *, version: str, view: View, fitted: int | None, key: str = "temperature") -> None:
+def temperature_dial(
+    rows: Any, *, version: str, view: CalibrationView, fitted: int | None, key: str = "temperature"
+) -> None:
     """Mount the dial on a run's ``rows`` (:func:`core.reports.calibration.temperature.dial_rows`), with the view's
     bins and alpha.
 
@@ -61,7 +63,7 @@ def temperature_dial(rows: Any, *, version: str, view: View, fitted: int | None,
     )
 
 
-def _seed(key: str, view: View, version: str) -> _Seed:
+def _seed(key: str, view: CalibrationView, version: str) -> _Seed:
     name = f"{key}_seed"
     seed: _Seed | None = st.session_state.get(name)
     if seed is None or key not in st.session_state or (seed.version, seed.shown) != (version, view.t):
@@ -72,5 +74,5 @@ def _seed(key: str, view: View, version: str) -> _Seed:
 
 def _take(key: str) -> None:
     """The temperature that a person let go at; what a browser sends is checked as a link would be."""
-    view = state.read_changes({"t": str(st.session_state[key].get("t") or "")})
+    view = state.read_changes(CalibrationView, {"t": str(st.session_state[key].get("t") or "")})
     st.session_state[f"{key}_seed"] = replace(st.session_state[f"{key}_seed"], shown=view.t)

@@ -18,7 +18,7 @@ import streamlit as st
 
 from app import state
 from app.components.shared.scripts import bundle
-from app.state import View
+from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE
@@ -61,7 +61,7 @@ def option_bars(
     *,
     label: int | None,
     version: str,
-    view: View,
+    view: OneQuestionView,
 ) -> None:
     """Mount the bars of one question's ``options`` (k,), calibrated by ``by``.
 
@@ -120,7 +120,7 @@ class RunRow:
 
 
 def run_table(
-    rows: Sequence[RunRow], *, k: int, label: int, version: str, view: View, on_open: Callable[[str], None]
+    rows: Sequence[RunRow], *, k: int, label: int, version: str, view: OneQuestionView, on_open: Callable[[str], None]
 ) -> None:
     """Mount the same question in several runs, a row each; ``on_open`` is called with the run that is clicked."""
     _mount_runs(
@@ -152,11 +152,11 @@ def run_table(
     )
 
 
-def _shown(view: View) -> tuple[int, str, str]:
+def _shown(view: OneQuestionView) -> tuple[int, str, str]:
     return view.alpha, view.empty, view.bars
 
 
-def _seed(view: View, version: str) -> _Seed:
+def _seed(view: OneQuestionView, version: str) -> _Seed:
     """The last seed, or the next one where the browser gets other data or shows something else than the view."""
     seed: _Seed | None = st.session_state.get(SEED_KEY)
     mounted = KEY in st.session_state  # its state is dropped with the page, and a new one starts from the seed
@@ -178,6 +178,8 @@ def _open(on_open: Callable[[str], None]) -> None:
     on_open(str(asked.get("run", "")))
 
 
-def _read(reported: dict[str, Any]) -> View:
+def _read(reported: dict[str, Any]) -> OneQuestionView:
     """The view with what the browser reports in it; it is checked as a link would be."""
-    return state.read_changes({name: str(reported.get(name, "")) for name in ("alpha", "empty", "bars")})
+    return state.read_changes(
+        OneQuestionView, {name: str(reported.get(name, "")) for name in ("alpha", "empty", "bars")}
+    )
