@@ -77,12 +77,10 @@ def remembered(page: type[View]) -> View:
 
 
 def name_unknown(name: str, allowed: Collection[str]) -> None:
-    """Say in a sentence that the address names none of the ``allowed``, before a bound widget drops it silently."""
-    asked = st.query_params.get(name)
-    if asked and asked not in allowed:
-        st.warning(
-            plain(f"The link's {name} is “{shortened(asked, 40)}”, which is not here; another is shown instead.")
-        )
+    """Name in a sentence what the address asks for that is not ``allowed``; a bound widget would drop it silently."""
+    for asked in st.query_params.get_all(name):
+        if asked and asked not in allowed:
+            st.warning(plain(f"The link's {name} is “{shortened(asked, 40)}”, which is not here (any more)."))
 
 
 def _views() -> dict[type[SharedView], SharedView]:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import data
+from app import data, state
 from app.charts import tokens as charts
 from app.components.shared import figures
 from app.components.tokens import token_text
@@ -17,7 +17,9 @@ from core.reports import tokens as reports
 from core.reports.tokens import TokenResult
 from core.settings import ASSETS
 
-MODEL_KEY, TEXT_KEY, CHOSEN_KEY = "token_model", "token_text", "token_results"
+MODEL_KEY, EVALUATIONS_KEY = "model", "evaluations"
+"""Names in the address too: these two widgets are bound to it."""
+TEXT_KEY = "token_text"
 LONGEST = 20_000
 """Characters of a text, as many as :mod:`core.adapters.token_view` reads."""
 TEXT_HELP = f"At most {LONGEST:,} characters."
@@ -36,8 +38,10 @@ def text_by_token() -> None:
     """A recorded text by the shipped models, or a person's own by any model."""
     views = reports.recorded_views()
     own = "another model"
+    state.name_unknown(MODEL_KEY, [*views, own])
     chosen = st.segmented_control(
         "Model", [*views, own], default=next(iter(views), own), required=True, key=MODEL_KEY,
+        bind="query-params",
         help="Adapters are small additions to the first model, tuned on trivia questions.",
     )  # fmt: skip
     model = st.text_input("Folder or name", key="token_own", placeholder="./my-adapter") if chosen == own else chosen
@@ -81,8 +85,10 @@ def evaluations() -> None:
         st.info("Evaluations would be here; `python -m core tokens evaluate` makes one.")
         return
     names = list(range(len(found)))
+    state.name_unknown(EVALUATIONS_KEY, [one.name for one in found])
     chosen = st.multiselect(
-        "Evaluations", names, names[:3], format_func=lambda i: found[i].name, key=CHOSEN_KEY,
+        "Evaluations", names, names[:3], format_func=lambda i: found[i].name, key=EVALUATIONS_KEY,
+        bind="query-params",
         max_selections=charts.MOST, help="Made by `python -m core tokens evaluate`, the latest of yours among them.",
     )  # fmt: skip
     if not chosen:
