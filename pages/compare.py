@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import compare_cache
 from app.components.compare import sections
 from app.components.shared import controls
 from app.state.compare import CompareView
@@ -17,7 +18,7 @@ if chosen:
         controls.alpha_slider(view)
     with right:
         controls.score_choice(view)
-    rows = data.compared(chosen, sections.asked_of(view))
+    rows = compare_cache.compared(chosen, sections.asked_of(view))
     sections.overview(rows, view.score)
     st.subheader("Two runs, question by question", anchor=False)
     sections.two_runs(chosen, view)

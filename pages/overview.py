@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app import data, navigation, state
+from app import navigation, state
+from app.caches import overview_cache, run_cache
 from app.charts.overview import accuracy_against_size
 from app.components.overview import published_tables, run_table
 from app.components.shared import controls, figures
@@ -12,8 +13,8 @@ from app.state.overview import OverviewView
 
 st.title("Which models know when they don't know?", anchor=False)
 view = state.view(OverviewView)
-runs = data.runs()
-table, problems = data.overview(runs, view.alpha)
+runs = run_cache.runs()
+table, problems = overview_cache.overview(runs, view.alpha)
 
 if table.empty:
     no_runs_yet("Accuracy, coverage and set size of every run")

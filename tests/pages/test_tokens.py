@@ -48,7 +48,7 @@ def test_ones_own_text_is_asked_of_the_model(open_page: Open, monkeypatch: pytes
         asked.append((model, text))
         return next(iter(tokens.recorded_views().values())) | {"text": text}
 
-    monkeypatch.setattr("app.token_process.token_view", answered)
+    monkeypatch.setattr("app.caches.token_cache.token_view", answered)
     app = open_page("tokens")
     app.text_area[0].set_value("Rome is in Italy.").run()
     assert not app.exception
@@ -62,7 +62,7 @@ def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, m
         asked.append(text)
         return next(iter(tokens.recorded_views().values())) | {"text": text, "window": 512}
 
-    monkeypatch.setattr("app.token_process.token_view", answered)
+    monkeypatch.setattr("app.caches.token_cache.token_view", answered)
     app = open_page("tokens")
     assert "At most 20,000 characters" in app.text_area[0].help
     long = "Rome is. " * 5000
@@ -87,7 +87,7 @@ def test_a_refusal_is_a_sentence(open_page: Open, monkeypatch: pytest.MonkeyPatc
     def refused(model: str, text: str) -> dict:
         raise InputError("the text has 1 tokens; the model reads from 2 to 512")
 
-    monkeypatch.setattr("app.token_process.token_view", refused)
+    monkeypatch.setattr("app.caches.token_cache.token_view", refused)
     app = open_page("tokens")
     app.text_area[0].set_value("a").run()
     assert not app.exception

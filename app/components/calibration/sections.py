@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import calibration_cache, run_cache
 from app.charts import calibration as charts
 from app.components.calibration.temperature import temperature_dial
 from app.components.shared import controls, figures
@@ -71,11 +72,11 @@ def _changed() -> None:
 
 def found_of(run_ids: Sequence[str], view: CalibrationView) -> list[tuple[str, CalibrationFigures]]:
     """Every diagram that is asked for, with its name; says which runs have none, and how many are not shown."""
-    names = titles([data.record(name) for name in run_ids])
+    names = titles([run_cache.record(name) for name in run_ids])
     found: list[tuple[str, CalibrationFigures]] = []
     for run_id in run_ids:
         try:
-            made = data.calibrated(run_id, view.within, view.bins, view.edges)
+            made = calibration_cache.calibrated(run_id, view.within, view.bins, view.edges)
         except HedgeError as error:
             st.info(plain(f"{error}."))
             continue
@@ -188,7 +189,7 @@ def questions(found: Sequence[tuple[str, CalibrationFigures]], view: Calibration
         key=BIN_KEY,
         help="A click on a bin above chooses it. At first the one that adds most to the ECE.",
     )
-    shown = data.bin_questions(one.run, view.within, one.stratum, number, one.bins, one.by)
+    shown = calibration_cache.bin_questions(one.run, view.within, one.stratum, number, one.bins, one.by)
     here = filled[number]
     st.caption(
         f"Of {counted(here.n, 'question')} here {here.accuracy:.0%} are right at a mean confidence of "
@@ -219,7 +220,7 @@ def questions(found: Sequence[tuple[str, CalibrationFigures]], view: Calibration
 def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
     """The live dial for one of the runs, and what each way to recalibrate does, fitted on other questions."""
     st.subheader("Turn the temperature", anchor=False)
-    names = titles([data.record(name) for name in run_ids])
+    names = titles([run_cache.record(name) for name in run_ids])
     run_id = (
         st.selectbox("Run", list(names), format_func=names.__getitem__, key="tempered_run")
         if len(names) > 1
@@ -228,7 +229,7 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
     controls.alpha_slider(view)
     made, why = _recalibrated(run_id, view.alpha)
     fitted = _fitted(made)
-    temperature_dial(data.dial_rows(run_id), version=data.version(run_id), view=view, fitted=fitted)
+    temperature_dial(calibration_cache.dial_rows(run_id), version=run_cache.version(run_id), view=view, fitted=fitted)
     st.caption(
         "What is dragged is judged on the test questions that it is chosen on. "
         + (
@@ -248,7 +249,7 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
 
 def _recalibrated(run_id: str, alpha: int) -> tuple[tuple[Recalibrated, ...], str]:
     try:
-        return data.recalibrated(run_id, alpha), ""
+        return calibration_cache.recalibrated(run_id, alpha), ""
     except HedgeError as error:
         return (), f"{error}."
 
@@ -317,11 +318,11 @@ def _change(one: Recalibrated) -> str:
 def every_alpha(run_ids: Sequence[str]) -> None:
     """Nominal against actual coverage of the runs."""
     st.subheader("Is coverage kept at every alpha?", anchor=False)
-    names = titles([data.record(name) for name in run_ids])
+    names = titles([run_cache.record(name) for name in run_ids])
     frames = []
     for run_id in run_ids:
         try:
-            frames.append(data.nominal_coverage(run_id).assign(name=names[run_id]))
+            frames.append(calibration_cache.nominal_coverage(run_id).assign(name=names[run_id]))
         except HedgeError as error:
             st.info(plain(f"{error}."))
     if frames:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app import data, state, static_report
+from app import state, static_report
+from app.caches import compare_cache, run_cache
 from app.charts import compare
 from app.charts.tasks import task_labels
 from app.components.shared import figures
@@ -58,7 +59,7 @@ def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FI
 
     Empty where there are no runs or where a person cleared them all; then it says that ``what`` would be shown.
     """
-    found = titles(data.runs().finished)
+    found = titles(run_cache.runs().finished)
     if not found:
         no_runs_yet(what)
         return ()
@@ -138,7 +139,7 @@ def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> Non
     """How large sets are, when they are, and five figures at once."""
     of_score = rows[rows["score"] == view.score]
     names = names_of(of_score)
-    runs = [data.compared_evaluation(name) for name in run_ids]
+    runs = [run_cache.compared_evaluation(name) for name in run_ids]
     figures.show(
         compare.set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),
         "A sure model has many sets of one option; a set of none says that no option fits.",
@@ -191,13 +192,13 @@ def contrasts(rows: pd.DataFrame, score: str) -> None:
 
 def _asked_together(run_id: str) -> tuple[str, str]:
     """What a run's partner should have been asked too: the task with its bank, and the very questions."""
-    record = data.record(run_id)
+    record = run_cache.record(run_id)
     return task_label(record.spec, record.provenance), question_set(run_id)
 
 
 def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
     """Two runs question by question, with paired tests."""
-    found = titles([data.record(name) for name in run_ids])
+    found = titles([run_cache.record(name) for name in run_ids])
     left, right = st.columns(2)
     first = left.selectbox("First run", list(found), 0, format_func=found.__getitem__, key="pair_first")
     asked = _asked_together(first)
@@ -207,7 +208,7 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
         return
     second = right.selectbox("Second run", others, 0, format_func=found.__getitem__, key="pair_second")
     try:
-        pair, questions = data.pair(first, second, view.alpha, view.score)
+        pair, questions = compare_cache.pair(first, second, view.alpha, view.score)
     except InputError as error:
         st.info(plain(f"{error}."))
         return
@@ -319,7 +320,7 @@ def _claim(made: PublishedClaim, which: str) -> None:
 def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None:
     """What is right where the model may say nothing: by share of the surest, and by sets of one option."""
     names = names_of(rows[rows["score"] == view.score])
-    runs = [data.compared_evaluation(name) for name in run_ids]
+    runs = [run_cache.compared_evaluation(name) for name in run_ids]
     curves = pd.concat(
         [static_report.risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True
     )

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import streamlit as st
 
-from app import data, static_report
+from app import static_report
+from app.caches import run_cache
 from app.components.shared.runs import titles
 from app.formatting import counted
 from app.state.data import DataView
@@ -26,7 +27,7 @@ MOST_RUNS = 50
 
 def section(view: DataView) -> None:
     """Choose runs, and a button a format; a file is made when its button is pressed."""
-    found = titles(data.runs().finished)
+    found = titles(run_cache.runs().finished)
     if not found:
         st.caption("There are no finished runs to take out yet.")
         return
@@ -89,7 +90,7 @@ def _button(label: str, name: str, make: Callable[[], bytes]) -> None:
 
 
 def _table(names: Sequence[str], asked: SetRule) -> pa.Table:
-    runs = [data.evaluation(name) for name in names]
+    runs = [run_cache.evaluation(name) for name in names]
     return pa.Table.from_pandas(benchmark.run_rows(runs, benchmark.reports(runs, asked)), preserve_index=False)
 
 
@@ -111,7 +112,7 @@ def _zip(files: dict[str, bytes]) -> bytes:
 
 
 def _benchmark(names: Sequence[str], asked: SetRule) -> bytes:
-    runs = [data.evaluation(name) for name in names]
+    runs = [run_cache.evaluation(name) for name in names]
     results = benchmark.results_json(runs, benchmark.reports(runs, asked))
     parts = {
         "results.json": results,
@@ -122,11 +123,11 @@ def _benchmark(names: Sequence[str], asked: SetRule) -> bytes:
 
 
 def _figures(names: Sequence[str], asked: SetRule) -> bytes:
-    drawn = static_report.drawings([data.evaluation(name) for name in names], asked)
+    drawn = static_report.drawings([run_cache.evaluation(name) for name in names], asked)
     return _zip(
         {f"{one.figure.name}.{ending}": draw(one) for one in drawn for ending, draw in static_report.KINDS.items()}
     )
 
 
 def _report(names: Sequence[str], asked: SetRule) -> bytes:
-    return static_report.report_html([data.evaluation(name) for name in names], asked)
+    return static_report.report_html([run_cache.evaluation(name) for name in names], asked)

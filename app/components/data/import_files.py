@@ -13,7 +13,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import data, navigation
+from app import navigation
+from app.caches import run_cache
 from app.components.data import import_jury
 from app.components.shared.runs import titles
 from app.formatting import counted, plain
@@ -207,7 +208,7 @@ def _links(names: Sequence[str]) -> None:
         if len(some) > 1:
             navigation.link(navigation.COMPARE, f"Compare {which} {len(names)}", runs=",".join(some))
     st.markdown("Open one in the Alpha lab:")
-    found = titles([data.record(name) for name in names])
+    found = titles([run_cache.record(name) for name in names])
     with st.container(height=LINKS_HEIGHT if len(names) > LINKS_SHOWN else "content", gap=None):
         for number, name in enumerate(names, start=1):
             navigation.link(navigation.ALPHA_LAB, plain(f"{number}. {found[name]}"), run=name)

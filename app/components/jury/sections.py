@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app import juries, navigation, state
+from app import navigation, state
+from app.caches import jury_cache
 from app.charts import jury as charts
 from app.components import jury as live
 from app.components.shared import controls, figures
@@ -29,7 +30,7 @@ CONFIDENCE_HELP = " ".join(f"**{of.title}**: {of.sentence}" for of in CONFIDENCE
 
 def pick(view: JuryView) -> JuryRecord | None:
     """The jury that the view names, with boxes to choose another and how it is looked at; None where there is none."""
-    found, problems = juries.records()
+    found, problems = jury_cache.records()
     for problem in problems:
         st.warning(plain(problem))
     if not found:
@@ -93,13 +94,13 @@ def _confidence() -> None:
 
 def section(record: JuryRecord, view: JuryView) -> None:
     """All figures of a jury."""
-    protocol = juries.protocol(record.jury_id, view.judged, view.confidence)
-    found = juries.tried(record.jury_id, protocol)
-    bench = juries.bench(record.jury_id, protocol)
-    key = juries.jury_key(record.jury_id)
-    pairwise = juries.judgements(record.jury_id).pairwise
+    protocol = jury_cache.protocol(record.jury_id, view.judged, view.confidence)
+    found = jury_cache.tried(record.jury_id, protocol)
+    bench = jury_cache.first_split(record.jury_id, protocol)
+    key = jury_cache.jury_key(record.jury_id)
+    pairwise = jury_cache.judgements(record.jury_id).pairwise
     version = f"{key.jury_id}:{key.stamp}:{view.judged}:{view.confidence}"
-    live.jury(bench, found, juries.risk(record.jury_id, protocol), version=version, view=view, pairwise=pairwise)
+    live.jury(bench, found, jury_cache.risk(record.jury_id, protocol), version=version, view=view, pairwise=pairwise)
     st.caption(
         plain(
             f"{counted(found.n, 'answer')} of {found.kept_of:,}; in each of {len(found.protocol.seeds)} splits "
@@ -124,7 +125,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
 
 
 def _agreement(record: JuryRecord, pairwise: bool) -> None:
-    found = juries.agreed(record.jury_id)
+    found = jury_cache.agreed(record.jury_id)
     then = "and do they agree with the label then?" if pairwise else "and are they right then?"
     st.subheader(f"Do they agree, {then}", anchor=False)
     left, right = st.columns([3, 2], gap="large")
@@ -202,7 +203,7 @@ def _percent(of: Estimate) -> str:
 
 def _adds(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     st.subheader("What does each juror add?", anchor=False)
-    table = juries.left_out(record.jury_id, protocol)
+    table = jury_cache.left_out(record.jury_id, protocol)
     mine = table[table["rule"] == view.rule]
     if mine.empty:
         st.caption(
@@ -222,14 +223,14 @@ def _adds(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
 
 def _worth(record: JuryRecord, protocol: Protocol, found: JuryExperiment, pairwise: bool) -> None:
     st.subheader("What is their confidence worth?", anchor=False)
-    bins = juries.reliability(record.jury_id, protocol)
+    bins = jury_cache.reliability(record.jury_id, protocol)
     title = CONFIDENCES[protocol.confidence].title
     left, right = st.columns(2, gap="large")
     with left:
         figures.show(charts.reliability(bins, "confidence"), f"{title} confidence; a line is the 95 % interval.")
     with right:
         figures.show(charts.reliability(bins, "raw"), "Raw probability; a line is the 95 % interval.")
-    errors = juries.calibration_errors(record.jury_id, protocol)
+    errors = jury_cache.calibration_errors(record.jury_id, protocol)
     of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
     columns = {
         "Juror": list(record.jurors),
@@ -267,7 +268,7 @@ def _sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
         if not folded.open:
             return
         controls.alpha_slider(view)
-        found = juries.pooled_sets(record.jury_id, protocol, view.alpha)
+        found = jury_cache.pooled_sets(record.jury_id, protocol, view.alpha)
         low, high = found.band
         a, b, c, d, e = st.columns(5)
         a.metric(

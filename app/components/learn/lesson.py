@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import alpha_lab_cache, lesson_cache, run_cache
 from app.components.alpha_lab import lab_alpha, lab_figure
 from app.components.alpha_lab.shift import shift_figure
 from app.components.shared.page_top import top_of_step
@@ -38,21 +39,21 @@ def step(lesson: Lesson, view: LearnView, record: RunRecord) -> None:
     place = _place(lesson, view)
     told, run = lesson.steps[place], record.run_id
     key, start = f"lesson_{told.name}_{run}", int(told.start.get("alpha", LearnView().alpha))
-    found = data.lesson_facts(run, lab_alpha(key, start=start))
+    found = lesson_cache.lesson_facts(run, lab_alpha(key, start=start))
     figures = {name: plain(text) for name, text in found.items()}
     st.header(told.title, anchor=False)
     st.markdown(unbroken(fill(told.text, figures)), width=760)
     lab_figure(
-        data.lab_tables(run),
-        version=f"{data.version(run)}:{told.name}",
+        alpha_lab_cache.lab_tables(run),
+        version=f"{run_cache.version(run)}:{told.name}",
         name=title(record),
         show=told.show,
         start=told.start,
         key=key,
     )
-    pair = data.worst_pair(run, "lac") if told.shift else None
+    pair = alpha_lab_cache.worst_pair(run, "lac") if told.shift else None
     if pair:
-        shift = data.shifted((run, pair.source), (run, pair.target), "lac")
+        shift = alpha_lab_cache.shifted((run, pair.source), (run, pair.target), "lac")
         shift_figure(shift, alpha=start, pairs=pair.pairs, key="lesson_shift")
     with st.container(border=True):
         st.markdown(unbroken(f"**{fill(told.question, figures)}**"))

@@ -9,15 +9,14 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import data
+from app.caches import forecast_cache, run_cache
+from app.caches.forecast_cache import Plan
 from app.components.shared.runs import links_to, title
-from app.forecasts import Plan
 from app.formatting import counted, plain, sentence, shortened
 from core.inference import models
 from core.inference.registry import BY_ID, MODELS
 from core.prompting.strategies import STRATEGIES
 from core.runs.banks import bank_name, bank_of_task, labelled, task_title
-from core.runs.devices.slots import CPU, slots
 from core.runs.prompts import Combination
 from core.runs.spec import DTYPES, FORMS, MAX_SHOTS, MODES, QUANTIZED, RunSpec
 from core.runs.store import RunRecord
@@ -199,7 +198,7 @@ def _computing(asked: Combination) -> Combination:
 
 def known_models() -> list[str]:
     """The bundled models, those of earlier runs of one's own, then those of the table that can be run."""
-    earlier = [record.spec.model for record in data.runs().records if record.spec.origin == "hedge"]
+    earlier = [record.spec.model for record in run_cache.runs().records if record.spec.origin == "hedge"]
     fake = [models.FAKE_MODEL] if os.environ.get(models.FAKE_ENGINE_VARIABLE) else []
     listed = [model.id for model in MODELS if not model.instead]
     return list(dict.fromkeys([*models.bundled_models(), *fake, *earlier, *listed]))
@@ -216,14 +215,9 @@ def about(model: str, *, named: bool = False) -> str:
 
 def precisions() -> list[str]:
     """The precisions that a worker here may have; where others may join through a database, all of them."""
-    if settings().database_url or _has_gpu():
+    if settings().database_url or forecast_cache.has_gpu():
         return list(DTYPES)
     return [dtype for dtype in DTYPES if dtype not in QUANTIZED]
-
-
-@st.cache_resource(ttl=600, show_spinner=False)
-def _has_gpu() -> bool:
-    return slots()[0].name != CPU
 
 
 def launch_button(plan: Plan | None) -> bool:
@@ -239,7 +233,7 @@ def launch(asked: Combination) -> None:
 
     with st.spinner("Asking for the runs …"):
         specs = asked.specs()
-        known = {record.run_id: record for record in data.runs().records if record.state in actions.SETTLED}
+        known = {record.run_id: record for record in run_cache.runs().records if record.state in actions.SETTLED}
         new = [spec for spec in specs if spec.run_id not in known]
         for spec in _one_of_each(new) if len(new) > 1 else ():  # a single one is looked at when it is handed in
             preflight(spec)

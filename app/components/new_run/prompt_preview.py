@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import preview
+from app.caches import preview_cache
+from app.caches.preview_cache import Previewed, PreviewJob
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
-from app.preview import Previewed, PreviewJob
 from core.runs.prompts import Combination
 
 KEY = "previewed"
@@ -28,7 +28,7 @@ def prompt_preview(asked: Combination | None) -> None:
     pressed = st.button("Show the exact prompt", disabled=asked is None, width="stretch", help=BUTTON_HELP)
     if pressed and asked:
         with spoken():
-            st.session_state[KEY] = asked, preview.reading(_read(asked))
+            st.session_state[KEY] = asked, preview_cache.preview_of(_read(asked))
     if KEY not in st.session_state or asked is None:
         return
     shown, found = st.session_state[KEY]

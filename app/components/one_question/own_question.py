@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import question_cache, run_cache
 from app.components.one_question.option_bars import option_bars
 from app.components.one_question.question import options_in_full
 from app.components.shared.runs import default_run, title, titles
@@ -44,14 +45,14 @@ RUN_HELP = (
 
 def ask(view: OneQuestionView) -> None:
     """The form, how far the answer is, and the answer."""
-    records = [record for record in data.runs().finished if record.spec.origin == "hedge"]
+    records = [record for record in run_cache.runs().finished if record.spec.origin == "hedge"]
     if not records:
         st.info("A set needs the calibration of a finished run of Hedge's own; there is none yet. Launch one first.")
         return
     # In this order: the address of before still names the question before, which must not be put back into the form.
     view = _recall(_caught_up(view))
     model, record = _pick(records, view)
-    _form(record, data.bench(record.run_id))
+    _form(record, question_cache.calibrated_run(record.run_id))
     _warm(model, record)
     if problem := st.session_state.get(PROBLEM_KEY):
         st.error(plain(sentence(problem)))
@@ -145,14 +146,14 @@ def _run_chosen() -> None:
 def _model_chosen() -> None:
     """Another model's own calibration, where it has one, goes with it."""
     chosen = st.session_state[MODEL_KEY]
-    own = [record for record in data.runs().finished if record.spec.model == chosen]
+    own = [record for record in run_cache.runs().finished if record.spec.model == chosen]
     if own and st.session_state.get(RUN_KEY) not in [record.run_id for record in own]:
         state.choose_run(default_run(own).run_id)
 
 
 def _form(record: RunRecord, by: CalibratedRun) -> None:
     """What is typed stays as it is, whatever becomes of it."""
-    closing = data.closing_options(record.run_id)
+    closing = question_cache.closing_options(record.run_id)
     st.session_state.setdefault(EXTRA_KEY, closing > 0)
     with st.form("own", border=True):
         left, right = st.columns(2)
@@ -193,7 +194,7 @@ def _form(record: RunRecord, by: CalibratedRun) -> None:
 
 def _fitting(record: RunRecord, by: CalibratedRun) -> str:
     """How many options make a question like the run's."""
-    closing = data.closing_options(record.run_id)
+    closing = question_cache.closing_options(record.run_id)
     if closing:
         return f"The run's questions have {by.k} options: {by.k - closing} of their own and these {closing}."
     return f"The run's questions have {by.k} options of their own, and nothing added."
@@ -223,7 +224,7 @@ def _send() -> None:
     """Ask what is typed, or remember why it can't be asked."""
     st.session_state[PROBLEM_KEY] = ""
     try:
-        record = data.record(st.session_state[RUN_KEY])
+        record = run_cache.record(st.session_state[RUN_KEY])
         own = _typed(record)
         client.ask(own)
     except HedgeError as error:
@@ -300,7 +301,7 @@ def _failure(answer_id: str) -> str:
 def _show(answer: ModelAnswer, view: OneQuestionView) -> None:
     own = answer.own
     try:
-        record, by = data.record(own.run_id), data.bench(own.run_id)
+        record, by = run_cache.record(own.run_id), question_cache.calibrated_run(own.run_id)
     except HedgeError as error:
         st.error(plain(sentence(f"the run that calibrated this answer can't be read: {error}")))
         return
@@ -317,7 +318,7 @@ def _show(answer: ModelAnswer, view: OneQuestionView) -> None:
         found,
         by,
         label=None,
-        version=f"{data.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}",
+        version=f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}",
         view=view,
     )
     options_in_full(probabilities, answer.options, found, by, label=None, view=view)

@@ -10,11 +10,12 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import question_cache, run_cache
+from app.caches.question_cache import Elsewhere, ShownQuestion
 from app.components.one_question.option_bars import RunRow, option_bars, run_table
 from app.components.shared.figures import download
 from app.components.shared.runs import pick_run, titles
-from app.data import Elsewhere, ShownQuestion
 from app.formatting import counted, plain, shortened
 from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
@@ -56,12 +57,13 @@ def question_of_a_run(view: OneQuestionView) -> None:
     record = pick_run(view, "A question's options and its sets")
     if record is None:
         return
-    questions = data.question_list(record.run_id)
+    questions = question_cache.question_list(record.run_id)
     place = pick_question(view, questions)
-    shown, by = data.shown_question(record.run_id, str(questions["id"].iloc[place])), data.bench(record.run_id)
+    shown = question_cache.shown_question(record.run_id, str(questions["id"].iloc[place]))
+    by = question_cache.calibrated_run(record.run_id)
     options, label = shown.question.options, shown.question.label
     show_question(shown.question)
-    version = f"{data.version(record.run_id)}:{shown.question.id}"
+    version = f"{run_cache.version(record.run_id)}:{shown.question.id}"
     option_bars(options, shown.standings, by, label=label, version=version, view=view)
     options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)
     other_runs(shown, record, view)
@@ -197,11 +199,12 @@ def _open_elsewhere(run_id: str, question_id: str) -> None:
 
 def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
     """The same question in every other finished run that tested it."""
-    found = data.elsewhere(record.run_id, shown.question.id, MOST_RUNS)
+    found = question_cache.elsewhere(record.run_id, shown.question.id, MOST_RUNS)
     notes = _left_out(found)
     if len(found.tested) > 1:
         st.subheader("The same question in other runs", anchor=False)
         names = titles([other for other, _ in found.tested])
+        versions = [run_cache.version(other.run_id) for other, _ in found.tested]
         here = replace(view, question=shown.question.id)
         run_table(
             [
@@ -216,7 +219,7 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -
             ],
             k=len(shown.question.options),
             label=shown.question.label,
-            version=":".join(["runs", shown.question.id, *(data.version(other.run_id) for other, _ in found.tested)]),
+            version=":".join(["runs", shown.question.id, *versions]),
             view=view,
             on_open=lambda run_id: _open_elsewhere(run_id, shown.question.id),
         )

@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from app import state
+from app.caches.perplexity_library import Library, Way
 from app.components.perplexity.perplexity_form import PerplexityForm, launch
 from app.components.shared import figures
 from app.formatting import counted, plain, sentence
-from app.perplexity_library import Library, Way
 from app.state.perplexity import PerplexityView
 from core.errors import InputError
 from core.inference.models import canonical

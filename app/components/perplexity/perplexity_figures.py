@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from app import state
+from app.caches.perplexity_library import Library, Way
 from app.charts import perplexity as charts
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared import figures
 from app.components.shared.token_strip import token_strip
 from app.formatting import counted, plain, shortened
-from app.perplexity_library import Library, Way
 from app.state.perplexity import PerplexityView
 from core.perplexity.figures import (
     ScoredMessage,

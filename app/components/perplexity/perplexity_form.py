@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import data, live, state
+from app import state
+from app.caches import live_runs, run_cache
+from app.caches.live_runs import LiveRuns
+from app.caches.perplexity_library import Library, Way, library
 from app.components.new_run.form import MODEL_HELP, known_models, precisions
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
-from app.live import LiveRuns
-from app.perplexity_library import Library, Way, library
 from app.state.perplexity import WINDOWS, PerplexityView
 from core.errors import HedgeError, InputError
 from core.inference.models import bundled_models, canonical
@@ -237,7 +238,7 @@ def measure(asked: PerplexityForm, found: Library) -> None:
     if not asked.models or not asked.talks:
         st.info("Choose at least one model and one conversation.")
         return
-    busy = _at_work(live.standing(anew=True))
+    busy = _at_work(live_runs.current(anew=True))
     if wanted and not busy:
         count = sum(len(list(request.parts())) for request in wanted.values())
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -296,7 +297,7 @@ def _watch(was_busy: bool) -> None:
 def _progress(was_busy: bool) -> None:
     from core.runs import engine
 
-    busy = _at_work(live.standing())
+    busy = _at_work(live_runs.current())
     if was_busy and not busy:
         st.rerun()
     for now in busy:
@@ -307,7 +308,7 @@ def _progress(was_busy: bool) -> None:
                 st.rerun()
     for run_id in st.session_state.get(LAUNCHED, ()):
         try:
-            record = data.record(run_id)
+            record = run_cache.record(run_id)
         except HedgeError:
             continue
         if record.state == "failed":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import prompting_cache
+from app.caches import prompting_cache
 from app.formatting import counted, plain
 from app.state.prompting import PromptingView
 from core.reports.prompting.experiments import PromptingMethod

@@ -9,7 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from app import prompting_cache, state
+from app import state
+from app.caches import prompting_cache
 from app.charts import compare, prompting
 from app.components.prompting.card import card
 from app.components.shared import figures

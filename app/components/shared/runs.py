@@ -8,7 +8,8 @@ from typing import NoReturn
 
 import streamlit as st
 
-from app import data, navigation, state
+from app import navigation, state
+from app.caches import run_cache
 from app.formatting import counted, plain
 from app.state.alpha_lab import AlphaLabView
 from app.state.fields import MOST_COMPARED
@@ -87,7 +88,7 @@ def pick_run(view: SharedView, what: str) -> RunRecord | None:
     Where the view names none it is :func:`default_run`, and where it names one that can't be shown, the page says so
     and shows that one instead; None where there is no finished run. ``what`` the page would show.
     """
-    found = {record.run_id: record for record in data.runs().finished}
+    found = {record.run_id: record for record in run_cache.runs().finished}
     if not found:
         no_runs_yet(what)
         return None
@@ -131,7 +132,7 @@ def _picked() -> None:
 
 
 def _why_not(run_id: str) -> str:
-    known = {record.run_id: record for record in data.runs().unfinished}
+    known = {record.run_id: record for record in run_cache.runs().unfinished}
     if run_id in known:
         return f"Run {run_id} is {known[run_id].state}; figures are shown when a run has ended well."
     return f"There is no run {run_id[:80]} here (any more)."

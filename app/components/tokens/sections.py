@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import token_cache
 from app.charts import tokens as charts
 from app.components.shared import figures
 from app.components.tokens import token_text
@@ -57,7 +58,7 @@ def text_by_token() -> None:
             )
         elif model and text.strip():
             with spoken():
-                view = data.token_view(_location(model), text)
+                view = token_cache.token_view(_location(model), text)
         else:
             st.info("Give a model and a text, and its tokens are shaded by surprise.")
     if view:

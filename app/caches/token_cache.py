@@ -8,13 +8,22 @@ import subprocess
 import sys
 from typing import Any
 
+import streamlit as st
+
 from core.errors import InputError
 from core.settings import ROOT, settings
 
 WITHIN_S = 180
 
 
+# 5 kB for a short text, 2 MB for the longest. A view needs one.
+@st.cache_resource(max_entries=64, show_spinner="Asking the model …")
 def token_view(model: str, text: str) -> dict[str, Any]:
+    """A person's own text token by token; see :func:`ask`."""
+    return ask(model, text)
+
+
+def ask(model: str, text: str) -> dict[str, Any]:
     """What ``python -m core tokens view --json`` says; :class:`InputError` with its sentence where it refuses."""
     command = [sys.executable, "-m", "core", "tokens", "view", f"--model={model}", f"--text={text}", "--json"]
     environment = {**os.environ, "HEDGE_HOME": str(settings().home)}

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import data
+from app.caches import run_cache
+from app.caches.run_cache import EVERY_RUN
 from core.inference import counting, models
 from core.reports import forecast as forecasts
 from core.reports.forecast import Forecast, Work
 from core.runs.agent import liveness
-from core.runs.devices.slots import Slot, published, slots
+from core.runs.devices.slots import CPU, Slot, published, slots
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -45,10 +46,10 @@ class Plan:
         return forecasts.whole_time(self.new or self.runs, lanes=len(self.devices))
 
 
-def plan(asked: Combination) -> Plan:
+def plan(combination: Combination) -> Plan:
     """What was asked for will take this; :class:`~core.errors.InputError` where it can't be asked."""
-    specs = asked.specs(named=_named)
-    records = data.runs().records
+    specs = combination.specs(named=_named)
+    records = run_cache.runs().records
     known = {record.run_id: record for record in records}
     devices = _devices()
     found = tuple(
@@ -68,6 +69,11 @@ def free_disk() -> int:
     """Bytes free where runs lie."""
     home = settings().home
     return shutil.disk_usage(next(path for path in (home, *home.parents) if path.exists())).free
+
+
+def has_gpu() -> bool:
+    """Whether this host has a GPU that runs may use."""
+    return _slots()[0].name != CPU
 
 
 def stamp(task: str) -> int:
@@ -97,12 +103,13 @@ def _devices() -> tuple[Slot, ...]:
     return (*here, *(slot for found in said.values() for slot in found)) if settings().database_url else here
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+# 13 kB, 23 at most: 3 MB for 500 runs, 14 MB when full. A matrix may ask for as many runs.
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)
 def _work(spec: RunSpec, stamp: int, at_hand: bool) -> Work | None:
     return forecasts.work_of(spec)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # a number for each model and sample of texts
 def _characters_per_token(model: str, here: bool, texts: tuple[str, ...]) -> float | None:
     return counting.characters_per_token(model, texts)
 

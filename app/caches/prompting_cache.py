@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app import data
-from app.data import RunKey, run_key
+from app.caches import run_cache
+from app.caches.run_cache import RunKey, run_key
 from core.records import Question
 from core.reports import evaluation as evaluations
 from core.reports import frames
@@ -14,25 +14,29 @@ from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
 from core.reports.prompting import experiments as prompting
 from core.reports.prompting import letter_answers
-from core.reports.prompting.experiments import MethodSets, PromptingExperiment, PromptingMethod
+from core.reports.prompting.experiments import METHODS, MethodSets, PromptingExperiment, PromptingMethod
 from core.reports.prompting.letter_answers import Invalid, Spread
 from core.reports.prompting.option_order import OptionOrder, option_order
+from core.runs.spec import MAX_SHOTS
 from core.runs.store import RunRecord
+
+MOST_METHODS = len(METHODS) * (MAX_SHOTS + 1)
+"""In an experiment: every way of asking with every number of shots. The page goes through all of them at a view."""
 
 
 def experiments() -> dict[PromptingExperiment, tuple[RunRecord, ...]]:
     """The experiments that finished runs make."""
-    return prompting.experiments(data.runs().finished)
+    return prompting.experiments(run_cache.runs().finished)
 
 
-def evaluation(reading: PromptingMethod) -> Evaluation:
+def evaluation(method: PromptingMethod) -> Evaluation:
     """A reading's probabilities."""
-    return _evaluation(run_key(reading.run_id), reading)
+    return _evaluation(run_key(method.run_id), method)
 
 
-def figures(chosen: tuple[PromptingMethod, ...], asked: SetRule) -> pd.DataFrame:
+def figures(chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
     """A row a reading and score (:func:`core.reports.prompting.experiments.figures`)."""
-    return _figures(tuple(run_key(one.run_id) for one in chosen), chosen, asked)
+    return _figures(tuple(run_key(one.run_id) for one in chosen), chosen, rule)
 
 
 def against(first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str) -> pd.DataFrame:
@@ -40,9 +44,9 @@ def against(first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: 
     return _against(tuple(run_key(one.run_id) for one in (first, *others)), first, others, alpha, score)
 
 
-def sets_of(reading: PromptingMethod, alpha: int, score: str) -> MethodSets:
+def sets_of(method: PromptingMethod, alpha: int, score: str) -> MethodSets:
     """A reading's sets."""
-    return _sets(run_key(reading.run_id), reading, alpha, score)
+    return _sets(run_key(method.run_id), method, alpha, score)
 
 
 def invalid(run_id: str) -> Invalid:
@@ -60,23 +64,26 @@ def spread(run_id: str) -> Spread | None:
     return _spread(run_key(run_id))
 
 
-def question(reading: PromptingMethod, question_id: str) -> Question:
+def question(method: PromptingMethod, question_id: str) -> Question:
     """A test question as the reading asked it."""
-    run = evaluation(reading)
+    run = evaluation(method)
     row = next(int(row) for row in run.test if str(run.ids[row]) == question_id)
     return frames.question(run, row)
 
 
-@st.cache_resource(max_entries=96, show_spinner="Reading the runs …")
-def _evaluation(key: RunKey, reading: PromptingMethod) -> Evaluation:
-    return prompting.evaluate(reading)
+# 0.4 MB: 7 MB for the 18 of an experiment, 82 MB for the largest there can be.
+@st.cache_resource(max_entries=MOST_METHODS, show_spinner="Reading the runs …")
+def _evaluation(key: RunKey, method: PromptingMethod) -> Evaluation:
+    return prompting.evaluate(method)
 
 
+# 11 kB: 0.7 MB. A view needs two, and others for each alpha.
 @st.cache_resource(max_entries=64, show_spinner="Comparing the ways of asking …")
-def _figures(keys: tuple[RunKey, ...], chosen: tuple[PromptingMethod, ...], asked: SetRule) -> pd.DataFrame:
-    return prompting.figures(chosen, [evaluation(one) for one in chosen], asked)
+def _figures(keys: tuple[RunKey, ...], chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
+    return prompting.figures(chosen, [evaluation(one) for one in chosen], rule)
 
 
+# 2 kB. A view needs one, and others for each alpha.
 @st.cache_resource(max_entries=64, show_spinner="Testing the differences …")
 def _against(
     keys: tuple[RunKey, ...], first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str
@@ -84,21 +91,22 @@ def _against(
     return prompting.against(first, others, {one: evaluation(one) for one in (first, *others)}, alpha, score=score)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _sets(key: RunKey, reading: PromptingMethod, alpha: int, score: str) -> MethodSets:
-    return prompting.sets_of(reading, evaluation(reading), alpha, score=score)
+# 0.4 MB, most of it shared with _evaluation. A view needs two, and others for each alpha.
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _sets(key: RunKey, method: PromptingMethod, alpha: int, score: str) -> MethodSets:
+    return prompting.sets_of(method, evaluation(method), alpha, score=score)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner=False)  # 0.1 kB. A view needs one for each number of shots, 17 at most
 def _invalid(key: RunKey) -> Invalid:
     return letter_answers.invalid_answers(key.run_id)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner=False)  # 1 kB. The same, and others for each alpha
 def _orders(key: RunKey, alpha: int, score: str) -> OptionOrder | None:
     return option_order(evaluations.load(key.run_id), alpha, scores=(score,))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner=False)  # 0.1 kB. The same as _invalid
 def _spread(key: RunKey) -> Spread | None:
     return letter_answers.spread(key.run_id)

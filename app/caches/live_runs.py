@@ -49,7 +49,7 @@ class _Asking:
     ended: threading.Event = field(default_factory=threading.Event)
 
 
-def standing(*, anew: bool = False) -> LiveRuns:
+def current(*, anew: bool = False) -> LiveRuns:
     """How runs are now. ``anew`` asks even where an answer is fresh, as after something was done to a run."""
     asking = _asking()
     with asking.lock:

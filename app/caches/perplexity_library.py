@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from app import data
-from app.data import RunKey
+from app.caches import run_cache
+from app.caches.run_cache import EVERY_RUN, RunKey
 from core.errors import HedgeError
 from core.perplexity import conversations as talks
 from core.perplexity.choices import BUNDLED, Choice, digest_of
@@ -82,11 +82,11 @@ def library() -> Library:
     shipped = {conversation.digest: conversation for conversation in _bundled()}
     found = Library({one.digest: one for one in SHIPPED.values()}, shipped, _bundled_choices())
     # The oldest first, so that the latest run that measured something is the one that is read.
-    for record in reversed(data.runs().records):
+    for record in reversed(run_cache.runs().records):
         if record.spec.answers:
             continue
         try:
-            _add(found, record, _request(data.run_key(record.run_id)))
+            _add(found, record, _request(run_cache.run_key(record.run_id)))
         except HedgeError as error:
             found.problems.append(str(error))
     return found
@@ -99,7 +99,7 @@ def _add(found: Library, record: RunRecord, request: Request) -> None:
         found.choices.setdefault(digest_of(request.choices), request.choices)
     if record.state != "done":
         return
-    key = data.run_key(record.run_id)
+    key = run_cache.run_key(record.run_id)
     way = Way(record.spec.model, record.spec.dtype, request.mode, request.exchanges)
     of_choices = digest_of(request.choices) if request.choices else ""
     for prompt in request.prompts:
@@ -122,11 +122,16 @@ def _bundled_choices() -> dict[str, tuple[Choice, ...]]:
     return {digest_of(made): made}
 
 
-@st.cache_resource(max_entries=512, show_spinner=False)
+# 95 kB, nearly all of it the shared conversations that ship.
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)
 def _request(key: RunKey) -> Request:
-    return perplexity_run.read_request(data.record(key.run_id).spec)
+    request = perplexity_run.read_request(run_cache.record(key.run_id).spec)
+    # Most runs measure the conversations that ship, whose texts are most of a request: all of them share one copy.
+    shipped = {conversation.digest: conversation for conversation in _bundled()}
+    return replace(request, conversations=tuple(shipped.get(one.digest, one) for one in request.conversations))
 
 
-@st.cache_resource(max_entries=48, show_spinner="Reading the losses …")
+# 0.4 MB for nine conversations under three prompts; a run of one conversation takes a ninth.
+@st.cache_resource(max_entries=128, show_spinner="Reading the losses …")
 def _measured(key: RunKey) -> Measured:
     return perplexity_run.read(key.run_id)

@@ -54,23 +54,25 @@ class PreviewJob:
         return time.monotonic() - self.begun
 
 
-def command(asked: Combination) -> tuple[str, ...]:
+def command(combination: Combination) -> tuple[str, ...]:
     """What reads the preview of what was asked for."""
-    return (sys.executable, "-m", "core", "run", *asked.words(), "--dry-run", "--json")
+    return (sys.executable, "-m", "core", "run", *combination.words(), "--dry-run", "--json")
 
 
-def reading(asked: Combination) -> PreviewJob:
+def preview_of(combination: Combination) -> PreviewJob:
     """The preview of what was asked for, begun by the first who asks, or anew where it failed; returns at once."""
-    key = command(asked), _stamps(asked)
-    if _reading(*key).problem:
-        _reading.clear(*key)
-    return _reading(*key)
+    key = command(combination), _stamps(combination)
+    if _job(*key).problem:
+        _job.clear(*key)
+    return _job(*key)
 
 
-def _stamps(asked: Combination) -> tuple[int, ...]:
+def _stamps(combination: Combination) -> tuple[int, ...]:
     """When the files that a preview depends on were last written."""
-    files = [Path(task.partition("@")[2] or task) for task in asked.tasks if catalogue.is_file(task)]
-    files += [Path(model) / name for model in asked.models for name in ("tokenizer.json", "tokenizer_config.json")]
+    files = [Path(task.partition("@")[2] or task) for task in combination.tasks if catalogue.is_file(task)]
+    files += [
+        Path(model) / name for model in combination.models for name in ("tokenizer.json", "tokenizer_config.json")
+    ]
     return tuple(_written(path.expanduser()) for path in files)
 
 
@@ -81,8 +83,8 @@ def _written(path: Path) -> int:
         return 0
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _reading(command: tuple[str, ...], stamps: tuple[int, ...]) -> PreviewJob:
+@st.cache_resource(max_entries=32, show_spinner=False)  # a few prompts of some kB each. A view needs one
+def _job(command: tuple[str, ...], stamps: tuple[int, ...]) -> PreviewJob:
     made = PreviewJob()
     # A daemon, so that a server which is stopped does not wait for it.
     threading.Thread(target=_read, args=(command, made, _turn()), daemon=True).start()
