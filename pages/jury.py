@@ -3,11 +3,12 @@
 import streamlit as st
 
 from app import state
-from app.components.jury import sections
+from app.components.jury.jury_choice import pick
+from app.components.jury.jury_figures import section
 from app.state.jury import JuryView
 
 st.title("Who is to be believed when judges disagree?", anchor=False)
 view = state.view(JuryView)
-record = sections.pick(view)
+record = pick(view)
 if record:
-    sections.section(record, view)
+    section(record, view)

@@ -3,9 +3,10 @@
 import streamlit as st
 
 from app import state
-from app.components.tokens import sections
+from app.components.tokens.evaluations import evaluations
+from app.components.tokens.text_by_token import text_by_token
 
 st.title("How sure is a model of each word?", anchor=False)
 state.no_view()
-sections.text_by_token()
-sections.evaluations()
+text_by_token()
+evaluations()

@@ -20,6 +20,9 @@ from app.components.shared.runs import SHOWCASE
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.scores import SCORES
 from core.errors import InputError
+from core.perplexity import conversations as talks
+from core.perplexity.prompts import SHIPPED
+from core.perplexity.request import Request
 from core.reports import evaluation, frames, one_question
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView
@@ -207,8 +210,10 @@ def test_what_is_read_of_every_run_has_room_for_them_all(
     key, calls = run_cache.run_key(synthetic_run(20)), Calls()
     run = evaluation.load(key.run_id)
     arguments = {"summarise": run, "disk_use": store.folder_of(key.run_id)}
-    asks_words = computes == "read_request"  # a run of questions has no such request
-    found = object() if asks_words else getattr(module, computes)(arguments.get(computes, key.run_id))
+    if computes == "read_request":  # a run of questions has none
+        found = Request(tuple(SHIPPED.values()), talks.bundled())
+    else:
+        found = getattr(module, computes)(arguments.get(computes, key.run_id))
     monkeypatch.setattr(evaluation, "load", lambda _: run)
     monkeypatch.setattr(module, computes, calls.counting(lambda _: found))
     for _ in range(2):

@@ -196,9 +196,7 @@ def forecast_rows() -> Iterator[Row]:
 def main() -> None:
     """Print a row a cache."""
     logging.disable(logging.CRITICAL)  # outside a server every cached call warns that there is no session
-    print(
-        f"{'cache':40} {'room':>5} {'needed':>6} {'+500':>5} {'mean kB':>8} {'most kB':>8} {'now MB':>7} {'+500 MB':>7} full"
-    )
+    print(f"{'cache':40} {'room':>5} {'needed':>6} {'+500':>5}  mean kB  most kB  now MB +500 MB full MB")
     now, later, full, n = 0.0, 0.0, 0.0, len(run_cache.runs().records)
     for row in rows():
         sizes = list(row.sizes())

@@ -9,7 +9,6 @@ from (the seed) changes only where something else than the component changed the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import streamlit as st
 
 from app import state
 from app.components.shared.scripts import LIVE_CSS, bundle
+from app.components.shared.seed import browser_shows, seed
 from app.state.address import names_in_address
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.scores import SCORES
@@ -51,16 +51,6 @@ _SCORES = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Seed:
-    """What the browser starts from with which data, how often that changed, and what it was last known to show."""
-
-    version: str
-    view: dict[str, Any]
-    revision: int
-    shown: dict[str, Any]
-
-
 def lab_view(view: AlphaLabView) -> dict[str, Any]:
     """The part of a view that the lab shows, by the names it has in the browser too."""
     return {name: getattr(view, name) for name in NAMES}
@@ -80,7 +70,7 @@ def alpha_lab(
     ``version`` names the data and ``name`` the run in words. What a person chooses goes into the view when they let
     go; ``on_open`` is called with the id of a question that a person wants to see on its own page.
     """
-    seed = _seed(key, view, version)
+    start = seed(key, version, lab_view(view))
     _mount(
         key=key,
         data={
@@ -88,8 +78,8 @@ def alpha_lab(
             "version": version,
             "name": name,
             "scores": _SCORES,
-            "view": seed.view,
-            "revision": seed.revision,
+            "view": start.start,
+            "revision": start.revision,
         },
         on_view_change=lambda: _take_view(key),
         on_open_change=lambda: _open(key, on_open),
@@ -123,22 +113,9 @@ def lab_alpha(key: str, *, start: int) -> int:
     return int(reported.get("alpha", start))
 
 
-def _seed(key: str, view: AlphaLabView, version: str) -> _Seed:
-    """The last seed, or the next one where the browser shows something else than the view."""
-    name = f"{key}_seed"
-    seed: _Seed | None = st.session_state.get(name)
-    mounted = key in st.session_state  # its state is dropped with the page, and a new one starts from the seed
-    if seed is None or not mounted or (seed.version, seed.shown) != (version, lab_view(view)):
-        revision = seed.revision + 1 if seed else 0
-        seed = _Seed(version, lab_view(view), revision, lab_view(view))
-        st.session_state[name] = seed
-    return seed
-
-
 def _take_view(key: str) -> None:
     view = _read(st.session_state[key].get("view") or {})
-    seed: _Seed = st.session_state[f"{key}_seed"]
-    st.session_state[f"{key}_seed"] = replace(seed, shown=lab_view(view))
+    browser_shows(key, lab_view(view))
 
 
 def _open(key: str, on_open: Callable[[str], None]) -> None:

@@ -28,13 +28,13 @@ NO_RATE = "not measured"
 NO_RATE_HELP = "No run of this model, precision and form has ended yet; the first one measures its rate."
 
 
-def forecast(asked: Combination | None) -> Plan | None:
+def forecast(combination: Combination | None) -> Plan | None:
     """What was asked for will take; None where it can't be asked, or nothing is."""
-    if asked is None:
+    if combination is None:
         return None
     plan: Plan | None = None
     with spoken(), st.container(border=True, gap="small"):
-        plan = forecast_cache.plan(asked)
+        plan = forecast_cache.plan(combination)
         _figures(plan)
         _room(plan)
         if len(plan.runs) > 1:

@@ -14,6 +14,7 @@ from app import state
 from app.caches import question_cache, run_cache
 from app.caches.question_cache import Elsewhere, ShownQuestion
 from app.components.one_question.option_bars import RunRow, option_bars, run_table
+from app.components.shared import controls
 from app.components.shared.figures import download
 from app.components.shared.runs import pick_run, titles
 from app.formatting import counted, plain, shortened
@@ -36,20 +37,7 @@ MOST_RUNS = 40
 
 def pick_kind(view: OneQuestionView) -> None:
     """Whether the question is a run's or one's own."""
-    st.session_state[ASK_KEY] = view.ask
-    st.segmented_control(
-        "Whose question",
-        list(ASK_WORDS),
-        format_func=ASK_WORDS.__getitem__,
-        required=True,
-        key=ASK_KEY,
-        on_change=_kind_chosen,
-        label_visibility="collapsed",
-    )
-
-
-def _kind_chosen() -> None:
-    state.change(OneQuestionView, ask=st.session_state[ASK_KEY])
+    controls.switch(view, "ask", "Whose question", ASK_WORDS, key=ASK_KEY, label_visibility="collapsed")
 
 
 def question_of_a_run(view: OneQuestionView) -> None:

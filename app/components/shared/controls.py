@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
 import streamlit as st
 
 from app import state
@@ -30,38 +33,40 @@ def alpha_slider(view: SharedView) -> None:
 
 def score_choice(view: SharedView) -> None:
     """The score of a figure that has room for one."""
-    st.session_state[SCORE_KEY] = view.score
-    st.segmented_control(
-        "Sets by",
-        list(SCORE_MEANINGS),
-        format_func=SCORE_MEANINGS.__getitem__,
-        required=True,
-        key=SCORE_KEY,
-        on_change=_score_chosen,
-        help=SCORE_HELP,
-    )
+    switch(view, "score", "Sets by", SCORE_MEANINGS, key=SCORE_KEY, help=SCORE_HELP)
 
 
 def empty_choice(view: SharedView) -> None:
     """What becomes of a set that no option fits."""
-    st.session_state[EMPTY_KEY] = view.empty
+    switch(view, "empty", "Empty sets", EMPTY_WORDS, key=EMPTY_KEY, help=EMPTY_HELP)
+
+
+def switch(
+    view: SharedView,
+    name: str,
+    label: str,
+    words: Mapping[str, str],
+    *,
+    key: str,
+    help: str | None = None,
+    label_visibility: Literal["visible", "collapsed"] = "visible",
+    **also: Any,
+) -> None:
+    """A choice of a few: the view's field ``name``, each of its values in ``words``.
+
+    A choice changes the page's view, and with it the fields ``also`` that depend on it.
+    """
+    st.session_state[key] = getattr(view, name)
     st.segmented_control(
-        "Empty sets",
-        list(EMPTY_WORDS),
-        format_func=EMPTY_WORDS.__getitem__,
+        label,
+        list(words),
+        format_func=words.__getitem__,
         required=True,
-        key=EMPTY_KEY,
-        on_change=_empty_chosen,
-        help=EMPTY_HELP,
+        key=key,
+        on_change=state.taking(type(view), name, key, **also),
+        help=help,
+        label_visibility=label_visibility,
     )
-
-
-def _score_chosen() -> None:
-    state.change(SharedView, score=st.session_state[SCORE_KEY])
-
-
-def _empty_chosen() -> None:
-    state.change(SharedView, empty=st.session_state[EMPTY_KEY])
 
 
 def _alpha_released() -> None:
