@@ -1,4 +1,4 @@
-"""Juries as pages read them: cached by the jury's id and stamp, shared by every session and never written to."""
+"""What the Jury page reads of a jury, kept by its id and stamp (when ``jury.json`` was last written)."""
 
 from __future__ import annotations
 

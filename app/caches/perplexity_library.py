@@ -24,8 +24,8 @@ from core.runs.store import RunRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How words are measured: figures of one way compare with each other."""
+class ScoringSetup:
+    """How words are scored; only figures of one setup compare with each other."""
 
     model: str
     dtype: str = "float32"
@@ -36,32 +36,34 @@ class Way:
 @dataclass(slots=True)
 class Library:
     """Everything known by hash: ``prompts``, ``conversations``, ``choices``; and ``cells``, the latest run that
-    measured a prompt on a source in a way. ``problems`` are sentences on runs that can't be read."""
+    measured a prompt on a source with a setup. ``problems`` are sentences on runs that can't be read."""
 
     prompts: dict[str, SystemPrompt]
     conversations: dict[str, Conversation]
     choices: dict[str, tuple[Choice, ...]]
-    cells: dict[tuple[Way, str, str], RunKey] = field(default_factory=dict)
+    cells: dict[tuple[ScoringSetup, str, str], RunKey] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
-    def messages(self, way: Way, prompt: str, source: str) -> tuple[ScoredMessage, ...] | None:
+    def messages(self, setup: ScoringSetup, prompt: str, source: str) -> tuple[ScoredMessage, ...] | None:
         """The messages of a prompt and a source, None where nobody has measured them."""
-        key = self.cells.get((way, prompt, source))
+        key = self.cells.get((setup, prompt, source))
         return _measured(key).messages[prompt, source] if key else None
 
-    def by_conversation(self, way: Way, prompt: str, sources: Iterable[str]) -> dict[str, tuple[ScoredMessage, ...]]:
+    def by_conversation(
+        self, setup: ScoringSetup, prompt: str, sources: Iterable[str]
+    ) -> dict[str, tuple[ScoredMessage, ...]]:
         """From a conversation's name to its messages, of those that are measured."""
         names = called({source: self.conversations[source].name for source in sources})
-        found = {source: self.messages(way, prompt, source) for source in names}
+        found = {source: self.messages(setup, prompt, source) for source in names}
         return {names[source]: messages for source, messages in found.items() if messages}
 
-    def missing(self, way: Way, prompts: Sequence[str], sources: Sequence[str]) -> list[tuple[str, str]]:
-        """The pairs of prompt and source that nobody has measured in this way."""
-        return [(p, s) for p in prompts for s in sources if (way, p, s) not in self.cells]
+    def missing(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> list[tuple[str, str]]:
+        """The pairs of prompt and source that nobody has measured with this setup."""
+        return [(p, s) for p in prompts for s in sources if (setup, p, s) not in self.cells]
 
-    def notes(self, way: Way, prompts: Sequence[str], sources: Sequence[str]) -> list[str]:
+    def notes(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> list[str]:
         """What has to be known of how these were measured."""
-        keys = {self.cells[way, p, s] for p in prompts for s in sources if (way, p, s) in self.cells}
+        keys = {self.cells[setup, p, s] for p in prompts for s in sources if (setup, p, s) in self.cells}
         said: dict[str, None] = {}
         for key in sorted(keys, key=lambda key: key.run_id):
             of = _measured(key)
@@ -70,9 +72,9 @@ class Library:
                 said[f"{of.dropped:,} messages of context were left out, because the model reads too little"] = None
         return list(said)
 
-    def vocabulary(self, way: Way, prompts: Sequence[str], sources: Sequence[str]) -> int | None:
+    def vocabulary(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> int | None:
         """Over how many tokens the model spread its probability; None where a run does not say so, or two differ."""
-        keys = {self.cells[way, p, s] for p in prompts for s in sources if (way, p, s) in self.cells}
+        keys = {self.cells[setup, p, s] for p in prompts for s in sources if (setup, p, s) in self.cells}
         sizes = {_measured(key).vocabulary for key in keys}
         return sizes.pop() if len(sizes) == 1 else None
 
@@ -100,12 +102,12 @@ def _add(found: Library, record: RunRecord, request: Request) -> None:
     if record.state != "done":
         return
     key = run_cache.run_key(record.run_id)
-    way = Way(record.spec.model, record.spec.dtype, request.mode, request.exchanges)
+    setup = ScoringSetup(record.spec.model, record.spec.dtype, request.mode, request.exchanges)
     of_choices = digest_of(request.choices) if request.choices else ""
     for prompt in request.prompts:
         for source in request.sources:
             # No window of a choice depends on how many exchanges there may be.
-            here = Way(way.model, way.dtype, way.mode) if source == of_choices else way
+            here = ScoringSetup(setup.model, setup.dtype, setup.mode) if source == of_choices else setup
             found.cells[here, prompt.digest, source] = key
 
 

@@ -1,4 +1,4 @@
-"""Caches of ways of asking: what the Prompting page reads of runs. Shared by every session: read, never write."""
+"""What the Prompting page reads of runs: experiments, and the figures of each prompting method."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.runs.spec import MAX_SHOTS
 from core.runs.store import RunRecord
 
 MOST_METHODS = len(METHODS) * (MAX_SHOTS + 1)
-"""In an experiment: every way of asking with every number of shots. The page goes through all of them at a view."""
+"""How many methods an experiment can have: every way of asking with every number of shots. A view needs them all."""
 
 
 def experiments() -> dict[PromptingExperiment, tuple[RunRecord, ...]]:
@@ -30,22 +30,22 @@ def experiments() -> dict[PromptingExperiment, tuple[RunRecord, ...]]:
 
 
 def evaluation(method: PromptingMethod) -> Evaluation:
-    """A reading's probabilities."""
+    """A method's probabilities."""
     return _evaluation(run_key(method.run_id), method)
 
 
 def figures(chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
-    """A row a reading and score (:func:`core.reports.prompting.experiments.figures`)."""
+    """A row a method and score (:func:`core.reports.prompting.experiments.figures`)."""
     return _figures(tuple(run_key(one.run_id) for one in chosen), chosen, rule)
 
 
 def against(first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str) -> pd.DataFrame:
-    """Each other reading less the first, with paired tests."""
+    """Each other method less the first, with paired tests."""
     return _against(tuple(run_key(one.run_id) for one in (first, *others)), first, others, alpha, score)
 
 
 def sets_of(method: PromptingMethod, alpha: int, score: str) -> MethodSets:
-    """A reading's sets."""
+    """A method's sets."""
     return _sets(run_key(method.run_id), method, alpha, score)
 
 
@@ -65,7 +65,7 @@ def spread(run_id: str) -> Spread | None:
 
 
 def question(method: PromptingMethod, question_id: str) -> Question:
-    """A test question as the reading asked it."""
+    """A test question as the method asked it."""
     run = evaluation(method)
     row = next(int(row) for row in run.test if str(run.ids[row]) == question_id)
     return frames.question(run, row)

@@ -48,7 +48,7 @@ def closing_options(run_id: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class QuestionInOtherRuns:
     """Where else a question was asked: the runs that tested it with its standings there, the first of them the one
     that was asked about, how many others used it to calibrate or to demonstrate, and how many were not looked at."""
 
@@ -57,7 +57,7 @@ class Elsewhere:
     left_out: int
 
 
-def elsewhere(run_id: str, question_id: str, most: int) -> Elsewhere:
+def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRuns:
     """The same question (id, text and options) in every finished run, in at most ``most`` of them."""
     same = _index(run_key(run_id))[question_id][1]
     tested: list[tuple[RunRecord, tuple[OptionPValues, ...]]] = []
@@ -77,7 +77,7 @@ def elsewhere(run_id: str, question_id: str, most: int) -> Elsewhere:
                 tested.append((record, _standings(key, question_id)))
         except HedgeError:
             continue  # a run that can't be read is named where it is opened
-    return Elsewhere(tuple(tested), untested, left_out)
+    return QuestionInOtherRuns(tuple(tested), untested, left_out)
 
 
 @st.cache_resource(max_entries=32, show_spinner="Reading the questions …")  # 70 kB, 97 at most: 2 MB. A view needs one

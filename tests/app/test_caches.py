@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from app.caches import alpha_lab_cache, overview_cache, perplexity_library, question_cache, run_cache
+from app.caches import alpha_lab_cache, overview_cache, perplexity_library, prompting_cache, question_cache, run_cache
 from app.components.one_question.question import MOST_RUNS
 from app.components.shared.runs import SHOWCASE
 from app.state.alpha_lab import AlphaLabView
@@ -26,11 +27,13 @@ from core.perplexity.request import Request
 from core.reports import evaluation, frames, one_question
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView
+from core.reports.prompting import experiments
 from core.reports.report import report
 from core.runs import banks, store
 from core.runs.execution import perplexity_run
+from core.runs.spec import MAX_SHOTS
 from core.runs.storage import trash
-from core.settings import ASSETS
+from core.settings import ASSETS, ROOT
 from tests.conftest import synthetic_run
 
 # Outside a server every call to a cached function warns that there is no session.
@@ -135,14 +138,14 @@ def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
     first, second = synthetic_run(40, model="a"), synthetic_run(40, model="b", seed=0, signal=3)
     synthetic_run(40, model="other options", k=4)
     calibrates = synthetic_run(60, model="c")  # its first thirty calibrate, q25 among them
-    found = question_cache.elsewhere(first, "q25", 10)
+    found = question_cache.in_other_runs(first, "q25", 10)
     assert [record.run_id for record, _ in found.tested] == [first, second]
     assert (found.untested, found.left_out) == (1, 0)
     by = one_question.bench(evaluation.load(second))
     expected = one_question.standings(by, by.probabilities[by.rows["q25"]], place=by.rows["q25"])
     assert [one.counts.tolist() for one in found.tested[1][1]] == [one.counts.tolist() for one in expected]
-    assert question_cache.elsewhere(first, "q25", 1).left_out == 1
-    assert {record.run_id for record, _ in question_cache.elsewhere(first, "q35", 10).tested} == {
+    assert question_cache.in_other_runs(first, "q25", 1).left_out == 1
+    assert {record.run_id for record, _ in question_cache.in_other_runs(first, "q35", 10).tested} == {
         first,
         second,
         calibrates,
@@ -176,20 +179,20 @@ def test_the_next_question_reads_no_run_that_ships_again(home: Path, monkeypatch
     monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
     ids = question_cache.question_list(SHOWCASE)["id"]
     question_cache.shown_question(SHOWCASE, ids[0])
-    first = question_cache.elsewhere(SHOWCASE, ids[0], MOST_RUNS)
+    first = question_cache.in_other_runs(SHOWCASE, ids[0], MOST_RUNS)
     assert len(first.tested) == 24
     reads.count = 0
     question_cache.shown_question(SHOWCASE, ids[1])
-    second = question_cache.elsewhere(SHOWCASE, ids[1], MOST_RUNS)
+    second = question_cache.in_other_runs(SHOWCASE, ids[1], MOST_RUNS)
     assert [record.run_id for record, _ in second.tested] == [record.run_id for record, _ in first.tested]
     assert reads.count == 0
 
 
 def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: Path, reads: Calls):
     run_ids = [synthetic_run(20, model=f"model-{i}") for i in range(MOST_RUNS + 1)]
-    assert len(question_cache.elsewhere(run_ids[0], "q15", MOST_RUNS).tested) == MOST_RUNS
+    assert len(question_cache.in_other_runs(run_ids[0], "q15", MOST_RUNS).tested) == MOST_RUNS
     reads.count = 0
-    assert question_cache.elsewhere(run_ids[0], "q16", MOST_RUNS).left_out == 1
+    assert question_cache.in_other_runs(run_ids[0], "q16", MOST_RUNS).left_out == 1
     assert reads.count == 0
 
 
@@ -234,8 +237,39 @@ def test_runs_of_the_same_questions_share_one_index(home: Path):
 def test_a_run_that_lacks_its_questions_is_left_out(home: Path):
     run_id, other = synthetic_run(40, model="a"), synthetic_run(40, model="b")
     (store.folder_of(other) / "questions.parquet").unlink()
-    assert [record.run_id for record, _ in question_cache.elsewhere(run_id, "q25", 10).tested] == [run_id]
+    assert [record.run_id for record, _ in question_cache.in_other_runs(run_id, "q25", 10).tested] == [run_id]
 
 
 def test_how_many_closing_options_are_no_answers(home: Path):
     assert question_cache.closing_options(synthetic_run(20)) == 2
+
+
+def test_the_largest_experiment_fits(home: Path, monkeypatch: pytest.MonkeyPatch):
+    """Every way of asking with every number of shots, gone through twice, as every view of the Prompting page does."""
+    key, calls = run_cache.run_key(synthetic_run(20)), Calls()
+    run = evaluation.load(key.run_id)
+    monkeypatch.setattr(experiments, "evaluate", calls.counting(lambda _: run))
+    every = [
+        experiments.PromptingMethod(key.run_id, method, shots)
+        for method in experiments.METHODS
+        for shots in range(MAX_SHOTS + 1)
+    ]
+    for _ in range(2):
+        for method in every:
+            prompting_cache.evaluation(method)
+        assert calls.count == len(every)
+
+
+def test_every_cache_stands_among_the_caches_and_is_bounded():
+    """A cache has a bound, or no arguments and so a single entry."""
+    found = 0
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for decorator in getattr(node, "decorator_list", []):
+                words = ast.unparse(decorator)
+                if "st.cache_" not in words:
+                    continue
+                found += 1
+                assert path.parent.name == "caches", f"{path} has a cache of its own"
+                assert "max_entries=" in words or not node.args.args, f"{path}: {node.name} grows without a bound"
+    assert found >= 40

@@ -24,6 +24,7 @@ from app.state.overview import OverviewView
 from app.state.perplexity import PerplexityView
 from app.state.prompting import PromptingView
 from app.state.shared import SharedView
+from core.settings import ROOT
 
 PAGES: dict[str, type[SharedView]] = {
     "overview": OverviewView,
@@ -77,6 +78,17 @@ def test_every_field_reads_its_own_default_and_refuses_nonsense_in_a_sentence(pa
         assert (again, problems) == (default, ()), field.name
     assert set(page.SHARES) <= set(SHARED_NAMES)
     assert set(page.OF_ONE_RUN) <= set(names_in_address(page)) - set(SHARED_NAMES)
+
+
+def test_the_address_is_written_in_one_place():
+    """Only the session writes it; the Alpha lab's export reads it, to show the link."""
+    uses = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("app", "pages")
+        for path in (ROOT / folder).rglob("*.py")
+        if "st.query_params" in path.read_text(encoding="utf-8")
+    }
+    assert uses - {"app/state/__init__.py"} == {"app/state/session.py", "app/components/alpha_lab/export.py"}
 
 
 def test_an_empty_address_brings_back_the_last_view():

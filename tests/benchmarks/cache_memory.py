@@ -93,7 +93,9 @@ def rows() -> Iterator[Row]:
     yield Row(alpha_lab_cache._shifted, _sides(some, worst.source, worst.target), lambda n: 1)
     yield Row(lesson_cache._lesson_facts, [(one, alpha) for alpha in (50, 100)], lambda n: 1)
     question = str(question_cache.question_list(SHOWCASE)["id"][0])
-    tested = [run_key(record.run_id) for record, _ in question_cache.elsewhere(SHOWCASE, question, MOST_RUNS).tested]
+    tested = [
+        run_key(record.run_id) for record, _ in question_cache.in_other_runs(SHOWCASE, question, MOST_RUNS).tested
+    ]
     yield Row(question_cache._question_list, [(key,) for key in some], lambda n: 1)
     yield Row(question_cache._shown_question, [(one, question)], lambda n: 1)
     yield Row(question_cache._calibrated_run, [(key,) for key in some], lambda n: MOST_RUNS + 1)

@@ -20,7 +20,7 @@ def main() -> None:
     for number, question in enumerate(questions[:6], start=1):
         began = time.process_time()
         question_cache.shown_question(SHOWCASE, question)
-        found = question_cache.elsewhere(SHOWCASE, question, MOST_RUNS)
+        found = question_cache.in_other_runs(SHOWCASE, question, MOST_RUNS)
         took = time.process_time() - began
         print(f"question {number}: {took:.2f} s of processor time, {len(found.tested)} runs", flush=True)
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from app import state
 from app.caches import question_cache, run_cache
-from app.caches.question_cache import Elsewhere, ShownQuestion
+from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
 from app.components.one_question.option_bars import RunRow, option_bars, run_table
 from app.components.shared import controls
 from app.components.shared.figures import download
@@ -181,13 +181,13 @@ _COLUMNS: dict[str, Any] = {
 }
 
 
-def _open_elsewhere(run_id: str, question_id: str) -> None:
+def _open_other_run(run_id: str, question_id: str) -> None:
     state.change(OneQuestionView, run=run_id, question=question_id)
 
 
 def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
     """The same question in every other finished run that tested it."""
-    found = question_cache.elsewhere(record.run_id, shown.question.id, MOST_RUNS)
+    found = question_cache.in_other_runs(record.run_id, shown.question.id, MOST_RUNS)
     notes = _left_out(found)
     if len(found.tested) > 1:
         st.subheader("The same question in other runs", anchor=False)
@@ -209,13 +209,13 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -
             label=shown.question.label,
             version=":".join(["runs", shown.question.id, *versions]),
             view=view,
-            on_open=lambda run_id: _open_elsewhere(run_id, shown.question.id),
+            on_open=lambda run_id: _open_other_run(run_id, shown.question.id),
         )
     if notes:
         st.caption(notes)
 
 
-def _left_out(found: Elsewhere) -> str:
+def _left_out(found: QuestionInOtherRuns) -> str:
     said = []
     if found.untested:
         said.append(

@@ -18,8 +18,8 @@ def across_models(ready: list[str], chosen: PerplexityForm, found: Library) -> N
     st.subheader("Across models", anchor=False)
     rows = []
     for model in ready:
-        size = found.vocabulary(chosen.way(model), [one.digest for one in chosen.prompts], chosen.talks)
-        for name, of in measured_messages(chosen, found, chosen.way(model)).items():
+        size = found.vocabulary(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
+        for name, of in measured_messages(chosen, found, chosen.setup(model)).items():
             whole = [message for messages in of.values() for message in messages]
             tokens, count = sum(m.tokens for m in whole), sum(m.bytes for m in whole)
             rows.append(

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.caches.perplexity_library import Library, Way
+from app.caches.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.measuring import launch
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared import figures
@@ -109,14 +109,14 @@ def _prompts(chosen: PerplexityForm, of: tuple[Choice, ...]) -> tuple[SystemProm
     return tuple({one.digest: one for one in (*more, *chosen.prompts)}.values())
 
 
-def _way(chosen: PerplexityForm, model: str) -> Way:
-    return Way(model, chosen.dtype, chosen.mode)
+def _setup(chosen: PerplexityForm, model: str) -> ScoringSetup:
+    return ScoringSetup(model, chosen.dtype, chosen.mode)
 
 
 def _missing(
     chosen: PerplexityForm, model: str, prompts: tuple[SystemPrompt, ...], source: str, found: Library
 ) -> list[SystemPrompt]:
-    gaps = found.missing(_way(chosen, model), [one.digest for one in prompts], [source])
+    gaps = found.missing(_setup(chosen, model), [one.digest for one in prompts], [source])
     return [one for one in prompts if (one.digest, source) in gaps]
 
 
@@ -153,7 +153,7 @@ def _figures(
     rows, note = [], ""
     for model in chosen.models:
         for prompt in prompts:
-            messages = found.messages(_way(chosen, model), prompt.digest, source)
+            messages = found.messages(_setup(chosen, model), prompt.digest, source)
             if messages is None:
                 continue
             made = reports.chosen(messages, labels, rule=rule)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.caches.perplexity_library import Library, Way
+from app.caches.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.perplexity_form import PerplexityForm
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.prompts import EMPTY
@@ -27,12 +27,12 @@ def names(chosen: PerplexityForm) -> dict[str, str]:
     return called if EMPTY.digest in (chosen.a.digest, chosen.b.digest) else {**called, "none": EMPTY.name}
 
 
-def measured_messages(chosen: PerplexityForm, found: Library, way: Way) -> MeasuredMessages:
+def measured_messages(chosen: PerplexityForm, found: Library, setup: ScoringSetup) -> MeasuredMessages:
     """From a prompt's name to a conversation's to messages, of the conversations measured under A and B; else empty."""
     digests = {"A": chosen.a.digest, "B": chosen.b.digest, "none": EMPTY.digest}
-    both = [s for s in chosen.talks if not found.missing(way, [digests["A"], digests["B"]], [s])]
+    both = [s for s in chosen.talks if not found.missing(setup, [digests["A"], digests["B"]], [s])]
     if not both:
         return {}
-    made = {name: found.by_conversation(way, digests[place], both) for place, name in names(chosen).items()}
+    made = {name: found.by_conversation(setup, digests[place], both) for place, name in names(chosen).items()}
     # A baseline that was measured on fewer conversations would be one of other words.
     return {name: of for name, of in made.items() if len(of) == len(both)}

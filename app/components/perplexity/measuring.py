@@ -47,7 +47,7 @@ def measure(chosen: PerplexityForm, found: Library) -> None:
 
 def _request(chosen: PerplexityForm, model: str, found: Library) -> Request | None:
     """What is missing of a model, None where nothing is."""
-    gaps = found.missing(chosen.way(model), [one.digest for one in chosen.prompts], chosen.talks)
+    gaps = found.missing(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
     if not gaps:
         return None
     return Request(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state
-from app.caches.perplexity_library import Library, Way
+from app.caches.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared.token_strip import token_strip
 from app.formatting import plain, shortened
@@ -16,12 +16,12 @@ TALK_KEY = "words_talk"
 MESSAGE_KEY = "words_message"
 
 
-def one_message(chosen: PerplexityForm, view: PerplexityView, found: Library, way: Way) -> None:
+def one_message(chosen: PerplexityForm, view: PerplexityView, found: Library, setup: ScoringSetup) -> None:
     """The token strip of one message."""
     st.subheader("Word by word", anchor=False)
-    there = [s for s in chosen.talks if not found.missing(way, [chosen.a.digest, chosen.b.digest], [s])]
+    there = [s for s in chosen.talks if not found.missing(setup, [chosen.a.digest, chosen.b.digest], [s])]
     talk = view.talk if view.talk in there else there[0]
-    a, b = (found.messages(way, prompt.digest, talk) or () for prompt in (chosen.a, chosen.b))
+    a, b = (found.messages(setup, prompt.digest, talk) or () for prompt in (chosen.a, chosen.b))
     place = min(view.message, len(a))
     left, right = st.columns([2, 5])
     st.session_state[TALK_KEY], st.session_state[MESSAGE_KEY] = talk, place

@@ -32,7 +32,7 @@ SMALL = 0.05
 
 def shown(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
     """Everything that has been measured of what the form asks for; nothing where that is nothing."""
-    ready = [model for model in chosen.models if measured_messages(chosen, found, chosen.way(model))]
+    ready = [model for model in chosen.models if measured_messages(chosen, found, chosen.setup(model))]
     if not ready:
         st.info(
             "What the prompts do to every word of the counselor's would be here, once prompts A and B are measured: "
@@ -42,15 +42,15 @@ def shown(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
     model = ready[0]
     if len(ready) > 1:
         model = str(st.segmented_control("Model", ready, default=model, required=True, key=SHOWN_KEY))
-    way = chosen.way(model)
-    measured = measured_messages(chosen, found, way)
-    for note in found.notes(way, [one.digest for one in chosen.prompts], chosen.talks):
+    setup = chosen.setup(model)
+    measured = measured_messages(chosen, found, setup)
+    for note in found.notes(setup, [one.digest for one in chosen.prompts], chosen.talks):
         st.caption(plain(f"{note[:1].upper()}{note[1:]}."))
-    vocabulary = found.vocabulary(way, [one.digest for one in chosen.prompts], chosen.talks)
+    vocabulary = found.vocabulary(setup, [one.digest for one in chosen.prompts], chosen.talks)
     _headline(measured)
     _against_uniform(measured, vocabulary)
     _dumbbell(measured, chosen, vocabulary)
-    one_message(chosen, view, found, way)
+    one_message(chosen, view, found, setup)
     _along(measured, vocabulary)
     across_models(ready, chosen, found)
     tables(measured, chosen, vocabulary)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app import state
-from app.caches.perplexity_library import Library, Way, library
+from app.caches.perplexity_library import Library, ScoringSetup, library
 from app.components.new_run.form import MODEL_HELP, known_models, precisions
 from app.components.shared import controls
 from app.formatting import plain, sentence
@@ -55,9 +55,9 @@ class PerplexityForm:
         """A, B and the empty baseline, each once."""
         return tuple({one.digest: one for one in (self.a, self.b, EMPTY)}.values())
 
-    def way(self, model: str) -> Way:
+    def setup(self, model: str) -> ScoringSetup:
         """How a model's words are measured."""
-        return Way(model, self.dtype, self.mode, self.exchanges)
+        return ScoringSetup(model, self.dtype, self.mode, self.exchanges)
 
 
 def known() -> Library:
@@ -82,7 +82,7 @@ def form(view: PerplexityView, found: Library) -> PerplexityForm:
     with chosen:
         sources = _talks(view, found)
     with st.expander("How words are scored, and conversations of your own"):
-        mode, exchanges, dtype = _way(view)
+        mode, exchanges, dtype = _setup(view)
         _upload(found)
     return PerplexityForm(of, a, b, sources, mode, exchanges, dtype)
 
@@ -158,7 +158,7 @@ def _talks_chosen() -> None:
     state.change(PerplexityView, talks="" if set(chosen) == set(shipped) else ",".join(chosen), talk="", message=1)
 
 
-def _way(view: PerplexityView) -> tuple[str, int | None, str]:
+def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
     precision = list(dict.fromkeys([*precisions(), view.dtype]))
     left, right, third = st.columns(3)
     with left:
