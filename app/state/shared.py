@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from app.state.fields import Id, Runs, Thousandths, one_of
+from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
-from core.reports.report import DEFAULT_SCORES
 
 NO_RUNS = "none"
 """Stands for the runs of a comparison where a person cleared them all; no run has this id."""
@@ -29,7 +29,7 @@ class SharedView:
     """The run that is looked at ("": the page's default)."""
     alpha: Thousandths = 100
     """The share of sets that may miss the truth, in thousandths."""
-    score: Annotated[str, one_of(DEFAULT_SCORES)] = "lac"
+    score: Annotated[str, one_of(SCORE_NAMES)] = "lac"
     """The score that a figure with room for one shows."""
     empty: Annotated[str, one_of(EMPTY_POLICIES)] = "allow"
     """What becomes of a set that no option fits."""

@@ -19,36 +19,19 @@ from app.components.shared.scripts import LIVE_CSS, bundle
 from app.components.shared.seed import browser_shows, seed
 from app.state.address import names_in_address
 from app.state.alpha_lab import AlphaLabView
-from core.conformal.scores import SCORES
+from core.conformal.scores.table import score_table
 
 HERE = Path(__file__).parent
 NAMES = tuple(name for name in names_in_address(AlphaLabView) if name not in ("run", "source", "target"))
 """What of a view the component shows and changes: all but the run and the two sides of the shift."""
 
 SCRIPT = HERE / "alpha_lab.js"
-GLOSSES = {
-    "lac": "keeps each option that is probable enough",
-    "aps": "keeps the likeliest options until they sum high enough",
-    "aps-randomised": "APS with coverage that is exact on average",
-    "raps": "APS that pays for every further rank",
-    "saps": "trusts the largest probability and the ranking",
-    "margin": "keeps options that are close to the best one",
-    "top-k": "keeps the same number of options everywhere",
-}
-"""Each score in a few words, beside its name."""
-
-
 _mount = st.components.v2.component(
     "hedge_alpha_lab",
     html=(HERE / "alpha_lab.html").read_text(encoding="utf-8"),
     css=LIVE_CSS.read_text(encoding="utf-8"),
     js=bundle(SCRIPT),
 )
-_SCORES = [
-    {"name": name, "title": of.title, "gloss": GLOSSES[name], "sentence": of.sentence, "formula": of.formula}
-    | {"source": of.source}
-    for name, of in SCORES.items()
-]
 
 
 def lab_view(view: AlphaLabView) -> dict[str, Any]:
@@ -77,7 +60,7 @@ def alpha_lab(
             **tables,
             "version": version,
             "name": name,
-            "scores": _SCORES,
+            "scores": score_table(),
             "view": start.start,
             "revision": start.revision,
         },
@@ -96,7 +79,7 @@ def lab_figure(
             **{part: table for part, table in tables.items() if part != "questions" or "questions" in show},
             "version": version,
             "name": name,
-            "scores": _SCORES,
+            "scores": score_table(),
             "view": lab_view(AlphaLabView()) | dict(start),
             "revision": 0,
             "show": list(show),

@@ -15,7 +15,7 @@ from app.components.shared import figures
 from app.state.compare import CompareView
 from core.reports.compare import side_by_side
 from core.reports.compare.benchmark import SetRule
-from core.reports.report import DEFAULT_SCORES
+from core.reports.report import shown_with
 
 MEASURE_KEY = "compared_measure"
 FEW_FOR_RADAR = 9
@@ -33,8 +33,7 @@ CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots
 
 def set_rule(view: CompareView) -> SetRule:
     """How sets are formed here: the view's score first."""
-    others = tuple(name for name in DEFAULT_SCORES if name != view.score)
-    return SetRule(view.alpha, (view.score, *others), "exact", view.empty)
+    return SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
 
 
 def names_of(rows: pd.DataFrame) -> list[str]:

@@ -9,7 +9,8 @@ from app.caches import jury_cache
 from app.charts import jury as charts
 from app.components.shared import figures
 from app.formatting import plain
-from core.jury.agreement import Estimate, Pairwise
+from core.estimates import Estimate
+from core.jury.agreement import Pairwise
 from core.runs.juries.jury_store import JuryRecord
 
 PAIR_KEY = "pair_measure"

@@ -7,8 +7,8 @@ import streamlit as st
 from app.errors import spoken
 from app.formatting import counted, plain
 from core.errors import InputError
-from core.runs.answering import answers, client
-from core.runs.answering.state import AnswerState
+from core.runs.answering import client, custom_question
+from core.runs.answering.custom_question import AnswerProgress
 
 PENDING_KEY, FAILED_KEY = "own_pending", "own_failed"
 MB = 1_000_000
@@ -17,7 +17,7 @@ MB = 1_000_000
 def watch_progress(answer_id: str) -> None:
     """How far the answer is, with a button that stops it; reruns the page at its end."""
     with spoken():
-        now = client.state(answer_id)
+        now = client.progress(answer_id)
         if now.ended:
             note_end(now)
             st.rerun()
@@ -30,7 +30,7 @@ def watch_progress(answer_id: str) -> None:
                 client.stop(answer_id)
 
 
-def in_words(now: AnswerState) -> str:
+def in_words(now: AnswerProgress) -> str:
     """How far an answer is."""
     since = f", {now.seconds:.0f} s" if now.seconds >= 1 else ""
     if now.stage == "downloading":
@@ -44,7 +44,7 @@ def in_words(now: AnswerState) -> str:
     }.get(now.stage, now.stage) + " …"
 
 
-def note_end(now: AnswerState) -> None:
+def note_end(now: AnswerProgress) -> None:
     """Remember how an answer ended, if it has; the answer itself lies on disk."""
     if not now.ended:
         return
@@ -63,9 +63,9 @@ def failure(answer_id: str) -> str:
     if failed_id == answer_id:
         return message
     try:
-        answers.read(answer_id)
+        custom_question.read_answer(answer_id)
     except InputError as error:
-        now = client.state(answer_id) if answers.ID.match(answer_id) else None
+        now = client.progress(answer_id) if custom_question.ID.match(answer_id) else None
         if now and not now.ended:  # a reload while it was on its way
             st.session_state[PENDING_KEY] = answer_id
             st.rerun()

@@ -14,7 +14,7 @@ from app.state.one_question import OneQuestionView
 from core.errors import HedgeError
 from core.reports import one_question
 from core.reports.one_question import CalibratedRun
-from core.runs.answering.answers import ModelAnswer
+from core.runs.answering.custom_question import ModelAnswer
 from core.runs.store import RunRecord
 
 LITTLE_MASS = 0.5

@@ -18,7 +18,7 @@ from app.components.one_question.own_question_form import (
 )
 from app.formatting import plain, sentence
 from app.state.one_question import OneQuestionView
-from core.runs.answering import answers, client
+from core.runs.answering import client, custom_question
 
 POLL_S = 0.5
 AT_ONCE_S = 0.9
@@ -41,13 +41,13 @@ def ask(view: OneQuestionView) -> None:
     if not view.answer:
         return
     if st.session_state.get(PENDING_KEY) == view.answer:
-        note_end(client.state(view.answer, wait_s=AT_ONCE_S))
+        note_end(client.progress(view.answer, wait_s=AT_ONCE_S))
     if st.session_state.get(PENDING_KEY) == view.answer:
         st.fragment(watch_progress, run_every=POLL_S)(view.answer)
     elif failed := failure(view.answer):
         st.error(plain(sentence(failed)))
     else:
-        show_answer(answers.read(view.answer), view)
+        show_answer(custom_question.read_answer(view.answer), view)
 
 
 def _with_latest_answer(view: OneQuestionView) -> OneQuestionView:

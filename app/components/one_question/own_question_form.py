@@ -15,8 +15,8 @@ from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.one_question import CalibratedRun
-from core.runs.answering import answers, client
-from core.runs.answering.custom_question import MOST_OPTIONS, OwnQuestion
+from core.runs.answering import client, custom_question
+from core.runs.answering.custom_question import MOST_OPTIONS, CustomQuestion
 from core.runs.store import RunRecord
 
 MODEL_KEY, RUN_KEY = "own_model", "own_run"
@@ -36,7 +36,7 @@ def refill_form(view: OneQuestionView) -> OneQuestionView:
         return view
     st.session_state[SEEN_KEY] = view.answer
     try:
-        own = answers.read(view.answer).own
+        own = custom_question.read_answer(view.answer).own
     except InputError:
         return view
     if any(typed := _typed_texts()) and typed != st.session_state.get(ASKED_KEY):
@@ -147,9 +147,9 @@ def fitting_options(record: RunRecord, by: CalibratedRun) -> str:
     return f"The run's questions have {by.k} options of their own, and nothing added."
 
 
-def _typed_question(record: RunRecord) -> OwnQuestion:
+def _typed_question(record: RunRecord) -> CustomQuestion:
     lines = (st.session_state[OPTIONS_KEY] or "").splitlines()
-    return OwnQuestion(
+    return CustomQuestion(
         model=str(st.session_state[MODEL_KEY] or ""),
         run_id=record.run_id,
         question=(st.session_state[QUESTION_KEY] or "").strip(),

@@ -11,7 +11,9 @@ import streamlit as st
 from app.charts.tasks import task_labels
 from app.components.shared.runs import open_run, title
 from app.formatting import plain
+from core.conformal.scores import SCORES
 from core.reports.frames import overview_ties
+from core.reports.report import DEFAULT_SCORES
 from core.runs.store import RunRecord
 
 OPENED_KEY = "opened_run"
@@ -23,18 +25,17 @@ def _text(title: str, width: int, help: str | None = None) -> Any:
     return st.column_config.TextColumn(title, width=width, help=help)
 
 
-def _number(title: str, format: str, width: int, help: str | None = None) -> Any:
+def _number(title: str, format: str, width: int | None, help: str | None = None) -> Any:
     return st.column_config.NumberColumn(title, format=format, width=width, help=help)
 
 
-def _of_score(score: str) -> dict[str, Any]:
+def _of_score(score: str, widths: tuple[int | None, int | None] = (None, None)) -> dict[str, Any]:
     """Coverage and set size by a score."""
-    title = score.upper()
+    title = SCORES[score].title
+    said = f"The share of {title} sets that hold the truth."
     return {
-        f"{score}_coverage": _number(
-            f"{title} coverage", "%.1f %%", 105, f"The share of {title} sets that hold the truth."
-        ),
-        f"{score}_set_size": _number(f"{title} size", "%.2f", 75, SIZE_HELP),
+        f"{score}_coverage": _number(f"{title} coverage", "%.1f %%", widths[0], said),
+        f"{score}_set_size": _number(f"{title} size", "%.2f", widths[1], SIZE_HELP),
     }
 
 
@@ -45,8 +46,8 @@ SHOWN = {
     "form": _text("Form", 70, "Letters are read, or the options' own texts (cloze)."),
     "accuracy": _number("Accuracy", "%.1f %%", 85, "The share of test questions whose top option is the truth."),
     "interval": _text("95 % interval", 105, "Of the accuracy (Clopper–Pearson)."),
-    **_of_score("lac"),
-    **_of_score("aps"),
+    **_of_score("lac", (105, 75)),
+    **_of_score("aps", (105, 75)),
     "band": _text(
         "Coverage band",
         110,
@@ -83,13 +84,23 @@ def ties(table: pd.DataFrame) -> None:
         st.caption(plain(said))
 
 
-def finished_runs(table: pd.DataFrame) -> None:
+def columns_of(score: str) -> dict[str, Any]:
+    """The columns of a table that shows ``score`` beside LAC and APS: column → how it is shown."""
+    if score in DEFAULT_SCORES:
+        return SHOWN
+    title = SCORES[score].title
+    own = _of_score(score) | {f"{score}_uacc": _number(f"{title} UAcc", "%.3f", None, f"The same by {title}.")}
+    before = list(SHOWN)[: list(SHOWN).index("lac_coverage")]
+    return {name: SHOWN[name] for name in before} | own | {name: of for name, of in SHOWN.items() if name not in before}
+
+
+def finished_runs(table: pd.DataFrame, score: str) -> None:
     """The overview frame as a table; a click on a model's name, or Shift and space, opens its run."""
+    columns = columns_of(score)
     shown = table.assign(
         task=task_labels(table),
         accuracy=100 * table["accuracy"],
-        lac_coverage=100 * table["lac_coverage"],
-        aps_coverage=100 * table["aps_coverage"],
+        **{name: 100 * table[name] for name in columns if name.endswith("_coverage")},
         interval=[_span(*ends) for ends in zip(table["accuracy_low"], table["accuracy_high"], strict=True)],
         size_interval=_ends(table["lac_set_size_low"], table["lac_set_size_high"], 2),
         uacc_interval=_ends(table["lac_uacc_low"], table["lac_uacc_high"], 3),
@@ -108,8 +119,8 @@ def finished_runs(table: pd.DataFrame) -> None:
     )
     event = st.dataframe(
         shown,
-        column_order=["model", *SHOWN],
-        column_config={"model": model, **SHOWN},
+        column_order=["model", *columns],
+        column_config={"model": model, **columns},
         hide_index=True,
         on_select="rerun",  # the way for the keyboard, which can't press a button in a cell
         selection_mode="single-row",

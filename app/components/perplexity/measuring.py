@@ -80,7 +80,7 @@ def launch(specs: Sequence[RunSpec]) -> None:
 
 
 def _unfinished(standing: LiveRuns) -> list[RunStatus]:
-    return [now for now in standing.statuses if not now.ended and not now.record.spec.answers]
+    return [now for now in standing.statuses if not now.ended and now.record.spec.measures_perplexity]
 
 
 def _watch_progress(was_busy: bool) -> None:

@@ -9,8 +9,8 @@ import streamlit as st
 
 from app import state
 from app.state.shared import SharedView
-from app.theme import SCORE_MEANINGS
 from core.conformal.alpha import thousandths
+from core.conformal.scores import SCORES
 from core.reports.frames import alpha_value
 
 ALPHA_KEY = "alpha_slider"
@@ -19,7 +19,7 @@ EMPTY_KEY = "empty_choice"
 
 EMPTY_WORDS = {"allow": "stay empty", "top1": "take the top one"}
 ALPHA_HELP = "The share of questions whose set may miss the truth: at 0.100 at least 90 % of sets should hold it."
-SCORE_HELP = "LAC keeps each option that is probable enough; APS keeps the likeliest until they sum high enough."
+SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values())
 EMPTY_HELP = "Where no option fits, a set is empty. The published papers put the most probable option into it."
 
 
@@ -33,7 +33,15 @@ def alpha_slider(view: SharedView) -> None:
 
 def score_choice(view: SharedView) -> None:
     """The score of a figure that has room for one."""
-    switch(view, "score", "Sets by", SCORE_MEANINGS, key=SCORE_KEY, help=SCORE_HELP)
+    st.session_state[SCORE_KEY] = view.score
+    st.selectbox(
+        "Sets by",
+        list(SCORES),
+        format_func=lambda name: SCORES[name].title,
+        key=SCORE_KEY,
+        on_change=state.taking(SharedView, "score", SCORE_KEY),
+        help=SCORE_HELP,
+    )
 
 
 def empty_choice(view: SharedView) -> None:
