@@ -38,7 +38,7 @@ def _summary(key: RunKey) -> frames.RunSummary:
     return frames.summarise(evaluations.load(key.run_id))
 
 
-# 0.1 MB: 63 MB for one more score of 628 runs. A person who looks at a third score has the first two computed again.
+# 0.1 MB: 63 MB for one score of 628 runs. With so many runs there is room for one such score at a time.
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner="Reading the runs …")
 def _score_summary(key: RunKey, score: str) -> frames.ScoreSummary:
     return frames.summarise_score(evaluations.load(key.run_id), score)

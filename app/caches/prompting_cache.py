@@ -71,7 +71,7 @@ def question(method: PromptingMethod, question_id: str) -> Question:
     return frames.question(run, row)
 
 
-# 0.4 MB: 7 MB for the 18 of an experiment, 82 MB for the largest there can be.
+# 0.4 MB: 3 MB for the 7 of the experiment that ships, 82 MB for the largest there can be.
 @st.cache_resource(max_entries=MOST_METHODS, show_spinner="Reading the runs …")
 def _evaluation(key: RunKey, method: PromptingMethod) -> Evaluation:
     return prompting.evaluate(method)

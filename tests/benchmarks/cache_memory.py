@@ -84,6 +84,7 @@ def rows() -> Iterator[Row]:
     yield Row(run_cache.load_evaluation, [(key,) for key in keys], lambda n: 3)
     yield Row(run_cache.load_compared, [(key,) for key in keys], lambda n: 24)
     yield Row(overview_cache._summary, [(key,) for key in keys], lambda n: n)
+    yield Row(overview_cache._score_summary, [(key, "margin") for key in some[:4]], lambda n: n)
     sets = alpha_lab_cache.sets_of(SHOWCASE, AlphaLabView())
     yield Row(alpha_lab_cache._lab_tables, [(key,) for key in some], lambda n: 1)
     yield Row(alpha_lab_cache._report, [(key, sets) for key in some], lambda n: 1)
