@@ -2,7 +2,7 @@
 
 ==================  ==================================================================================
 ``agent.lock``      held by the host's one agent; touched every two seconds, which is its heartbeat
-``start.lock``        held by whoever is starting the agent
+``start.lock``      held by whoever is starting the agent
 ``wake``            touched by whoever has something for the agent to do at once
 ``<slot>.lock``     held by the slot's worker, so that no two workers ever share an executor id
 ``<slot>.run``      the run that the worker is at; gone when it is at none
@@ -19,16 +19,19 @@ from __future__ import annotations
 import functools
 import os
 import re
+import signal
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from core.runs.agent.file_lock import is_held
+from core.runs.agent.file_lock import holder, is_held
 from core.settings import settings
 
 BEAT_EVERY_S = 2.0
 BEAT_STALE_S = 10.0
 """A heartbeat of another host older than this means that its agent is dead."""
+ENDS_WITHIN_S = 3.0
 
 
 def host() -> str:
@@ -54,6 +57,11 @@ def executor_id(slot: str) -> str:
     return f"{host()}:{slot}"
 
 
+def host_of(executor: str) -> str:
+    """The host of an executor id; empty for an empty one."""
+    return executor.rpartition(":")[0]
+
+
 def agent_lock(of: str = "") -> Path:
     """The lock file of a host's agent; this host's by default."""
     return settings().home / "agents" / (of or host()) / "agent.lock"
@@ -66,8 +74,7 @@ def start_lock() -> Path:
 
 def worker_lock(executor: str) -> Path:
     """The lock file of a worker."""
-    its_host, _, slot = executor.rpartition(":")
-    return agent_lock(its_host).with_name(f"{slot}.lock")
+    return agent_lock(host_of(executor)).with_name(f"{executor.rpartition(':')[2]}.lock")
 
 
 def run_lock(folder: Path) -> Path:
@@ -81,6 +88,18 @@ def run_lock(folder: Path) -> Path:
 def agent_alive() -> bool:
     """Whether an agent lives on this host."""
     return is_held(agent_lock())
+
+
+def end_agent() -> None:
+    """Ask this host's agent, unless it is this process or its parent, to end, and wait a little until it has."""
+    pid = holder(agent_lock()) if agent_alive() else None
+    if pid is None or pid in (os.getpid(), os.getppid()):
+        return
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    end = time.monotonic() + ENDS_WITHIN_S
+    while agent_alive() and time.monotonic() < end:
+        time.sleep(0.02)
 
 
 def any_agent_alive() -> bool:
@@ -101,7 +120,7 @@ def live_hosts() -> frozenset[str]:
 
 def worker_alive(executor: str) -> bool:
     """Whether this worker lives; for one of another host, whether that host's agent does."""
-    its_host = executor.rpartition(":")[0]
+    its_host = host_of(executor)
     if not its_host:
         return False
     return is_held(worker_lock(executor)) if its_host == host() else its_host in live_hosts()

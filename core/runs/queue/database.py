@@ -13,7 +13,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dbos import DBOSClient
 
 APPLICATION = "hedge"
-QUEUE = "runs"
 POLL_QUEUE_S = 0.5
 ANSWER_WITHIN_S = 4.5
 PREPARED_WITHIN_S = 60.0
@@ -103,7 +102,7 @@ def is_shared() -> bool:
 
 
 def prepare(*, within_s: float = ANSWER_WITHIN_S) -> None:
-    """Create the database's tables and the queue where they are missing."""
+    """Create the database's tables where they are missing."""
     ask(lambda client: None, within_s=within_s)
 
 
@@ -175,21 +174,22 @@ def _connect(address: str) -> _Connected:
 
     from core.runs.queue import tables
 
-    _quiet()
-    with ExitStack() as undone, _alone(_file_of(address)):
+    # DBOS logs every failed connection, which the error says better; a worker turns it up again.
+    logging.getLogger("dbos").setLevel(logging.CRITICAL)
+    with _alone(_file_of(address)):
         engine = tables.connect(address)
-        undone.callback(engine.dispose)
-        DBOS.migrate(address)
-        client = DBOSClient(
-            system_database_url=address,
-            application_name=APPLICATION,
-            # DBOS pickles by default, and whoever may write to the database could then run code here.
-            serializer=DBOSPortableJSONSerializer(),
-            retry_connection_errors=False,
-        )
-        undone.callback(client.destroy)
-        client.register_queue(QUEUE, worker_concurrency=1, polling_interval_sec=POLL_QUEUE_S)
-        undone.pop_all()
+        try:
+            DBOS.migrate(address)
+            client = DBOSClient(
+                system_database_url=address,
+                application_name=APPLICATION,
+                # DBOS pickles by default, and whoever may write to the database could then run code here.
+                serializer=DBOSPortableJSONSerializer(),
+                retry_connection_errors=False,
+            )
+        except BaseException:
+            engine.dispose()
+            raise
     return _Connected(client, engine)
 
 
@@ -206,12 +206,6 @@ def _alone(path: Path | None) -> Iterator[None]:
     finally:
         if turn:
             turn.close()
-
-
-@functools.cache
-def _quiet() -> None:
-    """DBOS logs every failed connection, which the error says better; a worker turns it up again."""
-    logging.getLogger("dbos").setLevel(logging.CRITICAL)
 
 
 def _file_of(address: str) -> Path | None:
