@@ -17,7 +17,6 @@ from core.errors import HedgeError, InputError, RunBusyError, RunError
 from core.runs import status as states
 from core.runs import store
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import take
 from core.runs.agent.worker_process import start_detached
 from core.runs.devices.slots import Slot, published, slots
 from core.runs.execution import memory_estimate
@@ -235,27 +234,15 @@ def ensure_agent() -> None:
     """
     with _writable_home():
         liveness.wake()
-        if liveness.agent_alive():
-            return
-        # Of many pages that want one at once, the first starts it and the others wait here for it.
-        turn = take(liveness.start_lock(), wait_s=AGENT_STARTS_WITHIN_S)
-        try:
-            _start_agent()
-        finally:
-            if turn:
-                turn.close()
-
-
-def _start_agent() -> None:
-    if liveness.agent_alive():
-        return
-    start_detached(
-        ("core.runs.agent.host_agent", "--idle-minutes", str(IDLE_MINUTES)),
-        log=f"agent-{liveness.host()}.log",
-        up=liveness.agent_alive,
-        within_s=AGENT_STARTS_WITHIN_S,
-        what="no agent could be started on this host",
-    )
+        if not liveness.agent_alive():
+            # Of several that pages start at once, all but one find it there and end.
+            start_detached(
+                ("core.runs.agent.host_agent", "--idle-minutes", str(IDLE_MINUTES)),
+                log=f"agent-{liveness.host()}.log",
+                up=liveness.agent_alive,
+                within_s=AGENT_STARTS_WITHIN_S,
+                what="no agent could be started on this host",
+            )
 
 
 @contextmanager

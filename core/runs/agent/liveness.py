@@ -2,7 +2,6 @@
 
 ==================  ==================================================================================
 ``agent.lock``      held by the host's one agent; touched every two seconds, which is its heartbeat
-``start.lock``      held by whoever is starting the agent
 ``wake``            touched by whoever has something for the agent to do at once
 ``<slot>.lock``     held by the slot's worker, so that no two workers ever share an executor id
 ``<slot>.run``      the run that the worker is at; gone when it is at none
@@ -17,6 +16,7 @@ one in the database that they share (:mod:`core.runs.queue.hosts`), or the folde
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import signal
@@ -24,6 +24,7 @@ import socket
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from core.runs.agent.file_lock import holder, is_held
 from core.settings import settings
@@ -65,11 +66,6 @@ def host_of(executor: str) -> str:
 def agent_lock(of: str = "") -> Path:
     """The lock file of a host's agent; this host's by default."""
     return settings().home / "agents" / (of or host()) / "agent.lock"
-
-
-def start_lock() -> Path:
-    """The lock file of whoever is starting this host's agent."""
-    return agent_lock().with_name("start.lock")
 
 
 def worker_lock(executor: str) -> Path:
@@ -170,6 +166,25 @@ def busy_with(executor: str) -> str:
         return _busy_file(executor).read_text(encoding="utf-8")
     except FileNotFoundError:
         return ""
+
+
+def publish(name: str, values: object) -> None:
+    """Let pages and other hosts read ``values``, as JSON, under this name."""
+    path = agent_lock().with_name(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(values), encoding="utf-8")
+    part.replace(path)
+
+
+def published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
+    """By host, what its agent last published under this name, unless that is longer ago."""
+    found = {}
+    for path in (settings().home / "agents").glob(f"*/{name}"):
+        with suppress(OSError, ValueError):  # being taken away, or damaged
+            if abs(time.time() - path.stat().st_mtime) <= within_s:
+                found[path.parent.name] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def _wake_file() -> Path:

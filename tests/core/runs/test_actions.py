@@ -93,6 +93,20 @@ def test_launching_what_is_done_or_waits_makes_no_group(no_agent):
     assert groups.known() == [resumed, wider, group]
 
 
+def test_the_command_line_says_what_comes_of_a_run_that_is_asked_for_again(no_agent, capsys):
+    def said(*words: str) -> str:
+        assert cli.main(["run", "--model", "fake", "--task", "qa", "--samples", "130", "--queue", *words]) == 0
+        return capsys.readouterr().out
+
+    name = spec().run_id
+    assert f"{name} is queued" in said()
+    store.update_record(name, state="done", ended=time.time())
+    assert f"{name} is done already" in said()
+    both = said("--seed", "0", "--strategy", "base", "task")
+    assert f"{name} is done already" in both
+    assert both.count("is queued") == 1
+
+
 def test_a_group_of_nothing_and_one_that_is_damaged(home):
     with pytest.raises(InputError, match="at least one run"):
         groups.create([])

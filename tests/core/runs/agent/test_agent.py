@@ -154,18 +154,6 @@ def test_slots_follow_the_visible_devices(monkeypatch):
     assert with_devices("0,-1,1") == (Slot("gpu0", "0"),)
 
 
-def test_without_a_list_of_devices_nvidia_smi_is_asked(monkeypatch, tmp_path):
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    tool = tmp_path / "nvidia-smi"
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert slots() == (Slot("cpu", ""),)
-    tool.write_text("#!/bin/sh\necho 0\necho 1\n")
-    tool.chmod(0o755)
-    assert slots() == (Slot("gpu0", "0"), Slot("gpu1", "1"))
-    tool.write_text("#!/bin/sh\necho 'No devices were found'\nexit 6\n")
-    assert slots() == (Slot("cpu", ""),)
-
-
 def test_a_lock_has_one_holder_and_ends_with_it(tmp_path):
     path = tmp_path / "folder" / "a.lock"
     assert not is_held(path)
