@@ -95,6 +95,9 @@ class Agent:
         unfinished = False
         try:
             unfinished = self.recovery.go_over()
+            for worker in self.workers:
+                if worker.executor in self.recovery.stuck:
+                    worker.kill("killed because it did not stop a run that was cancelled")
         finally:  # an agent whose database is gone for good must not stay for good
             self._staff(needed=unfinished or any(worker.run_id for worker in self.workers))
 
@@ -145,10 +148,10 @@ class Agent:
 
     def _see_who_hangs(self) -> None:
         at_work = {worker.executor: run for worker in self.workers if (run := worker.run_id)}
-        for executor in self.progress.overdue(at_work, after_s=settings().hang_minutes * 60):
-            worker = next(worker for worker in self.workers if worker.executor == executor)
-            say(f"worker {executor} is killed: run {worker.run_id} {watchdog.REASON}")
-            worker.kill(f"killed because its run {watchdog.REASON} for {settings().hang_minutes:g} minutes")
+        hanging = self.progress.overdue(at_work, after_s=settings().hang_minutes * 60)
+        for worker in self.workers:
+            if worker.executor in hanging:
+                worker.kill(f"killed because its run {watchdog.REASON} for {settings().hang_minutes:g} minutes")
 
     def _end(self) -> None:
         """Stop the workers, then put what they had begun back into the queue."""

@@ -20,27 +20,39 @@ LOOK_BACK_S = 120.0
 """How far back a round looks after the first, which looks at everything."""
 UNATTENDED_S = 20.0
 """A run that a worker of this host has while no worker is at it goes back into the queue after so long."""
+STOPS_WITHIN_S = 2.5
+"""A worker that is still at a cancelled run after so long can't even end itself."""
 ANSWER_WITHIN_S = 1.5
 """An agent does not wait longer for its database, so that it stops within two seconds even then."""
 ENDED_BADLY = (run_queue.CANCELLED, run_queue.GIVEN_UP, run_queue.CRASHED)
 
 
 class Recovery:
-    """The rounds of one agent; ``executors`` are the ids of its workers."""
+    """The rounds of one agent; ``executors`` are the ids of its workers.
+
+    ``stuck`` are those that were, at the last round, at a run which was cancelled long enough ago.
+    """
 
     def __init__(self, executors: Collection[str]) -> None:
         self.executors = frozenset(executors)
         self.seen_until = 0.0
         self.unattended: dict[str, float] = {}
+        self.cancelled: dict[str, float] = {}
+        self.stuck: set[str] = set()
         self.watch = hosts.HostWatch()
 
     def go_over(self) -> bool:
         """Put everything of this host right once; says whether any run, on any host, is queued or running."""
         begun = time.time()
         since = max(0.0, self.seen_until - LOOK_BACK_S)
-        for entry in run_queue.ended_since(since, status=ENDED_BADLY, within_s=ANSWER_WITHIN_S).values():
+        ended = run_queue.ended_since(since, status=ENDED_BADLY, within_s=ANSWER_WITHIN_S)
+        for entry in ended.values():
             _settle(entry)
         self.seen_until = begun
+        now = time.monotonic()
+        still = {entry.executor for entry in ended.values() if liveness.at_work(entry.executor, entry.run_id)}
+        self.cancelled = {executor: self.cancelled.get(executor, now) for executor in still & self.executors}
+        self.stuck = {executor for executor, since in self.cancelled.items() if now - since >= STOPS_WITHIN_S}
         unfinished = run_queue.unfinished(within_s=ANSWER_WITHIN_S)
         self._put_back_unattended([entry for entry in unfinished.values() if self._is_unattended(entry)])
         return bool(unfinished)

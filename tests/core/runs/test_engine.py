@@ -110,9 +110,13 @@ def test_a_run_that_is_cancelled_in_the_queue_never_starts(engine_home):
 
 
 def test_a_worker_that_stands_still_is_killed_when_its_run_is_cancelled(engine_home, monkeypatch):
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1, "hang_at": 20}))
+    trace = engine_home / "trace"
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1, "hang_at": 20, "trace": str(trace)}))
     name = engine.submit(spec())
-    until(begun(name), "the run to come to the question at which it stands still")
+    until(
+        lambda: trace.exists() and len(trace.read_text().split()) == 20,
+        "the run to come to the question at which it stands still",
+    )
     stuck = worker_process()
     start = time.monotonic()
     engine.cancel(name)
@@ -120,11 +124,22 @@ def test_a_worker_that_stands_still_is_killed_when_its_run_is_cancelled(engine_h
     took = time.monotonic() - start
     print(f"cancel to stopped, standing still: {took:.2f} s")
     assert took < 4  # 1.2 to 1.5 s on a busy machine; the promise is 2 s
-    assert not stuck.is_running()
+    until(lambda: not stuck.is_running() or stuck.status() == psutil.STATUS_ZOMBIE, "its worker to be gone")
     assert engine.status(name).progress is None
     # The next worker takes the next run, and the death that was wanted counts against nothing.
     other = engine.submit(spec(seed=1, samples=15))
     until(is_in(other, "done"), "the next run")
+    assert engine.status(name).message == "Cancelled; resume it to go on with what is missing."
+
+
+def test_a_worker_that_can_not_even_end_itself_is_killed_when_its_run_is_cancelled(engine_home):
+    name = engine.submit(spec())
+    until(begun(name), "the first question")
+    stopped = worker_process()
+    stopped.suspend()  # as one that waits for a device and lets no other thread of its own run
+    engine.cancel(name)
+    until(is_in(name, "cancelled"), "the run to stop")
+    until(lambda: not stopped.is_running() or stopped.status() == psutil.STATUS_ZOMBIE, "its worker to be gone")
     assert engine.status(name).message == "Cancelled; resume it to go on with what is missing."
 
 
