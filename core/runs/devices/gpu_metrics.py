@@ -23,7 +23,7 @@ def publish(slots: Sequence[Slot]) -> None:
 
 def latest() -> dict[str, GpuMetrics]:
     """By executor (``host:gpu0``), what each GPU said in the last ten seconds; nothing of hosts that say nothing."""
-    found = {}
+    found: dict[str, GpuMetrics] = {}
     for host, said in liveness.published(FILE, within_s=FRESH_S).items():
         with suppress(TypeError, AttributeError):  # of another version
             found |= {f"{host}:{slot}": GpuMetrics(**values) for slot, values in said.items()}
