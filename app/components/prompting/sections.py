@@ -58,7 +58,7 @@ class ShownExperiment:
 
     experiment: PromptingExperiment
     records: tuple[RunRecord, ...]
-    prompting_cache: tuple[PromptingMethod, ...]
+    readings: tuple[PromptingMethod, ...]
 
     def find(self, method: str, shots: int) -> PromptingMethod | None:
         """The way of asking with these names, where there is one."""
