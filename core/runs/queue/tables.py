@@ -21,8 +21,8 @@ from core.runs.agent import liveness
 
 SCHEMA = 2
 BUSY_S = 30
-CREATION_LOCK = 7_345_213
-"""An advisory lock of Postgres, so that of many hosts that come at once one creates the tables."""
+ALONE = {"postgresql": "SELECT pg_advisory_xact_lock(7345213)", "sqlite": "BEGIN IMMEDIATE"}
+"""What keeps others from making the tables at the same time, until the end of the transaction."""
 
 METADATA = sa.MetaData()
 
@@ -69,28 +69,33 @@ def connect(address: str) -> sa.Engine:
         engine = sa.create_engine(url.set(drivername="postgresql+psycopg"), pool_size=2, pool_pre_ping=True)
     try:
         with engine.begin() as connection:
-            if engine.dialect.name == "postgresql":
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(CREATION_LOCK)))
-            _bring_up(connection)
+            if not _is_up(connection):
+                if sa.inspect(connection).has_table(_old_queue.name):
+                    liveness.end_agent()
+                connection.execute(sa.text(ALONE[engine.dialect.name]))
+                if not _is_up(connection):  # another may have been faster
+                    _bring_up(connection)
     except BaseException:
         engine.dispose()
         raise
     return engine
 
 
+def _is_up(connection: sa.Connection) -> bool:
+    """Whether the tables are as this Hedge knows them."""
+    if not sa.inspect(connection).has_table(schema.name):
+        return False
+    found = connection.execute(sa.select(sa.func.max(schema.c.version))).scalar() or 0
+    if found > SCHEMA:
+        raise RunError(
+            f"the run database was made by a newer Hedge (its schema is {found}, this one knows {SCHEMA}); "
+            "update Hedge on this host, or set HEDGE_DATABASE_URL to another database"
+        )
+    return bool(found == SCHEMA)
+
+
 def _bring_up(connection: sa.Connection) -> None:
-    inspector = sa.inspect(connection)
-    if inspector.has_table(schema.name):
-        found = connection.execute(sa.select(sa.func.max(schema.c.version))).scalar() or 0
-        if found > SCHEMA:
-            raise RunError(
-                f"the run database was made by a newer Hedge (its schema is {found}, this one knows {SCHEMA}); "
-                "update Hedge on this host, or set HEDGE_DATABASE_URL to another database"
-            )
-        if found == SCHEMA:
-            return
-    if inspector.has_table(_old_queue.name):
-        liveness.end_agent()
+    if sa.inspect(connection).has_table(_old_queue.name):
         _move_old_queue(connection)
     METADATA.create_all(connection)
     connection.execute(schema.insert().values(version=SCHEMA))

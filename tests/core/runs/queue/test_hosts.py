@@ -163,12 +163,15 @@ def test_a_watch_goes_by_what_it_sees_and_not_by_clocks(monkeypatch):
     assert after(1, a=8) == set()  # left in good order
 
 
-def test_many_hosts_that_come_at_once_make_the_tables_once(shared_home):
+@pytest.mark.parametrize("kind", ["file", "server"])
+def test_many_processes_that_come_at_once_make_the_tables_once(kind, engine_home, postgres, monkeypatch):
     import subprocess
     import sys
 
     from core.settings import ROOT
 
+    if kind == "server":
+        monkeypatch.setenv("HEDGE_DATABASE_URL", postgres.new_database())
     code = "from core.runs.queue import database; database.prepare(within_s=60)"
     started = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(4)]
     assert [process.wait(60) for process in started] == [0, 0, 0, 0]
