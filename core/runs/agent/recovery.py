@@ -49,10 +49,7 @@ class Recovery:
         for entry in ended.values():
             _settle(entry)
         self.seen_until = begun
-        now = time.monotonic()
-        still = {entry.executor for entry in ended.values() if liveness.at_work(entry.executor, entry.run_id)}
-        self.cancelled = {executor: self.cancelled.get(executor, now) for executor in still & self.executors}
-        self.stuck = {executor for executor, since in self.cancelled.items() if now - since >= STOPS_WITHIN_S}
+        self._see_who_is_stuck(ended.values())
         unfinished = run_queue.unfinished(within_s=ANSWER_WITHIN_S)
         self._put_back_unattended([entry for entry in unfinished.values() if self._is_unattended(entry)])
         return bool(unfinished)
@@ -78,6 +75,12 @@ class Recovery:
                 note_death(entry.run_id, entry.holder, f"lost with its host {host}, which is gone")
                 taken.append(entry.run_id)
         return taken
+
+    def _see_who_is_stuck(self, ended: Collection[Entry]) -> None:
+        now = time.monotonic()
+        still = {entry.run_id: entry.executor for entry in ended if liveness.at_work(entry.executor, entry.run_id)}
+        self.cancelled = {run_id: self.cancelled.get(run_id, now) for run_id in still}
+        self.stuck = {still[run_id] for run_id, since in self.cancelled.items() if now - since >= STOPS_WITHIN_S}
 
     def _put_back_unattended(self, entries: Collection[Entry]) -> None:
         now = time.monotonic()
