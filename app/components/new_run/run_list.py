@@ -8,7 +8,7 @@ from app import navigation, notices
 from app.caches import live_runs
 from app.caches.live_runs import LiveRuns
 from app.components.new_run import run_groups, run_queue
-from app.components.shared.runs import details, open_run
+from app.components.shared.runs import details
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
 from core.runs import actions, engine, store
@@ -142,8 +142,8 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
     elif status.state == "done" and not status.record.spec.answers:
         navigation.link(navigation.PERPLEXITY, "Perplexity", models=status.record.spec.model)
     elif status.state == "done":
-        if st.button("Open in the Alpha lab", key=f"open-{run_id}"):
-            open_run(run_id)
+        # A link and no button: a click is then the browser's, and is not lost where the list is drawn anew meanwhile.
+        navigation.link(navigation.ALPHA_LAB, "Open in the Alpha lab", run=run_id)
         navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
     elif status.ended:
         if st.button("Resume", key=f"resume-{run_id}"):
