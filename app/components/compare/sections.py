@@ -20,7 +20,7 @@ from core.reports.compare import claims, paired, selective, side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim
 from core.reports.overview import published
-from core.reports.report import DEFAULT_SCORES
+from core.reports.report import shown_with
 from core.runs.banks import question_set, task_label
 
 RUNS_KEY = "compared_runs"
@@ -100,8 +100,7 @@ def _none_chosen(what: str, latest: int) -> None:
 
 def asked_of(view: View) -> SetRule:
     """How sets are formed here: the view's score first."""
-    others = tuple(name for name in DEFAULT_SCORES if name != view.score)
-    return SetRule(view.alpha, (view.score, *others), "exact", view.empty)
+    return SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
 
 
 def names_of(rows: pd.DataFrame) -> list[str]:

@@ -13,8 +13,9 @@ from app.components import jury as live
 from app.components.shared import controls, figures
 from app.formatting import counted, plain
 from app.state import View
+from core.estimates import Estimate
 from core.jury.adjudication import RULES
-from core.jury.agreement import Estimate, Pairwise
+from core.jury.agreement import Pairwise
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import MEASURES, JuryExperiment, Protocol
 from core.runs.juries.jury_store import JuryRecord

@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,42 +10,9 @@ from core.errors import InputError
 from tests.core.conformal.strategies import tied_problems
 
 
-def test_lac_by_hand():
-    # 1 − p
-    assert scores.lac_scores(np.array([[0.5, 0.3, 0.2]])).tolist() == [[0.5, 0.7, 0.8]]
-
-
-def test_aps_by_hand():
-    # Ranks B .5, A .3, C .2: B scores .5, A .5 + .3, C the rest of 1.
-    assert scores.aps_scores(np.array([[0.3, 0.5, 0.2]])) == pytest.approx(np.array([[0.8, 0.5, 1.0]]))
-
-
-def test_randomised_aps_by_hand():
-    # u = ½ takes half of an option's own probability off.
-    s = scores.aps_scores(np.array([[0.3, 0.5, 0.2]]), u=np.array([0.5]))
-    assert s == pytest.approx(np.array([[0.65, 0.25, 0.9]]))
-
-
 def test_of_two_equal_options_the_later_comes_first():
     assert probabilities.ranking(np.array([[0.4, 0.2, 0.4]])).tolist() == [[2, 0, 1]]
-    assert scores.aps_scores(np.array([[0.25, 0.5, 0.25]])).tolist() == [[1.0, 0.5, 0.75]]
-
-
-def test_the_last_ranked_option_scores_exactly_one():
-    # A running sum from the top misses 1 by rounding for many of these rows.
-    p = np.random.default_rng(0).dirichlet(np.ones(6), size=5000)
-    s = scores.aps_scores(p)
-    assert (s[np.arange(len(p)), probabilities.ranking(p)[:, -1]] == 1.0).all()
-    assert (np.cumsum(np.sort(p, axis=1)[:, ::-1], axis=1)[:, -1] != 1.0).any()
-
-
-def test_aps_equals_a_loop():
-    rng = np.random.default_rng(1)
-    p = rng.dirichlet(np.ones(5), size=50)
-    for row, got in zip(p, scores.aps_scores(p), strict=True):
-        order = sorted(range(5), key=lambda j: (-row[j], -j))
-        for place, j in enumerate(order):
-            assert got[j] == pytest.approx(sum(row[order[: place + 1]]), abs=1e-12)
+    assert scores.ranks(np.array([[0.4, 0.2, 0.4]])).tolist() == [[2, 3, 1]]
 
 
 @given(tied_problems())
@@ -76,12 +46,6 @@ def test_scores_lie_in_the_unit_interval_and_rise_with_rank(problem):
         assert (np.diff(np.take_along_axis(s, order, axis=1), axis=1) >= 0).all(), name
 
 
-def test_random_numbers_are_the_same_for_the_same_seed():
-    p = np.full((4, 3), 1 / 3)
-    assert np.array_equal(scores.score("aps-randomised", p, seed=3), scores.score("aps-randomised", p, seed=3))
-    assert not np.array_equal(scores.score("aps-randomised", p, seed=3), scores.score("aps-randomised", p, seed=4))
-
-
 def test_softmax_takes_minus_infinity_for_never():
     assert probabilities.softmax(np.array([[0.0, -np.inf, 0.0]])).tolist() == [[0.5, 0.0, 0.5]]
 
@@ -105,6 +69,39 @@ def test_what_is_no_probability_is_refused(rows, says):
 def test_labels_outside_the_options_are_refused(labels):
     with pytest.raises(InputError, match="label"):
         probabilities.check_labels(np.array(labels), n=2, k=3)
+
+
+def test_a_score_is_listed_by_its_own_name():
+    assert [of.name for of in scores.SCORES.values()] == list(scores.SCORE_NAMES)
+
+
+@given(tied_problems())
+def test_every_value_lies_in_the_range_of_its_score(problem):
+    p, _ = problem
+    for name, of in scores.SCORES.items():
+        for parameters in of.grid or (scores.UNTUNED,):
+            low, high = of.range(p.shape[1], parameters)
+            s = scores.score(name, p, parameters=parameters)
+            assert ((s >= low - 1e-12) & (s <= high + 1e-12)).all(), (name, parameters)
+
+
+def test_every_score_is_told_in_full():
+    for name, of in scores.SCORES.items():
+        for text in (of.title, of.formula, of.gloss, of.sentence, of.source):
+            assert text == text.strip() != "", name
+        assert of.sentence.endswith("."), name
+        assert not of.gloss.endswith("."), name
+        assert bool(of.parameters) == bool(of.grid), name
+        assert len(set(of.grid)) == len(of.grid), name
+        assert set(of.parameters) <= set(scores.Parameters.__dataclass_fields__), name
+
+
+def test_every_file_says_what_a_score_may_be_made_of():
+    for path in Path(scores.__file__).parent.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "SCORE = Score(" in text:
+            assert "only + − × ÷ √, in rank order" in text, path.name
+            assert not re.search(r"np\.(log|exp|power|tanh)", text), path.name
 
 
 def test_an_unknown_score_names_the_known_ones():
