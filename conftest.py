@@ -1,9 +1,10 @@
-"""Which tests are quick, and the order in which files are handed to the processes that run them."""
+"""Which tests are quick, and in which order files are handed to the processes that run them."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -37,19 +38,21 @@ IMPORT = re.compile(r"^( *)(?:from +([\w.]+) +import +(?:\(([^)]*)\)|(.*))|impor
 SLOW_FIXTURES = {"engine_home", "shared_home", "postgres", "fake_home", "open_desk", "real_models", "known_folder"}
 """A test that asks for one of these starts an agent, a server or a worker, or loads a model."""
 
-LONGEST_FIRST = (
-    "tests/browser",
-    "tests/core/runs",
-    "tests/pocket_world",
+WAITING = ("tests/browser", "tests/core/runs", "tests/faults")
+"""Rooms whose tests often wait for other processes, those whose files take longest first."""
+
+COMPUTING = (
     "tests/simulation",
-    "tests/faults",
     "tests/pages",
-    "tests/core/inference",
+    "tests/pocket_world",
     "tests/test_tools.py",
-    "tests/core/test_cli.py",
+    "tests/core/inference",
     "tests/app",
+    "tests/core/exchange",
+    "tests/core/test_cli.py",
+    "tests/core/test_doctor.py",
 )
-"""Rooms by how long their longest files take. A process that gets such a file last would leave the other one idle."""
+"""Rooms whose tests take a processor for long, those whose files take longest first."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -60,11 +63,24 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the quick tests; put the longest files first."""
+    """Mark the quick tests, and put the files into the order in which they are handed out."""
     for item in items:
         if _may_be_quick(item.path) and not SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.quick)
-    items.sort(key=lambda item: _rank(item.path))  # a stable sort: files stay together
+    place = {path: i for i, path in enumerate(_handed_out(list(dict.fromkeys(item.path for item in items))))}
+    items.sort(key=lambda item: place[item.path])  # stable: the tests of a file keep their order
+
+
+def _handed_out(paths: list[Path]) -> list[Path]:
+    """Long files before short ones, so that no process is left with one while the other is idle; files that wait and
+    files that compute in turn, so that they share the processors."""
+    waiting, computing = _of_rooms(paths, WAITING), _of_rooms(paths, COMPUTING)
+    long = [path for pair in zip_longest(waiting, computing) for path in pair if path]
+    return long + [path for path in paths if path not in set(long)]
+
+
+def _of_rooms(paths: list[Path], rooms: tuple[str, ...]) -> list[Path]:
+    return [path for room in rooms for path in paths if _inside(_name(path), room)]
 
 
 def _may_be_quick(path: Path) -> bool:
@@ -107,12 +123,6 @@ def _own_file(name: str) -> Path | None:
         return None
     base = ROOT.joinpath(*name.split("."))
     return next((file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()), None)
-
-
-@cache
-def _rank(path: Path) -> int:
-    name = _name(path)
-    return next((i for i, room in enumerate(LONGEST_FIRST) if _inside(name, room)), len(LONGEST_FIRST))
 
 
 def _name(path: Path) -> str:
