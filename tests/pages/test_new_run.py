@@ -7,6 +7,7 @@ import platform
 import sys
 import threading
 import time
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -147,8 +148,13 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.runs.engine.submit", lambda spec: spec.run_id)
 
 
-printed = cache(preview._output)
+read_once = cache(preview._output)
 """What a preview's process prints. It takes seconds and depends on its command alone, so each is started once."""
+
+
+def printed(command: tuple[str, ...]) -> dict[str, Any]:
+    """A copy, because its reader takes it apart."""
+    return deepcopy(read_once(command))
 
 
 def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
