@@ -16,6 +16,10 @@ NOT_QUICK = {
     "tests/core/inference": "a model",
     "tests/core/adapters": "a model",
     "tests/pocket_world": "models and how they are trained",
+    "tests/app/test_token_process.py": "a model",
+    "tests/core/test_cli.py": "a model",
+    "tests/core/exchange/test_lm_eval.py": "the harness and a model",
+    "tests/core/exchange/test_inspect_log.py": "the harness and a model",
     "tests/test_tools.py": "the type checker reads the whole tree",
     "core/inference": "torch",
     "core/adapters": "torch",
@@ -29,7 +33,16 @@ SLOW_IMPORTS = {"torch", "transformers", "safetensors", "playwright"}
 OWN = {"core", "app", "pocket_world", "tests"}
 IMPORT = re.compile(r"^( *)(?:from +([\w.]+) +import +(?:\(([^)]*)\)|(.*))|import +([\w.]+))", re.MULTILINE)
 
-SLOW_FIXTURES = {"engine_home", "shared_home", "postgres", "fake_home", "open_desk", "real_models", "known_folder"}
+SLOW_FIXTURES = {
+    "engine_home",
+    "shared_home",
+    "postgres",
+    "fake_home",
+    "open_desk",
+    "start_server",
+    "real_models",
+    "known_folder",
+}
 """A test that asks for one of these starts an agent, a server or a worker, or loads a model."""
 
 
