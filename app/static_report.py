@@ -32,13 +32,14 @@ from app.charts.figure import Figure
 from app.charts.overview import accuracy_against_size
 from app.charts.tasks import task_labels
 from core.conformal.alpha import thousandths
-from core.conformal.scores import SCORES
+from core.conformal.scores import SCORE_NAMES, SCORES
 from core.errors import HedgeError
 from core.exchange.writing import write
 from core.reports import frames
 from core.reports.compare import benchmark, selective, side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation, load
+from core.reports.report import shown_with
 from core.runs import store
 from core.runs.banks import labelled
 from core.settings import ROOT
@@ -98,10 +99,10 @@ def drawings(runs: Sequence[Evaluation], asked: SetRule) -> list[Drawing]:
     of_score = rows[rows["score"] == score]
     names = unique(compare.short_names(of_score) + "  " + task_labels(of_score))
     source = _source(runs, asked)
-    alpha = f"alpha {asked.alpha / 1000:.3f}"
+    alpha, by = f"alpha {asked.alpha / 1000:.3f}", f"by {SCORES[score].title}"
     found = [
         Drawing(
-            accuracy_against_size(frames.overview(runs, asked.alpha), score if score in ("lac", "aps") else "lac"),
+            accuracy_against_size(frames.overview(runs, asked.alpha, asked.scores), score),
             f"Accuracy, and set size at {alpha}",
             source,
         )
@@ -113,15 +114,19 @@ def drawings(runs: Sequence[Evaluation], asked: SetRule) -> list[Drawing]:
         return titles[measure] + (of_sets if measure in OF_SETS else "")
 
     found += [
-        Drawing(compare.heat_map(of_score, measure), title(measure, f" by {score.upper()}, {alpha}"), source)
+        Drawing(compare.heat_map(of_score, measure), title(measure, f" {by}, {alpha}"), source)
         for measure in ("accuracy", "coverage", "mean_set_size")
     ]
     found += [Drawing(compare.bars(rows, measure), title(measure, f" at {alpha}"), source) for measure in SHOWN]
     found.append(
-        Drawing(compare.radar(of_score), f"Five figures of each run, those of sets by {score.upper()}, {alpha}", source)
+        Drawing(
+            compare.radar(of_score),
+            f"Five figures of each run, those of sets {by}, {alpha}",
+            source,
+        )
     )
     shares = side_by_side.size_shares(runs, names, asked.alpha, score)
-    found.append(Drawing(compare.set_sizes(shares), f"How large sets are by {score.upper()}, {alpha}", source))
+    found.append(Drawing(compare.set_sizes(shares), f"How large sets are {by}, {alpha}", source))
     when = side_by_side.sizes_when_right(runs, names, asked.alpha, score)
     found.append(Drawing(compare.sizes_when_right(when), f"Set size where right and where wrong, {alpha}", source))
     curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)])
@@ -212,9 +217,10 @@ KINDS: dict[str, Callable[[Drawing], bytes]] = {"svg": svg, "png": png, "html": 
 
 def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
-    from app.components.alpha_lab import GLOSSES, SCRIPT, lab_view
+    from app.components.alpha_lab import SCRIPT, lab_view
     from app.components.shared.scripts import LIVE_CSS, bundle
     from app.state import View
+    from core.conformal.scores.table import score_table
 
     rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
     names = unique(
@@ -223,11 +229,6 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
             for run in runs
         ]
     )
-    scores = [
-        {"name": key, "title": of.title, "gloss": GLOSSES[key], "sentence": of.sentence}
-        | {"formula": of.formula, "source": of.source}
-        for key, of in SCORES.items()
-    ]
     labs = []
     for run, name in zip(runs, names, strict=True):
         tables = frames.lab_tables(run)
@@ -236,7 +237,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
                 **{key: _columns(value) if isinstance(value, pa.Table) else value for key, value in tables.items()},
                 "version": run.run_id,
                 "name": name,
-                "scores": scores,
+                "scores": score_table(),
                 "view": lab_view(View()) | {"alpha": asked.alpha, "empty": asked.empty},
                 "revision": 0,
             }
@@ -326,7 +327,7 @@ def _table_html(rows: pd.DataFrame, names: dict[str, str]) -> str:
             f"{row['accuracy']:.3f} ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})",
             f"{row['ece_excess']:.3f} ({row['ece_low']:.3f} to {row['ece_high']:.3f}); {row['ece']:.3f}, "
             f"{row['ece_luck']:.3f}",
-            str(row["score"]).upper(),
+            SCORES[row["score"]].title,
             f"{row['alpha']:.3f}",
             f"{row['coverage']:.3f} ({row['coverage_low']:.3f} to {row['coverage_high']:.3f})",
             f"{row['mean_set_size']:.3f} ({row['set_size_low']:.3f} to {row['set_size_high']:.3f})",
@@ -347,14 +348,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("run", nargs="+")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--alpha", type=float, default=0.1)
-    parser.add_argument("--score", default="lac")
+    parser.add_argument("--score", default="lac", choices=SCORE_NAMES)
     parser.add_argument("--threshold", default="exact")
     parser.add_argument("--empty", default="allow")
     given = parser.parse_args(arguments)
     try:
         runs = [load(store.folder_of(name).name) for name in given.run]
-        others = [name for name in ("lac", "aps") if name != given.score]
-        asked = SetRule(thousandths(given.alpha), (given.score, *others), given.threshold, given.empty)
+        asked = SetRule(thousandths(given.alpha), shown_with(given.score), given.threshold, given.empty)
         if given.what == "html":
             print(write(given.out, "report.html", report_html(runs, asked)))
             return 0

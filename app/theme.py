@@ -6,9 +6,12 @@ and dark change live. Colour is never the only signal; the shapes go with it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
+
+from core.conformal.scores import SCORES
 
 LAC = "LAC"
 APS = "APS"
@@ -20,11 +23,22 @@ GUARANTEE = "guarantee"
 MEANINGS = (LAC, APS, TRUTH, IN_SET, OUT_OF_SET, GUARANTEE)
 """In the order of ``chartCategoricalColors``."""
 
-SCORE_MEANINGS = {"lac": LAC, "aps": APS}
-"""From a score's name to its meaning."""
-
 COLOR_SCALE: dict[str, Any] = {"domain": list(MEANINGS)}
 """A Vega-Lite colour scale whose range is the theme's."""
+
+
+def score_meaning(score: str) -> str:
+    """The meaning whose colour a score takes: LAC has one of its own, every other score has that of APS.
+
+    Figures with several scores show two of them, one of which is LAC (:func:`core.reports.report.shown_with`).
+    """
+    return LAC if score == "lac" else APS
+
+
+def score_scale(scores: Iterable[str]) -> dict[str, Any]:
+    """The colour scale of a figure whose colours stand for the titles of ``scores``."""
+    titles = {score_meaning(score): SCORES[score].title for score in scores}
+    return {"domain": [titles.get(meaning, meaning) for meaning in MEANINGS]}
 
 
 def color(meaning: str) -> dict[str, Any]:

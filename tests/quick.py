@@ -38,7 +38,6 @@ SLOW_FIXTURES = {
     "shared_home",
     "postgres",
     "fake_home",
-    "open_desk",
     "start_server",
     "real_models",
     "known_folder",

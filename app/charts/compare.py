@@ -14,6 +14,7 @@ from app import theme
 from app.charts import series
 from app.charts.figure import Figure
 from app.charts.tasks import task_labels
+from core.conformal.scores import SCORES
 
 MEASURES: dict[str, tuple[str, str]] = {
     "accuracy": ("Accuracy", ".0%"),
@@ -152,7 +153,7 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
     frame = rows.assign(
         name=short_names(rows),
         task=task_labels(rows),
-        method=rows["score"].map(lambda s: theme.SCORE_MEANINGS.get(s, s.upper())),
+        method=rows["score"].map(lambda name: SCORES[name].title),
     )
     by_score = measure in ("coverage", "mean_set_size", "uacc")
     if not by_score:
@@ -178,15 +179,13 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
         "sort": None,
         "axis": {"labelLimit": series.narrow(150, 340)},
     }
-    order = list(theme.SCORE_MEANINGS.values())
+    order = sorted(frame["method"].unique(), key=lambda title: title != theme.LAC)
     offset = {"yOffset": {"field": "method", "type": "nominal", "sort": order}} if by_score else {}
     color = {
         "field": "method",
         "type": "nominal",
-        "scale": theme.COLOR_SCALE,
-        "legend": {"orient": "top", "title": None, "values": sorted(frame["method"].unique(), reverse=True)}
-        if by_score
-        else None,
+        "scale": theme.score_scale(rows["score"].unique()),
+        "legend": {"orient": "top", "title": None, "values": order} if by_score else None,
     }
     tooltip = [
         {"field": "place", "title": "Run"},

@@ -10,6 +10,7 @@ from app import theme
 from app.charts import series
 from app.charts.figure import Figure
 from app.charts.tasks import task_labels
+from core.conformal.scores import SCORES
 
 NAMED_RUNS = 12
 """Runs that the words for those who do not see the figure name one by one."""
@@ -73,7 +74,7 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> Figure:
         "scale": {"domain": [0, 1]},
         "axis": {"format": ".0%", "tickCount": 6},
     }
-    name = theme.SCORE_MEANINGS[score]
+    name = SCORES[score].title
     y: dict[str, Any] = {
         "field": "height",
         "type": "quantitative",
@@ -81,7 +82,7 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> Figure:
         "scale": {"domain": [0, 1 if mixed else most]},
         "axis": {"format": ".0%"} if mixed else {"tickCount": min(most, 8)},
     }
-    color = theme.color(name)
+    color = theme.color(theme.score_meaning(score))
     layers = [_interval(x, y, color), _marks(x, y, color, sorted(frame["task"].unique()), score), _labels(x, y)]
     return Figure(
         frame=frame[[*columns, "height", "label"]],
@@ -173,7 +174,7 @@ def _labels(x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
 
 def _in_words(runs: pd.DataFrame, size: str, score: str) -> str:
     said = [
-        f"{row.model} on {row.task}: accuracy {row.accuracy:.0%}, {getattr(row, size):.2f} options"
-        for row in runs.head(NAMED_RUNS).itertuples()
+        f"{row['model']} on {row['task']}: accuracy {row['accuracy']:.0%}, {row[size]:.2f} options"
+        for row in runs.head(NAMED_RUNS).to_dict("records")
     ]
     return f"Accuracy against mean set size by {score}. " + "; ".join(said) + "."

@@ -46,7 +46,7 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
         "scale": {"paddingInner": 0.3},
     }
     offset = {"field": "asked", "type": "nominal", "sort": asked, "scale": {"paddingOuter": 0.5}}
-    color = theme.color(theme.SCORE_MEANINGS[rows["score"].iloc[0]] if measure in BY_SCORE else theme.LAC)
+    color = theme.color(theme.score_meaning(rows["score"].iloc[0]) if measure in BY_SCORE else theme.LAC)
     layers = [
         *([_chance(frame, x)] if measure == "accuracy" else []),
         {

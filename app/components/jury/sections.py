@@ -13,8 +13,9 @@ from app.components import jury as live
 from app.components.shared import controls, figures
 from app.formatting import counted, plain
 from app.state import View
+from core.estimates import Estimate
 from core.jury.adjudication import RULES
-from core.jury.agreement import Estimate, Pairwise
+from core.jury.agreement import Pairwise
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import MEASURES, JuryExperiment, Protocol
 from core.runs.juries.jury_store import JuryRecord
@@ -180,7 +181,7 @@ def _agreement(record: JuryRecord, pairwise: bool) -> None:
 
 def _measured(pair: Pairwise) -> dict[str, float]:
     """Each measure of two jurors, with the ends of its interval."""
-    ends = {}
+    ends: dict[str, float] = {}
     for name in charts.PAIR_MEASURES:
         of: Estimate = getattr(pair, name)
         ends |= {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
