@@ -17,6 +17,7 @@ NOT_QUICK = {
     "tests/core/adapters": "a model",
     "tests/pocket_world": "models and how they are trained",
     "tests/app/test_token_process.py": "a model",
+    "tests/core/runs/answering/test_model_cache.py": "a model",
     "tests/core/test_cli.py": "a model",
     "tests/core/exchange/test_lm_eval.py": "the harness and a model",
     "tests/core/exchange/test_inspect_log.py": "the harness and a model",
