@@ -148,7 +148,7 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.runs.engine.submit", lambda spec: spec.run_id)
 
 
-read_once = cache(preview._output)
+read_once = cache(preview_cache._output)
 """What a preview's process prints. It takes seconds and depends on its command alone, so each is started once."""
 
 
