@@ -10,6 +10,7 @@ import { nextToLeave, setText, summary, verdict } from "./words.js";
 
 const REPORT_AFTER_MS = 150;
 const SPEAK_AFTER_MS = 500;
+const RUN_COMES_WITHIN_MS = 10_000;
 const PAGE_STEP = 10;
 const MOVED = "hedge-question-moved";
 const LEFT = "hedge-question-left";
@@ -30,8 +31,8 @@ class Question {
   constructor(root) {
     this.root = root;
     this.find = (selector) => root.querySelector(selector);
-    // A report that comes after the click on another run would come with this run's address, and so bring it back.
-    this.leave = () => clearTimeout(this.reporting);
+    this.unsent = false;
+    this.leave = () => this.waitForRun();
     window.addEventListener(LEFT, this.leave);
     this.range = this.find("#alpha");
     this.number = this.find("#alpha-number");
@@ -85,7 +86,9 @@ class Question {
     return label;
   }
 
-  seed({ alpha, empty, bars }) {
+  // What a person has changed and Python does not know yet stays, and goes to Python with what has come.
+  seed(data) {
+    const { alpha, empty, bars } = this.unsent ? this.view() : data;
     this.alpha = alpha;
     this.fillEmpty = empty === "top1";
     this.range.value = alpha;
@@ -93,9 +96,24 @@ class Question {
       radio.checked = (radio.value === "top1") === this.fillEmpty;
     this.pick(bars);
     this.paint();
+    this.runCame();
   }
 
   // ---- what a person does
+
+  // The click on another run takes this view along. A report sent before that run's data come would come with this
+  // run's address, and so bring it back; the data would undo what it says. So it waits for them.
+  waitForRun() {
+    clearTimeout(this.reporting);
+    this.unsent = false;
+    this.waiting = setTimeout(() => this.runCame(), RUN_COMES_WITHIN_MS);
+  }
+
+  runCame() {
+    clearTimeout(this.waiting);
+    this.waiting = null;
+    if (this.unsent) this.report();
+  }
 
   listen() {
     this.range.oninput = () => this.move(Number(this.range.value));
@@ -183,7 +201,12 @@ class Question {
 
   report() {
     clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => this.send("view", this.view()), REPORT_AFTER_MS);
+    this.unsent = true;
+    if (this.waiting) return;
+    this.reporting = setTimeout(() => {
+      this.unsent = false;
+      this.send("view", this.view());
+    }, REPORT_AFTER_MS);
   }
 
   // ---- what is seen
@@ -220,6 +243,7 @@ class Question {
 
   close() {
     clearTimeout(this.reporting);
+    clearTimeout(this.waiting);
     window.removeEventListener(LEFT, this.leave);
     clearTimeout(this.speaking);
     cancelAnimationFrame(this.frame);
