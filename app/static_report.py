@@ -219,7 +219,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
     from app.components.alpha_lab import SCRIPT, lab_view
     from app.components.shared.scripts import LIVE_CSS, bundle
-    from app.state import View
+    from app.state.alpha_lab import AlphaLabView
     from core.conformal.scores.table import score_table
 
     rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
@@ -238,7 +238,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
                 "version": run.run_id,
                 "name": name,
                 "scores": score_table(),
-                "view": lab_view(View()) | {"alpha": asked.alpha, "empty": asked.empty},
+                "view": lab_view(AlphaLabView()) | {"alpha": asked.alpha, "empty": asked.empty},
                 "revision": 0,
             }
         )

@@ -37,7 +37,7 @@ def make(spec: PathSpec, folder: Path = FOLDER) -> str:
     with empty_home():
         path_id = jury_pipeline.create(spec)
         run_id = execute(jury_pipeline.read_spec(path_id).run_spec, on_progress=say)
-        jury_id = store.read_record(run_id).provenance["jury"]
+        jury_id = str(store.read_record(run_id).provenance["jury"])
         for older in folder.glob(f"{jury_id.rpartition('-')[0]}-*"):
             shutil.rmtree(older)
         shutil.copytree(jury_store.folder_of(jury_id), folder / jury_id)

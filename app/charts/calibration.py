@@ -93,7 +93,7 @@ def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, nam
 
 def nominal_and_actual(frame: pd.DataFrame) -> Figure:
     """Coverage had against coverage asked for, a line a run and score, on the guarantee's band."""
-    shown = frame.assign(method=frame["score"].map(theme.SCORE_MEANINGS))
+    shown = frame.assign(method=frame["score"].map(theme.score_meaning))
     names = list(dict.fromkeys(shown["name"]))
     dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [3, 5]]
     x = _share("nominal", "Coverage asked for: 1 − alpha")

@@ -16,9 +16,9 @@ from core.conformal.coverage import beta_binomial_band, share_interval
 from core.conformal.curve import AlphaCurve, alpha_curve
 from core.conformal.draws import WORD
 from core.conformal.scores import score, true_scores
-from core.conformal.tuning import tune
 from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank
 from core.conformal.set_sizes.intervals import intervals
+from core.conformal.tuning import tune
 from core.records import IntArray, Question
 from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.evaluation import Evaluation

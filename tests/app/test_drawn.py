@@ -13,7 +13,7 @@ from app import static_report
 from app.charts import compare, series
 from app.charts import tokens as token_charts
 from app.charts.figure import Figure
-from app.state import MOST_COMPARED
+from app.state.fields import MOST_COMPARED
 from app.static_report import Drawing, standalone
 from core.reports import evaluation, tokens
 from core.reports.compare import benchmark

@@ -12,7 +12,7 @@ import pytest
 
 from app.components import jury
 from app.components.shared.scripts import bundle
-from app.state import CASES
+from app.state.jury import CASES
 from core.jury.adjudication import RULES
 from core.jury.experiment import Protocol
 from core.reports.jury import bench
