@@ -3,11 +3,11 @@
 import streamlit as st
 
 from app import data, navigation, state
-from app.charts.overview import accuracy_against_size
 from app.components.overview import published_tables, run_table
 from app.components.shared import controls, figures
 from app.components.shared.runs import no_runs_yet
 from app.formatting import counted, plain
+from charts.accuracy_and_set_size import accuracy_against_size
 
 st.title("Which models know when they don't know?", anchor=False)
 view = state.view("alpha", "score")

@@ -143,7 +143,8 @@ ScoreFunction = Callable[..., FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score with what a person is told about it: formula, source and one sentence.
+    """A score with what a person is told about it: formula, source, one sentence, and ``gloss``, a few words
+    beside its name.
 
     ``randomised`` scores take one frozen uniform number a question, ``tuned`` ones take :class:`Parameters`.
     """
@@ -153,6 +154,7 @@ class Score:
     formula: str
     source: str
     sentence: str
+    gloss: str
     randomised: bool = False
     tuned: bool = False
 
@@ -164,6 +166,7 @@ SCORES: dict[str, Score] = {
         "1 − p",
         "Sadinle, Lei & Wasserman 2019, arXiv 1609.00451",
         "Keeps every option that is probable enough by itself: the smallest sets on average, empty ones among them.",
+        "keeps each option that is probable enough",
     ),
     "aps": Score(
         aps_scores,
@@ -171,6 +174,7 @@ SCORES: dict[str, Score] = {
         "Σ of p ranked up to and with the option",
         "Romano, Sesia & Candès 2020, arXiv 2006.02544",
         "Goes down the ranking until enough mass is gathered: larger sets where the model hesitates.",
+        "keeps the likeliest options until they sum high enough",
     ),
     "aps-randomised": Score(
         aps_scores,
@@ -178,6 +182,7 @@ SCORES: dict[str, Score] = {
         "Σ of p ranked up to the option − u·p",
         "Romano, Sesia & Candès 2020, arXiv 2006.02544",
         "Takes off a random part of the option's own mass, so that coverage is exact and not only at least so.",
+        "APS with coverage that is exact on average",
         randomised=True,
     ),
     "raps": Score(
@@ -186,6 +191,7 @@ SCORES: dict[str, Score] = {
         "APS + λ · max(0, rank − free ranks)",
         "Angelopoulos, Bates, Malik & Jordan 2021, arXiv 2009.14193",
         "APS that pays for every further rank, which keeps its largest sets in bounds.",
+        "APS that pays for every further rank",
         tuned=True,
     ),
     "saps": Score(
@@ -194,6 +200,7 @@ SCORES: dict[str, Score] = {
         "largest p + λ · (rank − 1)",
         "Huang et al. 2024, arXiv 2310.06430",
         "Trusts the largest probability and the order of the rest, and ignores the rest of the numbers.",
+        "trusts the largest probability and the ranking",
         tuned=True,
     ),
     "margin": Score(
@@ -202,6 +209,7 @@ SCORES: dict[str, Score] = {
         "best other p − p",
         "Johansson, Linusson, Löfström & Boström 2017, IJCNN",
         "Asks how far an option is behind the best other one.",
+        "keeps options that are close to the best one",
     ),
     "top-k": Score(
         top_k_scores,
@@ -209,6 +217,7 @@ SCORES: dict[str, Score] = {
         "rank",
         "Angelopoulos et al. 2021, arXiv 2009.14193",
         "Gives every question the same number of options, however sure the model is.",
+        "keeps the same number of options everywhere",
     ),
 }
 """Every score by name."""

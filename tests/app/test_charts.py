@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from app.charts.overview import accuracy_against_size
+
 from core.reports import evaluation, frames
 from core.reports.evaluation import Evaluation
 from tests.conftest import synthetic_run

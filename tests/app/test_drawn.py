@@ -8,13 +8,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import vl_convert
-
-from app import static_report
 from app.charts import compare, series
 from app.charts import tokens as token_charts
 from app.charts.figure import Figure
-from app.state import MOST_COMPARED
 from app.static_report import Drawing, standalone
+
+from app import static_report
+from app.state import MOST_COMPARED
 from core.reports import evaluation, tokens
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule

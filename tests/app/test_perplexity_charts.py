@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-
 from app.charts import perplexity as charts
+
 from core.reports import perplexity as reports
 from tests.core.reports.test_perplexity import talks
 

@@ -9,11 +9,11 @@ import tomllib
 import numpy as np
 import pandas as pd
 import pytest
-
 from app.charts import series
 from app.charts.compare import SHADE
 from app.charts.figure import Figure
 from app.theme import APS, GUARANTEE, IN_SET, LAC, MEANINGS, OUT_OF_SET, TRUTH, on_shade, text_config
+
 from core.settings import ROOT
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]

@@ -16,23 +16,12 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.components.shared.scripts import LIVE_CSS, bundle
 from app.state import LAB_NAMES, View
+from charts.scripts import LIVE_CSS, bundle
 from core.conformal.scores import SCORES
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "alpha_lab.js"
-GLOSSES = {
-    "lac": "keeps each option that is probable enough",
-    "aps": "keeps the likeliest options until they sum high enough",
-    "aps-randomised": "APS with coverage that is exact on average",
-    "raps": "APS that pays for every further rank",
-    "saps": "trusts the largest probability and the ranking",
-    "margin": "keeps options that are close to the best one",
-    "top-k": "keeps the same number of options everywhere",
-}
-"""Each score in a few words, beside its name."""
-
 
 _mount = st.components.v2.component(
     "hedge_alpha_lab",
@@ -41,7 +30,7 @@ _mount = st.components.v2.component(
     js=bundle(SCRIPT),
 )
 _SCORES = [
-    {"name": name, "title": of.title, "gloss": GLOSSES[name], "sentence": of.sentence, "formula": of.formula}
+    {"name": name, "title": of.title, "gloss": of.gloss, "sentence": of.sentence, "formula": of.formula}
     | {"source": of.source}
     for name, of in SCORES.items()
 ]

@@ -9,12 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from app import data, state
-from app.charts import calibration as charts
 from app.components.calibration.temperature import temperature_dial
 from app.components.shared import controls, figures
 from app.components.shared.runs import open_run_question, titles
 from app.formatting import counted, plain
 from app.state import View
+from charts.nominal_coverage import nominal_and_actual
+from charts.reliability_diagram import BIN, SIDE, reliability_diagram
 from core.errors import HedgeError
 from core.reports.calibration.calibrated import CalibrationFigures, said
 from core.reports.calibration.recalibrated import BEFORE, Recalibrated
@@ -93,14 +94,11 @@ def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
     with st.container(horizontal=True, gap="medium"):
         for i, (name, one) in enumerate(found):
             bins = frames.bins_frame(one)
-            figure = charts.reliability_diagram(bins, frames.curve_frame(one), name, f"reliability-{i}")
+            figure = reliability_diagram(bins, frames.curve_frame(one), name, f"reliability-{i}")
             key = f"diagram-{one.run}-{one.stratum}-{one.bins}-{one.by}"
-            with st.container(width=charts.SIDE):
+            with st.container(width=SIDE):
                 st.markdown(f"**{plain(name)}**")
-                st.vega_lite_chart(
-                    figure.frame, figure.themed, key=key, alt=figure.alt, width="content",
-                    on_select=lambda key=key, i=i: _picked(key, i), selection_mode=[charts.BIN],
-                )  # fmt: skip
+                figures.draw(figure, key=key, width="content", on_select=lambda key=key, i=i: _picked(key, i))
                 st.caption(plain(said(one)))
             every.append(bins.assign(diagram=name))
     with st.container(horizontal=True, gap="medium"):
@@ -115,7 +113,7 @@ def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
 
 
 def _picked(key: str, place: int) -> None:
-    chosen = st.session_state[key].selection.get(charts.BIN) or []
+    chosen = st.session_state[key].selection.get(BIN) or []
     if chosen:
         st.session_state[DIAGRAM_KEY] = place
         st.session_state[BIN_KEY] = int(chosen[0]["bin"])
@@ -326,7 +324,7 @@ def every_alpha(run_ids: Sequence[str]) -> None:
             st.info(plain(f"{error}."))
     if frames:
         figures.show(
-            charts.nominal_and_actual(pd.concat(frames, ignore_index=True)),
+            nominal_and_actual(pd.concat(frames, ignore_index=True)),
             "On the band coverage is what the guarantee promises, give or take luck"
             + (" (the band is that of the first run)." if len(frames) > 1 else "."),
         )

@@ -8,13 +8,22 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app import data, state, static_report
-from app.charts import compare
-from app.charts.tasks import task_labels
+from app import data, state
 from app.components.shared import figures
 from app.components.shared.runs import no_runs_yet, titles
 from app.formatting import counted, plain, shortened
 from app.state import MOST_COMPARED, NO_RUNS, View
+from charts.abstention_cost import abstention_cost
+from charts.bars import bars
+from charts.claim import claim
+from charts.figure_files import risk_frame
+from charts.heat_map import heat_map, set_sizes
+from charts.measures import MEASURES
+from charts.parallel_coordinates import parallel_coordinates
+from charts.radar import radar
+from charts.risk_curves import risk_curves
+from charts.run_names import full_names, task_labels
+from charts.sizes_when_right import sizes_when_right
 from core.errors import InputError
 from core.reports.compare import claims, paired, selective, side_by_side
 from core.reports.compare.benchmark import SetRule
@@ -100,14 +109,9 @@ def asked_of(view: View) -> SetRule:
     return SetRule(view.alpha, (view.score, *others), "exact", view.empty)
 
 
-def names_of(rows: pd.DataFrame) -> list[str]:
-    """A name for each run, in order."""
-    return static_report.unique(compare.short_names(rows) + "  " + task_labels(rows))
-
-
 def overview(rows: pd.DataFrame, score: str) -> None:
     """One figure of all runs: a heat map over tasks, or bars with intervals."""
-    titles_of = {name: title for name, (title, _) in compare.MEASURES.items()}
+    titles_of = {name: title for name, (title, _) in MEASURES.items()}
     measure = st.segmented_control(
         "Figure",
         list(titles_of),
@@ -118,12 +122,12 @@ def overview(rows: pd.DataFrame, score: str) -> None:
     )
     of_score = rows[rows["score"] == score]
     figures.show(
-        compare.bars(rows, measure),
+        bars(rows, measure),
         RULES[measure],
     )
     if len(set(task_labels(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
         figures.show(
-            compare.heat_map(of_score, measure),
+            heat_map(of_score, measure),
             "The stronger the blue of a cell, the larger the figure; a cell at 0 has the colour of the page.",
         )
 
@@ -131,21 +135,26 @@ def overview(rows: pd.DataFrame, score: str) -> None:
 def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: View) -> None:
     """How large sets are, when they are, and five figures at once."""
     of_score = rows[rows["score"] == view.score]
-    names = names_of(of_score)
+    names = full_names(of_score)
     runs = [data.compared_evaluation(name) for name in run_ids]
     figures.show(
-        compare.set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),
+        set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),
         "A sure model has many sets of one option; a set of none says that no option fits.",
     )
     figures.show(
-        compare.sizes_when_right(side_by_side.sizes_when_right(runs, names, view.alpha, view.score)),
+        sizes_when_right(side_by_side.sizes_when_right(runs, names, view.alpha, view.score)),
         "Where a model knows what it does not know, its sets are larger where its top option is wrong.",
     )
     if len(of_score) <= FEW_FOR_RADAR:
         figures.show(
-            compare.radar(of_score),
-            "Each axis runs from 0 at the centre to the best there can be; the area means nothing.",
+            radar(of_score),
+            "Each axis runs from 0 at the centre to the best there can be; the area means nothing. A click on a name "
+            "hides its run or shows it again.",
         )
+    figures.show(
+        parallel_coordinates(of_score),
+        "A line is a run, from its name over its five figures. Drag along an axis to keep the runs that pass there.",
+    )
 
 
 def contrasts(rows: pd.DataFrame, score: str) -> None:
@@ -301,7 +310,7 @@ def _claim(made: PublishedClaim, which: str) -> None:
     if made.instance:
         st.caption(plain(made.instance))
     x_title = {"accuracy": "Accuracy", "scale": "Parameters", "tuning": "Mean set size of the base model"}[made.name]
-    figure = compare.claim(
+    figure = claim(
         made.points, f"{made.name}-{which}", x_title, log=made.name == "scale", diagonal=made.name == "tuning"
     )
     figures.show(
@@ -312,13 +321,11 @@ def _claim(made: PublishedClaim, which: str) -> None:
 
 def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: View) -> None:
     """What is right where the model may say nothing: by share of the surest, and by sets of one option."""
-    names = names_of(rows[rows["score"] == view.score])
+    names = full_names(rows[rows["score"] == view.score])
     runs = [data.compared_evaluation(name) for name in run_ids]
-    curves = pd.concat(
-        [static_report.risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True
-    )
+    curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True)
     figures.show(
-        compare.risk_curves(curves),
+        risk_curves(curves),
         "A curve that starts low and rises late belongs to a model that knows when it is right.",
     )
     st.markdown("**Answer only where the set holds one option**")
@@ -345,7 +352,7 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: View) -> None:
     best = frame.iloc[int(frame["cost"].argmin())]
     here = frame.iloc[view.alpha - 1]
     figures.show(
-        compare.abstention_cost(frame),
+        abstention_cost(frame),
         f"At alpha {here['alpha']:.3f} it answers {here['answered']:.0%}"
         + ("" if math.isnan(here["accuracy"]) else f" and is right on {here['accuracy']:.0%} of those")
         + f"; the cost is least at alpha {best['alpha']:.3f}, {best['cost']:.3f} a question. Alpha chosen so is chosen "

@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import streamlit as st
 
-from app import data, static_report
+from app import data
 from app.components.shared.runs import titles
 from app.formatting import counted
 from app.state import View
+from charts import figure_files
+from charts.static_report import report_html
 from core.exchange import writing
 from core.exchange.run_table import run_table, runs_table
 from core.reports.compare import benchmark
@@ -122,11 +124,11 @@ def _benchmark(names: Sequence[str], asked: SetRule) -> bytes:
 
 
 def _figures(names: Sequence[str], asked: SetRule) -> bytes:
-    drawn = static_report.drawings([data.evaluation(name) for name in names], asked)
+    drawn = figure_files.drawings([data.evaluation(name) for name in names], asked)
     return _zip(
-        {f"{one.figure.name}.{ending}": draw(one) for one in drawn for ending, draw in static_report.KINDS.items()}
+        {f"{one.figure.name}.{ending}": draw(one) for one in drawn for ending, draw in figure_files.KINDS.items()}
     )
 
 
 def _report(names: Sequence[str], asked: SetRule) -> bytes:
-    return static_report.report_html([data.evaluation(name) for name in names], asked)
+    return report_html([data.evaluation(name) for name in names], asked)

@@ -16,8 +16,8 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
-from app.components.shared.scripts import bundle
 from app.state import View
+from charts.scripts import bundle
 from core.jury.adjudication import RULES
 from core.jury.experiment import MEASURES, JuryExperiment
 from core.reports.jury import JurySplit

@@ -8,11 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from app import juries, navigation, state
-from app.charts import jury as charts
 from app.components import jury as live
 from app.components.shared import controls, figures
 from app.formatting import counted, plain
 from app.state import View
+from charts.juror_gains import juror_gains
+from charts.juror_pairs import PAIR_MEASURES, juror_pairs
+from charts.juror_reliability import juror_reliability
 from core.jury.adjudication import RULES
 from core.jury.agreement import Estimate, Pairwise
 from core.jury.confidence import CONFIDENCES
@@ -160,8 +162,8 @@ def _agreement(record: JuryRecord, pairwise: bool) -> None:
     with left:
         measure = st.segmented_control(
             "Of each two jurors",
-            list(charts.PAIR_MEASURES),
-            format_func=charts.PAIR_MEASURES.__getitem__,
+            list(PAIR_MEASURES),
+            format_func=PAIR_MEASURES.__getitem__,
             default="agreement",
             required=True,
             key=PAIR_KEY,
@@ -171,9 +173,9 @@ def _agreement(record: JuryRecord, pairwise: bool) -> None:
             for pair in found.pairs
             for a, b in ((pair.first, pair.second), (pair.second, pair.first))
         ]
-        selves = [{"first": name, "second": name, **dict.fromkeys(charts.PAIR_MEASURES, 1.0)} for name in record.jurors]
+        selves = [{"first": name, "second": name, **dict.fromkeys(PAIR_MEASURES, 1.0)} for name in record.jurors]
         figures.show(
-            charts.heat_map(pd.DataFrame([*selves, *one_way]), measure),
+            juror_pairs(pd.DataFrame([*selves, *one_way]), measure),
             "Errors that correlate are what a vote can't mend. Point at two jurors for the 95 % interval.",
         )
 
@@ -181,7 +183,7 @@ def _agreement(record: JuryRecord, pairwise: bool) -> None:
 def _measured(pair: Pairwise) -> dict[str, float]:
     """Each measure of two jurors, with the ends of its interval."""
     ends = {}
-    for name in charts.PAIR_MEASURES:
+    for name in PAIR_MEASURES:
         of: Estimate = getattr(pair, name)
         ends |= {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
     return ends
@@ -214,7 +216,7 @@ def _adds(record: JuryRecord, view: View, protocol: Protocol) -> None:
         )
         return
     figures.show(
-        charts.gains(mine),
+        juror_gains(mine),
         f"Accuracy by {RULES[view.rule].title} with all jurors, less that without this one, on the same answers; "
         "a line is the 95 % interval.",
     )
@@ -226,9 +228,9 @@ def _worth(record: JuryRecord, protocol: Protocol, found: JuryExperiment, pairwi
     title = CONFIDENCES[protocol.confidence].title
     left, right = st.columns(2, gap="large")
     with left:
-        figures.show(charts.reliability(bins, "confidence"), f"{title} confidence; a line is the 95 % interval.")
+        figures.show(juror_reliability(bins, "confidence"), f"{title} confidence; a line is the 95 % interval.")
     with right:
-        figures.show(charts.reliability(bins, "raw"), "Raw probability; a line is the 95 % interval.")
+        figures.show(juror_reliability(bins, "raw"), "Raw probability; a line is the 95 % interval.")
     errors = juries.calibration_errors(record.jury_id, protocol)
     of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
     columns = {

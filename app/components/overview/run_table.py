@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.charts.tasks import task_labels
 from app.components.shared.runs import open_run, title
 from app.formatting import plain
+from charts.run_names import task_labels
 from core.reports.frames import overview_ties
 from core.runs.store import RunRecord
 

@@ -8,13 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.charts import perplexity as charts
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared import figures
 from app.components.shared.token_strip import token_strip
 from app.formatting import counted, plain, shortened
 from app.perplexity_library import Library, Way
 from app.state import View
+from charts.loss_along_conversation import loss_along
+from charts.perplexity_dumbbell import MEASURES, dumbbell, uniform_is_drawn
 from core.perplexity.figures import (
     ScoredMessage,
     aligned,
@@ -141,8 +142,8 @@ def _dumbbell(series: Measured, asked: PerplexityForm, vocabulary: int | None) -
     table = reports.by_conversation(series, vocabulary=vocabulary)
     measure = st.segmented_control(
         "Measured by",
-        list(charts.MEASURES),
-        format_func=lambda name: charts.MEASURES[name][0],
+        list(MEASURES),
+        format_func=lambda name: MEASURES[name][0],
         default="message_mean" if asked.mode == "published" else "perplexity",
         required=True,
         key=MEASURE_KEY,
@@ -154,13 +155,13 @@ def _dumbbell(series: Measured, asked: PerplexityForm, vocabulary: int | None) -
     }[str(measure)]
     here = {place: name for place, name in names(asked).items() if name in series}
     if vocabulary:
-        drawn = charts.uniform_is_drawn(table, str(measure))
+        drawn = uniform_is_drawn(table, str(measure))
         said += (
             " The grey ticks are where guessing all tokens alike would be."
             if drawn
             else " Guessing all tokens alike lies far to the right of the figure."
         )
-    figures.show(charts.dumbbell(table, str(measure), here), said)
+    figures.show(dumbbell(table, str(measure), here), said)
 
 
 def _one_message(asked: PerplexityForm, view: View, found: Library, way: Way) -> None:
@@ -199,7 +200,7 @@ def _along(series: Measured, vocabulary: int | None) -> None:
     frame = reports.along_conversation(series)
     places = dict(zip(("A", "B", "none"), series, strict=False))
     figures.show(
-        charts.along(frame, places, vocabulary=vocabulary),
+        loss_along(frame, places, vocabulary=vocabulary),
         "The mean loss of the counselor's first message after the opening, the second, and so on, over conversations.",
     )
 

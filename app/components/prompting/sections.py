@@ -10,11 +10,13 @@ import pyarrow as pa
 import streamlit as st
 
 from app import prompting_cache, state
-from app.charts import compare, prompting
 from app.components.prompting.card import card
 from app.components.shared import figures
 from app.formatting import counted, plain, sentence
 from app.state import View
+from charts.heat_map import set_sizes
+from charts.measures import MEASURES as MEASURE_TITLES
+from charts.methods_by_shots import by_method
 from core.errors import InputError
 from core.exchange import writing
 from core.reports.compare import side_by_side
@@ -58,7 +60,7 @@ class ShownExperiment:
 
     experiment: PromptingExperiment
     records: tuple[RunRecord, ...]
-    prompting_cache: tuple[PromptingMethod, ...]
+    readings: tuple[PromptingMethod, ...]
 
     def find(self, method: str, shots: int) -> PromptingMethod | None:
         """The way of asking with these names, where there is one."""
@@ -138,7 +140,7 @@ def overview(chosen: ShownExperiment, view: View) -> tuple[str, ...]:
     measure = right.segmented_control(
         "Figure",
         MEASURES,
-        format_func=lambda name: compare.MEASURES[name][0],
+        format_func=lambda name: MEASURE_TITLES[name][0],
         default="mean_set_size",
         required=True,
         key=MEASURE_KEY,
@@ -148,7 +150,7 @@ def overview(chosen: ShownExperiment, view: View) -> tuple[str, ...]:
         st.caption("Choose one or more ways of asking.")
         return ()
     rows = prompting_cache.figures(shown, asked_of(view))
-    figures.show(prompting.by_method(rows, str(measure)), EXPLANATIONS[str(measure)])
+    figures.show(by_method(rows, str(measure)), EXPLANATIONS[str(measure)])
     st.markdown(plain(f"{reports.smallest_sets(rows)} {reports.against_guessing(rows)}"))
     if len(chosen.methods) < 2 or LETTERS_METHOD not in chosen.methods:
         st.caption("Only one form has been asked; the others are launched below.")
@@ -257,7 +259,7 @@ def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: View) -
     shares = side_by_side.size_shares(
         [prompting_cache.evaluation(one) for one in (first, second)], names, view.alpha, view.score
     )
-    figures.show(compare.set_sizes(shares), SETS_NOTE)
+    figures.show(set_sizes(shares), SETS_NOTE)
 
 
 def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: View) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import state
 from app.state import View
-from app.theme import SCORE_MEANINGS
+from charts.theme import SCORE_MEANINGS
 from core.conformal.alpha import thousandths
 from core.reports.frames import alpha_value
 

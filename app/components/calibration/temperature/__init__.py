@@ -14,8 +14,8 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.components.shared.scripts import LIVE_CSS, bundle
 from app.state import View
+from charts.scripts import LIVE_CSS, bundle
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "temperature.js"
