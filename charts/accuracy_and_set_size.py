@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -55,7 +57,7 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> Figure:
     described = ["run", "model", "task", "strategy", "dtype", "form", "k", "accuracy", "accuracy_low", "accuracy_high"]
     frame = frame[[*described, f"{score}_coverage", size, "height", "label"]]
 
-    across = {
+    across: dict[str, Any] = {
         "title": "Accuracy of the top option",
         "scale": alt.Scale(domain=[0, 1]),
         "axis": alt.Axis(format=".0%", tickCount=6),

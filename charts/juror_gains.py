@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -17,7 +19,7 @@ def juror_gains(table: pd.DataFrame) -> Figure:
         points=table["gain"] * 100, points_low=table["gain_low"] * 100, points_high=table["gain_high"] * 100
     )
     reach = max(1.0, float(frame[["points_low", "points_high"]].abs().max().max()) * 1.15)
-    across = {
+    across: dict[str, Any] = {
         "title": ["percentage points of accuracy", "that the juror adds"],
         "scale": alt.Scale(domain=[-reach, reach]),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -28,7 +30,7 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
     frame = frame[["title", "shots", "asked", "score", measure, "low", "high", "chance", "k", "run"]]
     asked = [_shots(n) for n in sorted(frame["shots"].unique())]
     sizes = measure == "mean_set_size"
-    across = {
+    across: dict[str, Any] = {
         "title": f"{title}, options" if sizes else title,
         "scale": alt.Scale(domain=[0, float(frame["k"].max()) if sizes else 1.0]),
         "axis": alt.Axis(format="~f" if sizes else form, tickCount=6),

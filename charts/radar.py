@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -92,7 +93,7 @@ def _on_the_plane(values: pd.DataFrame) -> pd.DataFrame:
     A figure ``value`` of 1 on axis i lies at (sin 2πi/5, cos 2πi/5); the last corner is the first once more.
     """
     axes = list(AXES)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, of in values.groupby("name", sort=False):
         outlines = {"run": list(of["value"]), **{f"ring {ring}": [ring] * len(axes) for ring in RINGS}}
         for kind, lengths in outlines.items():

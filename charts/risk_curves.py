@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -17,7 +18,7 @@ def risk_curves(frame: pd.DataFrame) -> Figure:
     """Error among the surest share of questions: ``name``, ``share``, ``risk``; told apart by colour, then dash."""
     names = list(dict.fromkeys(frame["name"]))
     legend = run_styles.legend(names, narrow_limit=200, symbolSize=500)  # long enough to show a dash
-    shares = {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(format=".0%")}
+    shares: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(format=".0%")}
     chart = (
         alt.Chart(frame)
         .mark_line(strokeWidth=2)

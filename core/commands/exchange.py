@@ -20,7 +20,6 @@ from core.exchange.imported import ImportedRun, save
 from core.exchange.run_table import run_table, runs_table
 from core.exchange.tabular import open_sheet
 from core.reports.evaluation import load
-from core.reports.report import DEFAULT_SCORES
 from core.runs import store
 
 if TYPE_CHECKING:  # pandas, which most commands do without
@@ -142,6 +141,8 @@ def _export_report(names: list[str], asked: SetRule, out: Path) -> list[Path]:
 
 def _drawn_by(asked: SetRule) -> SetRule:
     """The rule of figures that show two scores: the first that is asked for, and LAC and APS."""
+    from core.reports.report import DEFAULT_SCORES
+
     first = asked.scores[0]
     return replace(asked, scores=(first, *(name for name in DEFAULT_SCORES if name != first)))
 

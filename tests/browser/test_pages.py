@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from app.theme import FAINT
 from playwright.sync_api import Page, expect
 
 from app.formatting import JOINER
 from app.navigation import PAGES
+from charts.theme import FAINT
 from core.runs import store
 from core.runs.juries import jury_store
 from core.settings import ROOT
