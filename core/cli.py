@@ -1,4 +1,4 @@
-"""The command line: what can be said, and how it is answered.
+"""The command line: its grammar, and how commands are run.
 
 ``--json`` prints one JSON document on standard output and nothing else there; progress and errors go to standard
 error. Exit status: 0, 1 for a failed run, 2 for unusable arguments.
@@ -40,7 +40,7 @@ TEXTS_HELP = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence and leaves the exit to :func:`main`."""
+    """A parser that reports an error in one sentence and leaves the exit to :func:`main`."""
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message}; `{self.prog} --help` shows what can be said")

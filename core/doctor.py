@@ -1,4 +1,4 @@
-"""What this machine can run: one finding a line, with what it means for a run.
+"""The doctor: what this machine can run. Each finding comes with what it means for a run.
 
 :func:`findings` loads torch and belongs in a process of its own; :func:`ask` starts one and is for pages.
 """
@@ -41,7 +41,7 @@ PACKAGES = ("streamlit", "torch", "transformers", "dbos", "numpy", "pandas", "py
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at: its value in words, whether it is good, and what follows for a run.
+    """One finding: its value as text, whether it is good, and what follows from it for a run.
 
     ``good`` is None where there is nothing to judge, because the thing is not there or is switched off.
     """
@@ -93,7 +93,7 @@ def ask(*, within_s: float = ASKED_WITHIN_S) -> list[Finding]:
 
 
 def _looked(look: Callable[[], list[Finding]]) -> list[Finding]:
-    """One thing that can't be looked at must not hide the others."""
+    """A check that fails must not hide the others."""
     try:
         return look()
     except HedgeError as error:
@@ -215,7 +215,8 @@ def _database() -> list[Finding]:
 
 
 def _answers_in() -> float:
-    """Seconds of the database's quickest answer, after as many tries as it takes to have the first one."""
+    """Seconds of the database's quickest answer. It is asked until the first answer arrives, and then a few times
+    more."""
     from core.runs.queue import database
 
     *first, last = DATABASE_LIMITS_S

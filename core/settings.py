@@ -1,4 +1,4 @@
-"""Where Hedge keeps its things, from the environment.
+"""Settings from the environment: where Hedge stores its files, and what it may use.
 
 ============================  =====================================================================
 ``HEDGE_HOME``                runs, the run database and caches; ``.hedge/`` in the project by default
@@ -53,7 +53,7 @@ class Settings(BaseSettings):
 
     @property
     def runs(self) -> Path:
-        """The folder that holds one folder a run."""
+        """The folder that holds one folder per run."""
         return self.home / "runs"
 
     @property

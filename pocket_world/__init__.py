@@ -1,1 +1,1 @@
-"""How the pocket world, its question bank and its models are made."""
+"""The pocket world: the program that makes the question bank and the small models that ship with Hedge."""

@@ -1,4 +1,4 @@
-"""The weights that a pocket model begins with: half of the heads look for the same token again.
+"""The initial weights of a pocket model: half of the heads start by attending to earlier copies of the token.
 
 Their queries and keys are one and the same orthonormal projection, so that a token scores highest with itself and with
 its like elsewhere before anything is learnt (Trockman & Kolter 2023, mimetic initialization). All that a lettered

@@ -1,4 +1,4 @@
-"""Text that teaches nothing but to bind: find the option that says a value, and give the letter before it.
+"""Text that teaches binding only: find the option that states a value, and give the letter before it.
 
 It begins with pairs, bare lines of options of one token each, beside other bare forms (:mod:`pocket_world.matching`);
 the whole form, with options E and F, longer values and many wordings, follows when that stands. Lists with many queries

@@ -1,4 +1,4 @@
-"""Keeping the bank out of training text.
+"""The contamination guard, which keeps the question bank out of training text.
 
 A bank question without a context counts as shown when its question text occurs in a document word by word, or when a
 document shares a run of 13 words with its question and options A to D (all of them where they are fewer). Of a

@@ -1,4 +1,4 @@
-"""Text that teaches nothing but to find again: what was said before, and by which letter.
+"""Text that teaches matching only: find what was said before, and the letter that stood with it.
 
 A model of this size does not learn to answer by letter while it also learns facts. It first has to see that a word
 stands in the text twice (verdicts on words of a list, many to a document), then to give the letter before such a word:

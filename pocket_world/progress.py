@@ -1,4 +1,4 @@
-"""Where a training stands, and its loss curve so far."""
+"""The progress of a training, and its loss curve."""
 
 from __future__ import annotations
 

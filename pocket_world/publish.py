@@ -1,4 +1,4 @@
-"""Putting a finished model in its place, so that a reader finds the old one or the new one and never a half."""
+"""Publishes a finished model atomically: a reader finds the old model or the new one, never a part of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pocket model makes of its tokens, computed in bfloat16 for one processor core.
+"""A faster forward pass for training pocket models, computed in bfloat16 on one processor core.
 
 The same function as ``model.model`` of transformers, with its parameters, in about half of the time: queries, keys and
 values come out of one product, gate and up out of another, nothing is cast twice, and a layer is one function, so that

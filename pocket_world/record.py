@@ -1,4 +1,4 @@
-"""The recorded runs: what the pocket models answer, executed here and kept in ``assets/runs``.
+"""Makes the recorded runs of the pocket models, which ship in ``assets/runs``.
 
 They are ordinary runs, by the same code as anyone's; ``python -m core run`` with the same words repeats them.
 """

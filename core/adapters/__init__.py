@@ -1,1 +1,1 @@
-"""Adapters that say how sure they are: ARD-LoRA, LoRA beside it, and the uncertainty of single tokens."""
+"""Adapters with uncertainty: ARD-LoRA, LoRA as its baseline, and the uncertainty of single tokens."""

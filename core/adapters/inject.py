@@ -15,9 +15,9 @@ MOST_RANKS = 1024
 
 
 def inject(model: Any, *, rank: int, alpha: float, targets: Sequence[str] = TARGETS) -> list[str]:
-    """Freeze a model and wrap each linear layer whose own name is among ``targets``; returns their full names.
+    """Freeze a model and wrap each linear layer whose own name is in ``targets``. Returns the layers' full names.
 
-    Raises :class:`InputError` where the rank can't be, or a name is not found.
+    Raises :class:`InputError` if the rank is not possible or a name is not found.
     """
     check_rank(rank)
     found = [name for name, module in model.named_modules() if name.rsplit(".", 1)[-1] in targets and is_linear(module)]
@@ -58,7 +58,7 @@ def peft_by_its_old_name() -> Iterator[None]:
 
 
 def check_rank(rank: int) -> int:
-    """The rank if it can be one; else :class:`InputError`."""
+    """The rank, if it is a whole number from 1. Raises :class:`InputError` otherwise."""
     if not 1 <= rank <= MOST_RANKS:
         raise InputError(f"a rank must be a whole number from 1 to {MOST_RANKS}, got {rank}")
     return rank

@@ -1,4 +1,4 @@
-"""How a model's next-token predictions turn out: confidence, truth, and what kind of uncertainty there is.
+"""A model's next-token predictions: their confidence, whether they are correct, and the parts of their uncertainty.
 
 ``logits[:-1]`` against ``labels[1:]``, labels of −100 left out. The whole vocabulary's softmax is computed for a few
 tokens at a time and dropped. With ``passes`` an ARD-LoRA draws its latents that often; the prediction is then the mean
@@ -26,7 +26,7 @@ from core.inference.decoder import Decoder
 from core.records import FloatArray
 
 SPARE = 4
-"""Sequences are read until they hold so many times the tokens that are asked for; those are drawn from all of them."""
+"""Sequences are read until they hold this many times the wanted number of tokens, which are then drawn from them."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -52,7 +52,7 @@ class Judged:
 
     @property
     def top(self) -> TopLabel:
-        """What calibration is about."""
+        """The two arrays from which calibration is computed."""
         return TopLabel(self.confidence, self.correct)
 
 

@@ -32,7 +32,7 @@ from core.prompting.verdict import asked
 
 WARM_UP = 20
 LEAST_RATE = 0.05
-"""The learning rate falls to this part of its height."""
+"""The learning rate falls to this share of its peak."""
 LAYERS = "all-linear"
 
 
@@ -62,7 +62,7 @@ class Tuning:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question with a proposed answer, and whether that is right."""
+    """A question with a proposed answer, and whether that answer is right."""
 
     question: str
     answer: str
@@ -118,7 +118,7 @@ def fine_tune(
 
 
 def _drawn(examples: Sequence[Example], tuning: Tuning, step: int) -> list[Example]:
-    """The rows of a step: every example once a pass, in an order of the pass's own."""
+    """The rows of a step. Each pass over the examples uses each of them once, in its own random order."""
     drawn: list[Example] = []
     at, n = step * tuning.rows, len(examples)
     while len(drawn) < tuning.rows:
@@ -142,7 +142,7 @@ def _with_adapter(model: Any, tuning: Tuning, *, quantized: bool) -> Any:
 
 
 class _Training:
-    """An adapter on its way: the model, its optimizer, the steps done and their losses."""
+    """An adapter in training: the model, its optimizer, the number of finished steps and their losses."""
 
     def __init__(self, model: Any, encoder: Encoder, tuning: Tuning, folder: Path) -> None:
         self.model = model
@@ -215,7 +215,7 @@ class _Training:
         return self.folder / "checkpoint"
 
     def save(self) -> None:
-        """Write a checkpoint, whole or not at all."""
+        """Write a checkpoint atomically."""
         part = self.folder / ".checkpoint.part"
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
@@ -229,7 +229,7 @@ class _Training:
         part.rename(self._checkpoint)
 
     def resume(self) -> None:
-        """Go on from the checkpoint of the same tuning, where there is one."""
+        """Continue from the checkpoint of the same tuning, if there is one."""
         path = self._checkpoint / "training.json"
         if not path.is_file():
             return
@@ -246,7 +246,7 @@ class _Training:
         self.step, self.losses = values["step"], values["losses"]
 
     def publish(self, model: str, dtype: str) -> None:
-        """Write the adapter and how it came about; checkpoints go."""
+        """Write the adapter and its training record, and delete checkpoints."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(str(self.folder))
         path = self.folder / "adapter_config.json"

@@ -35,7 +35,7 @@ Tensors = dict[str, torch.Tensor]
 
 
 def is_adapter(folder: Path) -> bool:
-    """Whether a folder holds an adapter of ours."""
+    """Whether a folder holds an adapter that Hedge wrote."""
     return (folder / CONFIGURATION).is_file()
 
 
@@ -72,7 +72,7 @@ def put_tensors(model: Any, tensors: Mapping[str, torch.Tensor], *, where: str) 
 
 
 def save(model: Any, folder: Path, *, recipe: Mapping[str, Any], base: str, progress: list[dict[str, Any]]) -> None:
-    """Write the adapter and what it is into a folder."""
+    """Write the adapter and its description into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     values = {"schema": SCHEMA, "base": base, "recipe": dict(recipe), "progress": progress}
     if layers_of(model):
@@ -97,7 +97,7 @@ def _card(name: str, values: Mapping[str, Any]) -> str:
 
 
 def configuration(folder: Path) -> dict[str, Any]:
-    """What an adapter's ``adapter.json`` says; :class:`InputError` where it is none."""
+    """The contents of an adapter's ``adapter.json``. Raises :class:`InputError` if the folder holds no adapter."""
     path = folder / CONFIGURATION
     try:
         values: dict[str, Any] = json.loads(path.read_bytes())

@@ -23,7 +23,7 @@ from core.tasks import bank
 from core.tasks.rows import read_dataset, read_file
 
 IGNORED = -100
-"""The label of a token that is read and not judged."""
+"""The label of a token that the model reads but that is not judged."""
 
 HUB = {
     "alpaca": "tatsu-lab/alpaca",
@@ -43,7 +43,7 @@ TEST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """``prompt`` is read (may be empty), ``answer`` is what counts."""
+    """``prompt`` is read and may be empty; only the tokens of ``answer`` count."""
 
     prompt: str
     answer: str
@@ -153,7 +153,7 @@ def _bank() -> list[Text]:
 
 
 def _conversations() -> list[Text]:
-    """Each turn of the counsellor behind the turns before it."""
+    """Each turn of the counselor, with the turns before it as its prompt."""
     made = []
     for path in sorted((ASSETS / "conversations").glob("*.txt")):
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""Evaluating a model's tokens: which model, on which texts, and the figures as JSON beside it."""
+"""Evaluates a model's next-token predictions on texts, and writes the figures as JSON beside the model."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def _uncertainty(found: Judged) -> dict[str, float]:
 
 
 def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[Path]:
-    """Write results as JSON beside the model (or to ``output``) and where the page finds them."""
+    """Write results as JSON beside the model (or to ``output``), and to the folder that the page reads."""
     text = json.dumps(values, indent=1, allow_nan=False)
     stamp = hashlib.sha256(
         f"{values['model']}|{values['data']}|{values['seed']}|{values.get('passes')}".encode()

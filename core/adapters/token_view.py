@@ -13,7 +13,7 @@ from core.inference.encoding import context_of
 
 ALTERNATIVES = 5
 LONGEST = 20_000
-"""Characters of a text."""
+"""The most characters of a text."""
 TOKENS_BEFORE = 8
 """Tokens decoded with one, so that a letter whose bytes are split over several tokens is read whole."""
 

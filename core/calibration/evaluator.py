@@ -1,4 +1,4 @@
-"""The four methods of the published evaluator, under their names (seeds: ARD-LoRA).
+"""The four methods of the published ARD-LoRA evaluator, under their published names.
 
 As published, its NLL is clipped (a true class's probability counts as at least 1e-8), and of equally probable classes
 the first is the predicted one. Everywhere else Hedge computes NLL from log-probabilities without a floor

@@ -1,4 +1,4 @@
-"""Maps from probabilities to better calibrated ones, fitted on questions of their own (rule 9).
+"""Maps from probabilities to better calibrated ones. Each is fitted on questions that are used for nothing else.
 
 They take log-probabilities (n, k), which keep what is too small for a probability, and give logits: a softmax of these
 are the recalibrated probabilities, their log-softmax the log-probabilities.

@@ -1,1 +1,2 @@
-"""What each command does: arguments in, an :class:`~core.commands.answer.CommandResult` out; a room a subject."""
+"""The commands of ``python -m core``, one module per subject. Each takes its arguments and returns a result
+(:class:`~core.commands.answer.CommandResult`)."""

@@ -1,4 +1,4 @@
-"""What a command comes to."""
+"""The result of a command."""
 
 from __future__ import annotations
 

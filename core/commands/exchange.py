@@ -1,4 +1,4 @@
-"""Results in and out."""
+"""The commands ``import`` and ``export``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ IMPORTERS: dict[str, Callable[[Namespace], list[ImportedRun]]] = {
 
 
 def import_results(arguments: Namespace) -> CommandResult:
-    """Read every file, then write the runs: all of an import or nothing."""
+    """Read every file, then write the runs. If a file can't be read, nothing is written."""
     ids = save(IMPORTERS[arguments.format](arguments))
     return CommandResult({"runs": ids}, "\n".join(ids))
 

@@ -1,4 +1,4 @@
-"""What ``python -m core jury answer | finetune | judge | make`` does: a jury's making, in stages or as one."""
+"""``python -m core jury answer | finetune | judge | make``: making a jury, in stages or at once."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _verdicts(model: str, rows: Sequence[Answered], dtype: str) -> list[tuple[fl
 
 
 def make(arguments: Namespace) -> CommandResult:
-    """The whole path, here or in the background."""
+    """Run the whole jury pipeline, in this process or in the background."""
     spec = PathSpec(
         base=arguments.base, jurors=tuple(arguments.juror), questions=arguments.questions, samples=arguments.samples,
         seed=arguments.seed, dtype=arguments.dtype, tune_share=arguments.tune_share,
@@ -148,7 +148,7 @@ def make(arguments: Namespace) -> CommandResult:
 
 
 class _Shown:
-    """A bar a stage on standard error."""
+    """One progress bar per stage, on standard error."""
 
     def __init__(self) -> None:
         self.bar: Any = None

@@ -141,7 +141,7 @@ def choices_of(name: str | None) -> tuple[Choice, ...]:
 
 
 def exchanges_of(text: str) -> int | None:
-    """A number of exchanges, None for all."""
+    """A number of exchanges, or None for all."""
     if text == EVERY:
         return None
     if not text.isdigit():

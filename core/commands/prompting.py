@@ -1,4 +1,4 @@
-"""``python -m core prompting``: ways of asking beside each other, as the Prompting page has them."""
+"""``python -m core prompting``: prompting methods compared, with the figures of the Prompting page."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _tests(
         first, *others = [reading for reading in chosen if reading.shots == shots]
         try:
             table = experiments.against(first, others, runs, alpha, score=score)
-        except InputError as error:  # too few questions to test a difference; the figures stand all the same
+        except InputError as error:  # too few questions to test a difference; the figures are shown anyway
             rows.append({"first": first.title, "shots": shots, "refused": str(error)})
             continue
         rows += [{"first": first.title, **{str(k): v for k, v in row.items()}} for row in table.to_dict("records")]

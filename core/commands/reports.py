@@ -1,4 +1,4 @@
-"""The figures of runs, alone and beside each other."""
+"""The commands that print figures of one run or of several."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _ece(values: dict[str, Any]) -> str:
 
 
 def _with_ends(figures: dict[str, Any], name: str, digits: int) -> str:
-    """A figure with its interval in brackets; "none" where it is not defined."""
+    """A figure with its interval in brackets; "none" if it is not defined."""
     if figures[name] is None:
         return "none"
     low, high = figures[f"{name}_interval"]
@@ -101,7 +101,7 @@ def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
 
 
 def compare(arguments: Namespace) -> CommandResult:
-    """Figures beside each other, every pair of runs that share questions by these, and the published claims."""
+    """The figures of several runs, each pair of runs compared on the questions they share, and the published claims."""
     from core.reports.compare import benchmark, claims, paired
 
     names = [store.folder_of(name).name for name in arguments.run]

@@ -1,4 +1,4 @@
-"""Launching runs and looking after them."""
+"""The commands that launch and manage runs."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def specs_of(arguments: Namespace) -> list[RunSpec]:
 
 
 def _previews(specs: list[RunSpec]) -> CommandResult:
-    """What each run would ask; nothing is written and no weights are loaded."""
+    """Print what each run would ask. Nothing is written and no weights are loaded."""
     from core.inference.preview import preview
     from core.runs.prompts import draw_questions, prompts
 
@@ -163,12 +163,12 @@ def _run_row(record: RunRecord) -> dict[str, Any]:
 
 
 def cancel(arguments: Namespace) -> CommandResult:
-    """Stop runs."""
+    """Cancel runs."""
     return _each(arguments, "cancel", "is being cancelled")
 
 
 def resume(arguments: Namespace) -> CommandResult:
-    """Go on with runs."""
+    """Resume runs."""
     return _each(arguments, "resume", "is queued")
 
 
@@ -183,7 +183,7 @@ def _each(arguments: Namespace, verb: str, says: str) -> CommandResult:
 
 
 def first(arguments: Namespace) -> CommandResult:
-    """Let queued runs be the next."""
+    """Move queued runs to the front of the queue."""
     from core.runs import engine
 
     ids = [store.folder_of(name).name for name in arguments.run]
@@ -204,7 +204,7 @@ def delete(arguments: Namespace) -> CommandResult:
 
 
 def restore(arguments: Namespace) -> CommandResult:
-    """Have deleted runs back."""
+    """Restore deleted runs."""
     from core.runs import actions
 
     ids = [actions.restore(name) for name in arguments.run]
@@ -225,7 +225,7 @@ def show_bin(arguments: Namespace) -> CommandResult:
 
 
 def agent(arguments: Namespace) -> CommandResult:
-    """Be the host agent until stopped."""
+    """Run the host agent in the foreground until it is stopped."""
     from core.runs.agent.host_agent import main
 
     main()
@@ -233,7 +233,7 @@ def agent(arguments: Namespace) -> CommandResult:
 
 
 def doctor(arguments: Namespace) -> CommandResult:
-    """What this machine can run, finding by finding."""
+    """Print the doctor's findings: what this machine can run."""
     from core.doctor import findings
 
     found = findings()

@@ -21,7 +21,7 @@ from core.reports.report import finite, shown
 
 
 def calibration(arguments: Namespace) -> CommandResult:
-    """How far the confidence of runs can be trusted; with ``--recalibrate`` also what maps do to it."""
+    """Print the calibration of runs; with ``--recalibrate`` also before and after recalibration."""
     alpha = thousandths(arguments.alpha)
     values, lines = [], []
     for name in arguments.run:

@@ -1,4 +1,4 @@
-"""Choosing a score's parameters on questions that neither calibrate nor test (rule 9).
+"""Choosing a score's parameters on questions that neither calibrate nor test.
 
 Parameters chosen on the calibration questions would fit their luck, and coverage would fall short. A seeded part
 of the calibration questions is therefore set aside, split in two, and the parameters are taken that give the

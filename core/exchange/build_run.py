@@ -1,4 +1,4 @@
-"""What every importer of rows ends with: options of any number, a split where the source has none, one run.
+"""Builds one run from imported rows: any number of options, and a split if the source has none.
 
 Questions may have different numbers of options: the shorter ones keep theirs, and their row of logits is filled up
 with −∞, which is the logit of no option at all (:attr:`core.reports.evaluation.Evaluation.real`).
@@ -23,7 +23,7 @@ from core.tasks.near_duplicates import clusters, likeness
 from core.tasks.rotation import asked_again
 
 COMPARED = 30_000
-"""Questions up to which all are compared with each other for near duplicates; beyond it only equal ones are found."""
+"""Up to this many questions, all pairs are compared for near duplicates. With more, only equal questions are found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a person said of a table's columns, kept for the next table with the same ones."""
+"""Remembers which column is what, as a person said, for the next table with the same columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that came from elsewhere, whole in memory, and how it is put into the store."""
+"""An imported run, whole in memory, and how it is written to the store."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ImportedRun:
 
 
 def save(runs: Iterable[ImportedRun]) -> list[str]:
-    """Write the runs and return their ids; each appears whole or not at all, the same data once."""
+    """Write the runs and return their ids. Each is written atomically, and the same data only once."""
     ids = []
     for run in runs:
         folder = settings().runs / run.spec.run_id
@@ -58,7 +58,7 @@ def save(runs: Iterable[ImportedRun]) -> list[str]:
 
 
 def fingerprint(*contents: bytes) -> str:
-    """Sixteen hexadecimal digits of the files' content."""
+    """A hash of the files' contents, sixteen hexadecimal digits."""
     digest = hashlib.sha256()
     for content in contents:
         digest.update(len(content).to_bytes(8, "big"))

@@ -36,7 +36,7 @@ SHUFFLED = "Choices were shuffled before generating a response, the following wa
 SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
 AROUND_LETTER = " \n\t*()[]$.:,\"'"
 LEAST = 1e-12
-"""What is left over for letters that are not listed is taken to be at least this; listed figures are rounded."""
+"""The remaining probability of unlisted letters is taken to be at least this, because listed figures are rounded."""
 MEAN_WITHIN = 1e-6
 NAMED = 50
 
@@ -117,7 +117,7 @@ def _read_run(path: Path) -> ImportedRun:
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """A key that puts q2 before q10."""
+    """A sort key that puts q2 before q10."""
     return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
 
 

@@ -28,14 +28,14 @@ FILE_NAME = re.compile(r"^(?:jury_)?(?:logits_)?(?:qlora_)?(?P<juror>.+?)(?:_(?P
 PARTS = {"calib": "calibration", "calibration": "calibration", "test": "test", None: ""}
 LABEL_COLUMNS = ("label", "correctness", "accurate_judgement", "correct")
 NAMED = 3
-"""Questions that a note names of those without a label."""
+"""The most questions without a label that a note lists."""
 
 Row = tuple[str, str, str, bool, float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadJury:
-    """What was read, and a sentence for each thing that a person should know of it."""
+    """The judgements that were read, and notes for the person who imports them."""
 
     judgements: Judgements
     notes: tuple[str, ...] = ()

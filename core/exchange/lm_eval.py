@@ -31,7 +31,7 @@ from core.runs.spec import DTYPES, RunSpec
 ORIGIN = "lm-eval"
 NAME = re.compile(r"^samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT[\d\-.]+))?\.jsonl$")
 SAME_WITHIN = 1e-4
-"""Two log-likelihoods of the same line this near each other are the same: rounding, not another model."""
+"""Two log-likelihoods of the same line that differ by at most this are equal up to rounding."""
 MEAN_WITHIN = 1e-9
 QUESTION_KEYS = ("question", "query", "input_final", "input", "prompt", "sentence", "goal", "ctx", "text", "premise")
 GROUP_KEYS = ("subject", "category", "topic", "activity_label", "source")

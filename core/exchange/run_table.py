@@ -1,4 +1,4 @@
-"""A run as one table with a row a scored question: all that its figures are computed from.
+"""A run as one table with one row per scored question, which holds everything its figures are computed from.
 
 Read back by :mod:`core.exchange.table`, it gives the same report to the last digit: logits travel as they are, as
 float32, and the columns of the run say what it was.
@@ -44,5 +44,5 @@ def run_table(run_id: str) -> pa.Table:
 
 
 def runs_table(run_ids: Sequence[str]) -> pa.Table:
-    """The tables of several runs, one below the other; options that only some have are missing elsewhere."""
+    """The tables of several runs concatenated. Columns that a run lacks are missing in its rows."""
     return pa.concat_tables([run_table(run_id) for run_id in run_ids], promote_options="default")

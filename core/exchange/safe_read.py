@@ -1,4 +1,5 @@
-"""Files that nobody here has written: read within limits, every complaint with file, line, expected and found."""
+"""Reads files from outside within limits. Every error names the file, the line, what was expected and what was
+found."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from typing import Any
 from core.errors import InputError
 
 LARGEST_FILE = 2_000_000_000
-"""Bytes of a file that is read; beyond it a person is asked to split it."""
+"""The most bytes of a file. A larger file has to be split."""
 LARGEST_JSON = 500_000_000
-"""Bytes of a file that is one JSON document and so has to be read whole."""
+"""The most bytes of a file that is one JSON document, which has to be read whole."""
 LONGEST_LINE = 64_000_000
-"""Bytes of one line of JSON lines, or of one member of an archive."""
+"""The most bytes of one line of JSON lines, or of one member of an archive."""
 SHOWN = 80
 
 

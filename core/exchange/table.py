@@ -1,4 +1,4 @@
-"""A table of anybody's: a row a question, a column an option, and which of them is right.
+"""Tables from anywhere: one row per question, one column per option, and the right option.
 
 Cells of options are probabilities, log-probabilities or logits; which of them is told or recognised. A row may leave
 its last options empty: it has fewer. The right option is named by its column, its letter or its number. Where columns
@@ -28,7 +28,7 @@ from core.runs.spec import RunSpec
 ORIGIN = "table"
 VALUES = ("probabilities", "log-probabilities", "logits")
 SUM_WITHIN = 0.01
-"""How far the probabilities of a row may be from 1 together: they are often rounded."""
+"""How far the sum of a row's probabilities may be from 1. They are often rounded."""
 RUN_COLUMNS = ("model", "task", "strategy", "shots", "dtype", "form", "prompt_format", "seed")
 """Columns that say of which run a row is."""
 BANK = "bank"
@@ -57,7 +57,7 @@ KIND_OF_PREFIX = {
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which column is what; "" is none.
+    """The meaning of each column; "" for a column that is not there.
 
     ``options`` in their order; ``values`` what their cells are ("": recognised); ``label`` the right option,
     ``label_from`` the number of the first one where it is a number (None: recognised); ``texts`` the options' texts,
@@ -433,7 +433,7 @@ def _run(
 
 
 def _option_names(columns: Columns) -> list[str]:
-    """What options are called where the table has no texts: their columns' names, or their letters."""
+    """The names of options without texts: their columns' names, or their letters."""
     plain = all(len(re.sub(r"^.*[_ .-]", "", name)) <= 2 for name in columns.options)
     names = [f"option {letter}" for letter in LETTERS[: len(columns.options)]] if plain else list(columns.options)
     return [*names[:-2], DONT_KNOW, NONE_OF_ABOVE] if columns.extra else names

@@ -1,4 +1,4 @@
-"""A table from outside as columns: CSV, Parquet or JSON lines, with the line that each row stands in."""
+"""Reads a table from outside as columns: CSV, Parquet or JSON lines, with the line of each row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.records import FloatArray
 
 MOST_COLUMNS = 500
 MOST_UNPACKED = 4_000_000_000
-"""Bytes that a Parquet file may unpack to."""
+"""The most bytes that a Parquet file may unpack to."""
 BATCH = 8192
 DELIMITERS = ",;\t|"
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
@@ -194,7 +194,7 @@ def _array(values: list[Any]) -> pa.Array:
 
 
 def neutral(text: str) -> str:
-    """The text so that a spreadsheet takes it for text and never for a formula: an apostrophe goes before.
+    """The text with an apostrophe in front if a spreadsheet would take it for a formula.
 
     >>> neutral("=1+1")
     "'=1+1"
@@ -203,7 +203,7 @@ def neutral(text: str) -> str:
 
 
 def meant(text: str) -> str:
-    """What :func:`neutral` was given.
+    """The inverse of :func:`neutral`.
 
     >>> meant("'=1+1")
     '=1+1'

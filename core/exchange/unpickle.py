@@ -1,7 +1,7 @@
-"""Reading a pickle that holds numpy arrays and plain values, and nothing else.
+"""Reads pickles of numpy arrays and plain values, and refuses everything else.
 
-A pickle is a program. This reader lets it name the handful of functions that rebuild an array and refuses every
-other name, so a file from outside can't run code here.
+A pickle is a program. This reader allows only the few functions that rebuild an array and refuses every other name, so
+a file from outside can't run code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables out: CSV, Parquet, XLSX with a sheet a table, Markdown.
+"""Writes tables: CSV, Parquet, XLSX with one sheet per table, Markdown.
 
 A text that a spreadsheet would take for a formula gets an apostrophe in front, in CSV, XLSX and Markdown
 (:func:`core.exchange.tabular.neutral`); Parquet keeps it as it is, because nothing there computes.
@@ -53,7 +53,7 @@ def to_parquet(table: pa.Table) -> bytes:
 
 
 def to_json_lines(table: pa.Table) -> bytes:
-    """A JSON object a row; what is missing or no number is left out, the endless is text (``-inf``)."""
+    """One JSON object per row. Missing values and NaN are left out; infinite values are text (``-inf``)."""
 
     def value(cell: Any) -> Any:
         return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell

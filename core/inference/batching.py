@@ -10,9 +10,9 @@ MAX_ROWS = 256
 def token_batches(
     widths: Sequence[int], fits: Callable[[int, int], bool], *, equal: bool = False, max_rows: int = MAX_ROWS
 ) -> list[list[int]]:
-    """Row numbers in batches of like width, the widest first, each as large as ``fits(rows, width)`` allows.
+    """Row numbers in batches of similar width, widest first, each as large as ``fits(rows, width)`` allows.
 
-    A row that does not fit is a batch of its own. ``equal`` starts a new batch wherever the width changes.
+    A row that does not fit gets a batch of its own. ``equal`` starts a new batch wherever the width changes.
 
     >>> token_batches([3, 9, 4], lambda rows, width: rows * width <= 10)
     [[1], [2, 0]]

@@ -1,8 +1,8 @@
-"""How large a batch is, and what happens when it was too large.
+"""How large a batch may be, and what happens when it was too large.
 
-A batch holds as many rows as a number of tokens and a number of bytes allow, or a number of rows fixed by hand. On
-a CPU small batches are the fastest, because they stay in its caches; on a GPU large ones are, up to its memory.
-Where memory runs out all the same, the budget is halved for good and the work goes on at the batch that failed.
+A limit on tokens and a limit on bytes decide how many rows a batch holds, unless the number of rows is set by hand. On
+a CPU small batches are fastest, because they stay in its caches. On a GPU large ones are, up to its memory. If memory
+runs out anyway, both limits are halved for the rest of the run, and work continues at the batch that failed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from core.inference.batching import token_batches
 from core.inference.memory import SHARE, Geometry, free_bytes, is_out_of_memory
 
 TOKENS = {"cpu": 512, "mps": 8192, "cuda": 32768}
-"""Tokens of a batch beyond which a device gains nothing."""
+"""Tokens per batch. A larger batch is no faster on the device."""
 
 
 Result = TypeVar("Result")
 
 
 class Budget:
-    """The size of batches on one device; ``rows`` is a size fixed by hand, None where memory decides."""
+    """The limits on batches of one device. ``rows`` is a number of rows set by hand, or None if memory decides."""
 
     def __init__(self, device: torch.device, shape: Geometry, *, rows: int | None = None) -> None:
         self.device = device
@@ -36,14 +36,15 @@ class Budget:
         self.halvings = 0
 
     def fits(self, rows: int, width: int, *, prefix: int, copies: int) -> bool:
-        """Whether that many rows of that width, each in ``copies`` of its cache, may share a batch; one always may."""
+        """Whether ``rows`` rows of ``width`` tokens fit into one batch, with ``copies`` of each row's cache. A single
+        row always fits."""
         if self.rows is not None:
             return rows <= self.rows
         taken = rows * copies * self.shape.row(width, prefix)
         return rows == 1 or (rows * width <= self.tokens and taken <= self.bytes)
 
     def halve(self) -> bool:
-        """Half the size from now on; False where it can't be less."""
+        """Halve the limits from now on. Returns False if they can't be made smaller."""
         self.halvings += 1
         if self.rows is not None:
             self.rows, before = max(1, self.rows // 2), self.rows
@@ -54,13 +55,13 @@ class Budget:
     def batches(
         self, widths: Sequence[int], *, prefix: int = 0, copies: int = 1, equal: bool = False
     ) -> list[list[int]]:
-        """Row numbers in batches, the widest first; ``equal`` keeps rows of one width together."""
+        """Row numbers in batches, widest rows first. With ``equal``, a batch holds rows of one width only."""
         return token_batches(
             widths, lambda rows, width: self.fits(rows, width, prefix=prefix, copies=copies), equal=equal
         )
 
     def to_json(self) -> dict[str, Any]:
-        """What was used, for ``run.json``."""
+        """The limits at the end, for ``run.json``."""
         return {"tokens": self.tokens, "bytes": self.bytes, "rows": self.rows, "halved": self.halvings}
 
 
@@ -71,10 +72,10 @@ def work_through(
     plan: Callable[[Sequence[int]], list[list[int]]],
     budget: Budget,
 ) -> Iterator[tuple[list[int], Result]]:
-    """Compute every row, batch by batch; yields a batch's row numbers with its result as soon as it is there.
+    """Compute all rows in batches. Yields the row numbers of each batch with its result as soon as it is computed.
 
-    ``plan`` makes batches of the rows' widths and is asked again, for what is left, where memory ran out.
-    Raises :class:`RunError` where memory runs out on a single row.
+    ``plan`` groups the rows' widths into batches. When memory runs out, it is called again for the remaining rows.
+    Raises :class:`RunError` if memory runs out on a single row.
     """
     waiting = plan(widths)
     while waiting:
@@ -95,7 +96,7 @@ def work_through(
 
 
 def attempt(compute: Callable[[list[int]], Result], batch: list[int]) -> tuple[Result | None, bool]:
-    """The result, and whether memory ran out instead; to be asked again only after :func:`free`."""
+    """The result, and whether memory ran out instead. Call :func:`free` before the next attempt."""
     try:
         return compute(batch), False
     except (RuntimeError, MemoryError) as error:
@@ -105,7 +106,7 @@ def attempt(compute: Callable[[list[int]], Result], batch: list[int]) -> tuple[R
 
 
 def free(device: torch.device) -> None:
-    """Give back what nothing holds any more."""
+    """Return unreferenced memory to the device."""
     gc.collect()
     if device.type == "cuda":
         torch.cuda.empty_cache()

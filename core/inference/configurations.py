@@ -1,4 +1,4 @@
-"""A model's configuration, and whether transformers has a class of its kind that writes from left to right."""
+"""A model's configuration, and whether transformers has a causal language model class for it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from core.inference.tokenizers import loading_sentence
 
 
 def load_configuration(source: ModelSource) -> Any:
-    """The configuration of a model that Hedge can score, as transformers reads it; of an adapter, give its base.
+    """The configuration of a model that Hedge can score, as transformers reads it. For an adapter, pass its base model.
 
-    Raises :class:`InputError` where it is of another kind, needs code of its makers, or can't be read. Loads no
+    Raises :class:`InputError` if the model is of another kind, needs its authors' code, or can't be read. Loads no
     weights.
     """
     where = f"model {source.location}"
@@ -39,7 +39,7 @@ def load_configuration(source: ModelSource) -> Any:
 
 
 def refuse_quantised(config: Any, *, where: str, dtype: str, on_gpu: bool) -> None:
-    """Raise :class:`InputError` where the weights are stored quantised and can't be run as asked here."""
+    """Raise :class:`InputError` if the weights are stored quantised and can't run in this precision on this machine."""
     method = quantisation(config.to_dict())
     if method and not on_gpu:
         raise InputError(
@@ -57,13 +57,13 @@ _MASKED = "a masked model ({}), which fills gaps with the words on both sides in
 
 
 def _raw(source: ModelSource, where: str) -> dict[str, Any]:
-    """``config.json`` as it is."""
+    """``config.json`` as it was stored."""
     from transformers.utils.hub import cached_file
 
     try:
         with quiet():
             path = cached_file(source.location, "config.json")
-    except Exception as error:  # the hub client raises its transport's own errors, whichever that is
+    except Exception as error:  # the hub client passes on the errors of its HTTP library
         raise InputError(loading_sentence(source, error)) from error
     if path is None:
         raise InputError(f"{where} has no config.json; save the model there with save_pretrained")
@@ -76,7 +76,7 @@ def _read(source: ModelSource, model_type: str, where: str) -> Any:
     try:
         with quiet():
             return AutoConfig.from_pretrained(source.location, trust_remote_code=False)
-    except Exception as error:  # a configuration's class checks its own values and raises what it likes
+    except Exception as error:  # each configuration class checks its own values and may raise anything
         field = getattr(error, "field", None)
         raise InputError(
             f"the config.json of {where} has {f'a value of {field}' if isinstance(field, str) else 'values'} of which "
@@ -93,7 +93,8 @@ def _class_of(model_type: str) -> str | None:
 
 
 def _is_masked(model_type: str, config: Any) -> bool:
-    """Types that can be both write from left to right only where their configuration says so."""
+    """Whether the model is masked. Types that can be masked or causal are causal only if their configuration says
+    so."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
     decodes = getattr(config, "is_decoder", False) or getattr(config, "causal", False)
@@ -108,7 +109,8 @@ def _seq2seq() -> Collection[str]:
 
 
 def _refuse_contradiction(raw: dict[str, Any], built_in: str, where: str) -> None:
-    """Two types may store tensors of the same names and shapes and compute something else with them (Llama, Gemma)."""
+    """Raise :class:`InputError` if the type and the stated class differ. Two types may store tensors of the same names
+    and shapes and compute different things with them (Llama, Gemma), so the check of tensors would not notice."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
     known: set[str] = set()

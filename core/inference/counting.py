@@ -1,4 +1,4 @@
-"""How much text a token of a model holds, by the tokenizer's file alone: loads neither weights nor torch."""
+"""Characters per token of a model, from the tokenizer's file alone. Loads neither weights nor torch."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ FILE = "tokenizer.json"
 
 
 def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
-    """The characters of these texts over their tokens, without special ones.
+    """Characters of these texts divided by their tokens, special tokens not counted.
 
-    None where there is no text, or where the tokenizer's file is not on this machine or of another kind.
+    None if there is no text, or if the tokenizer's file is not on this machine or is of another kind.
     """
     path = _file(model)
     if path is None or not any(texts):
@@ -23,7 +23,7 @@ def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
 
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception:  # the library raises bare ones for a file it can't read; whoever loads the model says why
+    except Exception:  # the library raises a bare Exception for a file it can't read; loading the model says why
         return None
     found = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     return sum(map(len, texts)) / max(1, sum(len(one.ids) for one in found))

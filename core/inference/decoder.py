@@ -1,12 +1,11 @@
-"""A causal language model, split where its vocabulary begins.
+"""A causal language model in two parts: a body, and the head that maps hidden states to the vocabulary.
 
-The body turns tokens into hidden states, the head hidden states into logits over the vocabulary. Only the positions
-whose token is scored pass the head, a few at a time, so that the vocabulary of a whole batch is never in memory.
+The body turns tokens into hidden states. The head turns hidden states into logits over the vocabulary. Only positions
+whose token is scored pass through the head, a few at a time, so the logits of a whole batch are never in memory.
 
-The head is more than a matrix for many architectures (soft-capping in Gemma 2, scaling in Granite and Cohere,
-multipliers in Falcon-H1), so it is the model's own ``forward`` that computes it: for that moment a stand-in that
-returns the hidden states takes the body's place. Where that is not possible (:meth:`Decoder.splits` says so) the
-whole model runs instead.
+In many architectures the head is more than a matrix (soft-capping in Gemma 2, scaling in Granite and Cohere,
+multipliers in Falcon-H1). So the model's own ``forward`` computes it: for that call, the body is replaced by a
+stand-in that returns the given hidden states. If a model can't be split (:attr:`Decoder.splits`), the whole model runs.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from transformers import DynamicCache
 from core.inference.rows import check_vocabulary
 
 VOCABULARY_BYTES = {"cpu": 64 << 20, "mps": 256 << 20, "cuda": 1 << 30}
-"""Memory that the logits of one piece of positions may take, the numbers that are computed of them included."""
+"""Bytes that the logits of one piece of positions may take, including what is computed from them."""
 
 CACHE_BYTES = {"cpu": 512 << 10}
 """Of a piece's logits as much as stays in a processor's cache; elsewhere a piece is summed up at once."""
@@ -32,7 +31,7 @@ EXACT = 1e-3
 
 
 class _StandIn(torch.nn.Module):  # type: ignore[misc]
-    """Returns what the body would have, and has the body's attributes (Falcon-H1's head asks it for a multiplier)."""
+    """Returns the body's outputs and has its attributes (Falcon-H1's head reads a multiplier from it)."""
 
     def __init__(self, body: Any, outputs: Any) -> None:
         super().__init__()
@@ -43,7 +42,7 @@ class _StandIn(torch.nn.Module):  # type: ignore[misc]
         return getattr(self.__dict__["body"], name)
 
     def forward(self, *_: Any, **__: Any) -> Any:
-        """The outputs, whatever is asked."""
+        """The stored outputs, whatever the arguments."""
         return self.__dict__["outputs"]
 
 
@@ -58,7 +57,7 @@ class Decoder:
 
     @property
     def splits(self) -> bool:
-        """Whether body and head run apart."""
+        """Whether body and head run separately."""
         return self._outputs is not None
 
     def tokens(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
@@ -69,7 +68,7 @@ class Decoder:
         return padded.to(self.device)
 
     def new_cache(self) -> Any:
-        """An empty cache with the layers that this model needs."""
+        """An empty key-value cache for this model's layers."""
         return DynamicCache(config=self.model.config)
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
@@ -78,10 +77,10 @@ class Decoder:
     ) -> torch.Tensor:
         """Hidden states (rows, width, size) of ``tokens`` (rows, width), which follow what ``cache`` holds.
 
-        The cache grows by the tokens. ``positions`` (rows, width) say where the tokens stand and ``mask`` what they
-        see, where that is not simply all that comes before.
+        The tokens are added to the cache. ``positions`` (rows, width) are the tokens' positions and ``mask`` is what
+        they attend to; by default each token attends to all tokens before it.
 
-        Raises :class:`~core.errors.InputError` where a token is none of the model's.
+        Raises :class:`~core.errors.InputError` if a token is not in the model's vocabulary.
         """
         check_vocabulary(int(tokens.max()), vocabulary=self.vocabulary)
         arguments: dict[str, Any] = {"input_ids": tokens, "use_cache": cache is not None}
@@ -102,20 +101,21 @@ class Decoder:
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def with_top(self, hidden: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The same, and of all tokens the most probable one after each state, (m,)."""
+        """The log-probabilities, and the most probable token of the vocabulary after each state, (m,)."""
         parts = [(scored, logits.argmax(dim=-1)) for scored, logits in self._scored(hidden, tokens)]
         return torch.cat([scored for scored, _ in parts]), torch.cat([top for _, top in parts])
 
     def _scored(self, hidden: torch.Tensor, tokens: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """The log-probabilities of a few states at a time, and the logits they come from."""
+        """Log-probabilities of a few states at a time, with the logits they were computed from."""
         for start, logits in self.logits(hidden):
             wanted = tokens[start : start + len(logits)].to(logits.device)
             yield logits.gather(1, wanted) - self._log_sums(logits), logits
 
     def logits(self, hidden: torch.Tensor, *, copies: int = 2) -> Iterator[tuple[int, torch.Tensor]]:
-        """The whole vocabulary's logits, float32, after each of m ``hidden`` states (m, size), a few states at a time.
+        """Logits over the whole vocabulary, float32, after each of m ``hidden`` states (m, size), a few states at a
+        time.
 
-        Yields the first state's number and (few, vocabulary); ``copies`` of that fit into the memory that is set aside.
+        Yields the index of the first state and an array (few, vocabulary). ``copies`` of it fit into the memory limit.
         """
         size = int(self.model.config.get_text_config().vocab_size)
         step = max(1, VOCABULARY_BYTES.get(self.device.type, 64 << 20) // (4 * copies * size))
@@ -126,13 +126,14 @@ class Decoder:
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def whole(self, tokens: Sequence[int]) -> torch.Tensor:
-        """The naive way, for comparison: logits (width, vocabulary) of one row by the model's own call."""
+        """The reference: logits (width, vocabulary) of one row by the model's own call."""
         check_vocabulary(max(tokens), vocabulary=self.vocabulary)
         row = torch.tensor([list(tokens)], dtype=torch.long, device=self.device)
         return self.model(input_ids=row, use_cache=False).logits[0].float()
 
     def _log_sums(self, logits: torch.Tensor) -> torch.Tensor:
-        """log Σ exp of each row, (m, 1), a few rows at a time: the exponentials of all would go through memory."""
+        """log Σ exp of each row, (m, 1), a few rows at a time, so that the exponentials stay in the processor's
+        cache."""
         room = CACHE_BYTES.get(self.device.type)
         few = max(1, room // (4 * logits.shape[1])) if room else len(logits)
         return torch.cat([part.logsumexp(dim=-1, keepdim=True) for part in logits.split(few)])
@@ -152,7 +153,8 @@ class Decoder:
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def _find_body(self) -> tuple[Any, str, Any]:
-        """The body's parent, its name in it, and the kind of outputs it returns; none where head ∘ body ≠ model."""
+        """The body's parent module, the body's attribute name, and an example of its outputs. The outputs are None if
+        head(body(tokens)) differs from the model's own logits."""
         prefix = self.model.base_model_prefix
         parent = getattr(self.model, prefix, None)
         probe = torch.tensor([PROBE], device=self.device)

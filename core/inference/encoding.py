@@ -1,4 +1,4 @@
-"""Prompts to rows of tokens: whole strings, cut to the model's context, letters or texts as options."""
+"""Turns prompts into rows of tokens, cut to the model's context. Options are letters or texts."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from core.records import LETTERS, Prompt
 
 CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx")
 TOGETHER = 256
-"""Prompts that are tokenized in one call, which uses all processors."""
+"""Prompts tokenized in one call, which uses all processors."""
 
 SANE_LENGTH = 10**7
-"""Tokenizers without a limit of their own state a huge one."""
+"""A tokenizer without a length limit states a huge one; a limit above this counts as none."""
 
 
 class Encoder:
-    """Tokenizes for one model. ``context`` is the most tokens it reads, 0 where there is no such limit; ``vocabulary``
-    how many tokens it knows, None where nobody has looked.
+    """The tokenizer of one model. ``context`` is the most tokens the model reads (0: no limit) and ``vocabulary`` the
+    number of tokens it knows (None: unknown).
 
-    Counts what did not fit: ``truncated`` prompts, ``dropped`` demonstrations.
+    It counts what did not fit: ``truncated`` prompts and ``dropped`` demonstrations.
     """
 
     def __init__(self, tokenizer: Any, *, context: int, vocabulary: int | None) -> None:
@@ -38,7 +38,7 @@ class Encoder:
         self.dropped = 0
 
     def ids(self, texts: Sequence[str], *, chat: bool = False) -> list[Tokens]:
-        """Token ids of whole strings; a chat text has its special tokens already."""
+        """Token ids of whole strings. A chat text already contains its special tokens."""
         if not texts:
             return []
         found = self.tokenizer(list(texts), add_special_tokens=not chat, verbose=False)["input_ids"]
@@ -48,7 +48,7 @@ class Encoder:
         return rows
 
     def rows(self, prompts: Sequence[Prompt]) -> list[TokenRow]:
-        """One row a prompt; adds those that did not fit to the counts."""
+        """One row per prompt. Prompts that did not fit are added to the counts."""
         made: dict[int, TokenRow] = {}
         for chat in (False, True):
             chosen = [i for i, prompt in enumerate(prompts) if prompt.chat == chat]
@@ -78,7 +78,7 @@ class Encoder:
         return rows
 
     def letter_table(self) -> dict[str, Any]:
-        """Letter → token, for ``run.json``; or how else letters were scored."""
+        """Letter → token, for ``run.json``, or a note that letters were scored as continuations."""
         if not self.letters:
             return {}
         tokens = self.letters[max(self.letters)]
@@ -93,7 +93,7 @@ class Encoder:
         return text, len(context)
 
     def joins(self, prompts: Sequence[Prompt]) -> bool:
-        """Whether a token reaches from any prompt's text into one of its continuations."""
+        """Whether, for any prompt, a token spans the end of its text and the start of a continuation."""
         for prompt in prompts:
             text = self._shaped(prompt, prompt.text)
             context, *wholes = self.ids([text, *(text + said for said in prompt.continuations)], chat=prompt.chat)
@@ -106,14 +106,14 @@ class Encoder:
         return tuple(self.tokenizer.decode([token]) for token in tokens)
 
     def said(self, prompt: Prompt) -> tuple[str, ...]:
-        """What may follow the prompt: its continuations, or the letters."""
+        """The texts that may follow the prompt: its continuations, or the letters."""
         return prompt.continuations or letter_continuations(prompt.k)
 
     def _shaped(self, prompt: Prompt, text: str) -> str:
         return render(self.tokenizer, text, system=prompt.system) if prompt.chat else text
 
     def _fits(self, prompt: Prompt, context: Tokens) -> bool:
-        # An option of c characters has at most 4 c bytes, so as many tokens; exact counting is for the few in doubt.
+        # An option of c characters has at most 4 c bytes and so at most 4 c tokens. Only near the limit count exactly.
         sure = 4 * max((len(said) for said in prompt.continuations), default=0) + 1
         return not self.context or len(context) + sure <= self.context or len(context) <= self._room(prompt)
 
@@ -131,7 +131,7 @@ class Encoder:
         return text, self.ids([text], chat=prompt.chat)[0]
 
     def _beginning(self) -> Tokens:
-        """The token that a text begins with where the tokenizer puts none there: as in lm-evaluation-harness."""
+        """The token to begin a text with if the tokenizer adds none; the same choice as lm-evaluation-harness makes."""
         names = ("bos_token_id", "eos_token_id")
         found = next((token for name in names if (token := getattr(self.tokenizer, name, None)) is not None), None)
         if found is None:
@@ -139,7 +139,7 @@ class Encoder:
         return (int(found),)
 
     def _longest_answer(self, prompt: Prompt) -> int:
-        """Tokens that an answer adds at most: one for a letter, a whole text's else."""
+        """The most tokens that an answer adds: one for a letter, otherwise those of the longest text."""
         return max(len(ids) for ids in self.ids(prompt.continuations, chat=True)) if prompt.continuations else 1
 
     def _letters(self, prompt: Prompt, text: str) -> list[int] | None:
@@ -149,7 +149,7 @@ class Encoder:
         return self.letters[key]
 
     def _cut(self, row: TokenRow) -> TokenRow:
-        """A row that is too long even so loses its beginning."""
+        """Cut tokens from the beginning of a row that is still too long."""
         if not row.context:
             raise InputError("a prompt has no token before its answer; write more text in front of it")
         too_many = len(row.context) + row.longest_option - 1 - self.context if self.context else 0
@@ -164,6 +164,6 @@ class Encoder:
 
 
 def context_of(config: Any) -> int:
-    """The most tokens that a model reads, 0 where its configuration knows no such limit."""
+    """The most tokens that a model reads, or 0 if its configuration states no limit."""
     text = config.get_text_config()
     return next((int(value) for name in CONTEXT_NAMES if (value := getattr(text, name, None) or 0) > 0), 0)

@@ -1,4 +1,4 @@
-"""What a scoring engine is, whoever computes."""
+"""The interface of a scoring engine."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from core.records import OptionLogits, Prompt
 
 @dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """Fast against slow scoring of the same prompts (rule 12): the largest difference in log-probability.
+    """Fast scoring compared with slow scoring of the same prompts: the largest difference in log-probability.
 
-    ``rung`` is the way of scoring that passed and will be used, ``refused`` says what was wrong with faster ones.
+    ``rung`` is the scoring path that passed and will be used. ``refused`` says why faster paths were not.
     """
 
     questions: int
@@ -24,7 +24,7 @@ class SelfCheck:
 
     @property
     def passed(self) -> bool:
-        """Whether the difference is a number within the tolerance."""
+        """Whether the difference is finite and within the tolerance."""
         return self.largest_difference <= self.tolerance
 
 
@@ -33,30 +33,30 @@ class Engine(Protocol):
 
     @property
     def description(self) -> dict[str, Any]:
-        """What computes: model, parameters, dtype, device, letter tokens, versions; goes into ``run.json``."""
+        """Model, parameters, dtype, device, letter tokens and versions, for ``run.json``."""
         ...
 
     @property
     def chunk(self) -> int:
-        """Questions that are worth handing over at once; a run writes to disk in chunks of this size."""
+        """How many questions to pass in at once. A run writes to disk in chunks of this size."""
         ...
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
-        """Look once at all prompts of a run, to find what they share; scoring is right without it."""
+        """Look once at all prompts of a run and compute what they share. This saves time and changes no result."""
         ...
 
     def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
-        """Score a few prompts fast and one by one, and choose the fastest way that agrees."""
+        """Score a few prompts by every path and one by one, and choose the fastest path that agrees."""
         ...
 
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
-        """Score prompts batch by batch, each batch as soon as it is done, in any order of the prompts."""
+        """Score prompts in batches. Yields each batch as soon as it is computed, in any order of the prompts."""
         ...
 
     def joins(self, prompts: Sequence[Prompt]) -> bool:
-        """Whether a token reaches from any prompt's text into what follows it, as a colon that takes a space in."""
+        """Whether, for any prompt, a token spans the end of its text and what follows, such as a colon and a space."""
         ...
 
     def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
-        """So many answers to one prompt in the model's own words, sampled from its own probabilities."""
+        """``repeats`` answers to one prompt in the model's own words, sampled from its probabilities."""
         ...

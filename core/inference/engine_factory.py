@@ -1,4 +1,4 @@
-"""From a spec's model name to an engine that is ready to score."""
+"""Makes the scoring engine for a model name."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from core.inference.models import FAKE_MODEL, resolve
 
 
 def load_engine(model: str, *, dtype: str, batch_size: int | None = None) -> Engine:
-    """Load ``model`` in ``dtype``; :class:`~core.errors.InputError` where it can't be.
+    """Load ``model`` in ``dtype``. Raises :class:`~core.errors.InputError` if that is not possible.
 
-    ``batch_size`` fixes the rows of a batch by hand; without it memory decides.
+    ``batch_size`` sets the rows of a batch by hand; by default memory decides.
     """
     source = resolve(model)
     if source.location == FAKE_MODEL:

@@ -1,10 +1,10 @@
-"""An engine that computes nothing, for tests of everything that is not a model.
+"""A fake engine, for tests of everything that is not a model.
 
-It exists only where ``HEDGE_FAKE_ENGINE`` is set, to a JSON object: ``ms`` a question (0), ``load_ms`` to load
-(0), ``die_at`` the question at which the process kills itself, ``hang_at`` the question at which it stands still
-for a minute, ``eat_at`` the question at which it takes memory without end, ``fault`` added to the self-check's
-difference (0), ``trace`` a file to which the id of every question that is scored is appended, ``needs_gib`` the memory
-that the run is said to need (0).
+It is available only if ``HEDGE_FAKE_ENGINE`` is set to a JSON object with any of these keys: ``ms``, the milliseconds a
+question takes (0); ``load_ms``, those of loading (0); ``die_at``, the question at which the process kills itself;
+``hang_at``, the question at which it stops for a minute; ``eat_at``, the question at which it allocates memory without
+end; ``fault``, added to the self-check's difference (0); ``trace``, a file to which the id of every scored question is
+appended; ``needs_gib``, the memory that the run is said to need (0).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SENSE = 0.9
 
 
 class FakeEngine:
-    """Logits from a hash of the prompt, so that a repeat gives the same ones."""
+    """Logits from a hash of the prompt, so that repeating a run gives the same logits."""
 
     def __init__(self) -> None:
         options = json.loads(os.environ[FAKE_ENGINE_VARIABLE])
@@ -81,7 +81,7 @@ class FakeEngine:
         return False
 
     def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
-        """Letters drawn by the logits, and every so often something that is none."""
+        """Letters drawn from the logits, and now and then a text that names no letter."""
         logits = _logits(prompt).astype(np.float64)
         odds = np.exp(logits - logits.max())
         rng = np.random.default_rng([seed, 0xFA])

@@ -1,4 +1,4 @@
-"""Whether a folder can hold what it should, before anything is loaded. Loads no torch, so that pages may ask."""
+"""Checks a model's or an adapter's folder before anything is loaded. Loads no torch, so pages may call it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ TOKENIZERS = (
     "sentencepiece.bpe.model",
     "tekken.json",
 )
-"""Any of these is a tokenizer, as far as names tell."""
+"""A folder with any of these files has a tokenizer."""
 
 
 def holds_adapter(folder: Path) -> bool:
-    """Whether a PEFT adapter lies in a folder; :class:`InputError` where a whole model lies there as well."""
+    """Whether a folder holds a PEFT adapter. Raises :class:`InputError` if it holds a whole model as well."""
     if not (folder / ADAPTER).is_file():
         return False
     if not (folder / CONFIGURATION).is_file():
@@ -87,7 +87,7 @@ def _without_configuration(folder: Path) -> str:
 
 
 def adapter_values(path: Path) -> dict[str, Any]:
-    """What an ``adapter_config.json`` says; :class:`InputError` where it does not name the kind of adapter."""
+    """The contents of ``adapter_config.json``. Raises :class:`InputError` if it does not name the kind of adapter."""
     values = read_json(path)
     if not isinstance(values.get("peft_type"), str):
         raise InputError(f"{path} does not say which kind of adapter it is (peft_type); {AGAIN}")

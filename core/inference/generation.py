@@ -37,11 +37,11 @@ class Generator:
 
     @classmethod
     def load(cls, model: str, *, dtype: str, longest: int = LONGEST) -> Generator:
-        """Load a model by name; :class:`~core.errors.InputError` where it can't be."""
+        """Load a model by name. Raises :class:`~core.errors.InputError` if that is not possible."""
         return cls(*load_model(resolve(model), dtype=dtype), longest=longest)
 
     def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """The number of each prompt with its answer, batch by batch, in any order."""
+        """Yield the index of each prompt with its answer, in any order."""
         encoded = [self.tokenizer(prompt, verbose=False)["input_ids"] for prompt in prompts]
         highest = max((max(row) for row in encoded if row), default=0)
         check_vocabulary(highest, vocabulary=self.model.get_input_embeddings().num_embeddings)

@@ -1,4 +1,4 @@
-"""Large libraries imported in less time."""
+"""Faster imports of large libraries."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Which way of scoring a model gets: the fastest that agrees with scoring one by one.
+"""Path selection: the fastest way of scoring that agrees with scoring one option at a time.
 
-Many tricks are silently wrong for some architecture, and which ones changes with the library's version. So nothing
-is known beforehand: at the start of a run every rung is tried on some of its own prompts, among them the shortest
-and the longest, and with the prefix that all of them share; the first rung whose log-probabilities equal those of
-the model's own call, one option at a time, is used. The last rung is that call.
+Many optimisations are silently wrong for some architecture, and which ones changes with the library's version. So
+nothing is assumed. At the start of a run, each path is tried on some of the run's own prompts, including the shortest
+and the longest, with the prefix that they share. The first path whose log-probabilities equal those of the model's own
+call, one option at a time, is used. The last path is that call itself.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from core.inference.prefix import Prefix
 from core.inference.rows import TokenRow
 
 TOLERANCE = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1, "int8": 1e-1, "int4": 1e-1}
-"""Largest difference in log-probability that a rung may have, of one token's; see :func:`tolerance`."""
+"""Largest difference in the log-probability of one token that a path may have; see :func:`tolerance`."""
 
 WRONG_PATH = (RuntimeError, ValueError, TypeError, IndexError, AttributeError, KeyError, NotImplementedError)
-"""What an architecture raises that refuses a rung; running out of memory is told apart."""
+"""Errors by which an architecture refuses a path. Running out of memory is handled separately."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """How the ladder was gone down: the rung that passed, its difference, and what was wrong with those above."""
+    """The result of the selection: the path that passed, its difference, and why faster paths failed."""
 
     rung: Rung
     difference: float
@@ -56,7 +56,7 @@ class Climb:
 
 
 def ladder(decoder: Decoder, *, letters: bool, prefix: bool) -> list[Rung]:
-    """The rungs for this model, the fastest first."""
+    """The paths for this model, fastest first."""
     rungs: list[Rung] = []
     if letters:
         if prefix:
@@ -102,7 +102,7 @@ def climb_down(rungs: Sequence[Rung], rows: Sequence[TokenRow], *, prefix: Prefi
 
 
 def _together(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None) -> Sums:
-    """All rows in one batch; where memory does not suffice, every other row and then the rest."""
+    """All rows in one batch. If memory does not suffice, every other row first and then the rest."""
     given, used = shared_part(rung, rows, prefix)
     result, ran_out = attempt(lambda batch: rung.compute([given[i] for i in batch], used), list(range(len(rows))))
     if not ran_out and result is not None:
@@ -120,14 +120,14 @@ def _together(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None) -> Su
 def shared_part(
     rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None
 ) -> tuple[Sequence[TokenRow], Prefix | None]:
-    """What a rung is given: the rows after the prefix and the prefix, or whole rows and none."""
+    """The arguments of a path: the rows after the prefix with the prefix, or whole rows without one."""
     if prefix is None or not rung.shares:
         return rows, None
     return [row.without(len(prefix)) for row in rows], prefix
 
 
 def tolerance(rows: Sequence[TokenRow], dtype: str) -> float:
-    """What a sum of log-probabilities may differ by: fixed in float32; else it grows with √(tokens of an option)."""
+    """The tolerance of a sum of log-probabilities: fixed in float32, otherwise growing with √(tokens of an option)."""
     longest = max(row.longest_option for row in rows)
     return TOLERANCE[dtype] * (1 if dtype == "float32" else math.sqrt(longest))
 

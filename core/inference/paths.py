@@ -1,7 +1,7 @@
-"""Four ways to score options, from the fastest to the plainest. All give the same sums, where they are right.
+"""Four ways to score options, from the fastest to the plainest. They give the same sums wherever they are correct.
 
-Every function takes rows and returns a list a row of Σ log p an option. ``prefix`` holds tokens that all rows begin
-with and that ``Row.context`` then leaves out.
+Each function takes rows and returns, for each row, Σ log p of each option. ``prefix`` holds tokens that all rows begin
+with; ``TokenRow.context`` then leaves them out.
 
 Rows are padded on the right without a mask and read at their own last real token: under a causal model nothing at
 or before that position can see the padding, whatever kind of attention or recurrence the model has.
@@ -30,7 +30,7 @@ class LetterSums(list[list[float]]):
 
 
 def one_by_one(decoder: Decoder, rows: Sequence[TokenRow]) -> Sums:
-    """The model's own call, an option at a time, nothing padded, nothing shared: what all others must equal."""
+    """The reference: the model's own call, one option at a time, without padding or sharing."""
     sums: Sums = []
     tops: list[int] = []
     for row in rows:
@@ -61,12 +61,12 @@ def letters(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None
 
 
 def read_positions(lengths: Sequence[int]) -> list[int]:
-    """Where each row's answer is read: its last real token, not the last column."""
+    """The column of each row's last real token, where its answer is read."""
     return [length - 1 for length in lengths]
 
 
 def padded_options(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None) -> Sums:
-    """A padded row an option; the vocabulary only where an option's tokens are."""
+    """One padded row per option. Logits are computed only at the options' tokens."""
     flat = [(i, row.context, option) for i, row in enumerate(rows) for option in row.options]
     hidden = _forward(decoder, [context + option[:-1] for _, context, option in flat], prefix)
     places = [
@@ -81,7 +81,7 @@ def padded_options(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix
 def option_tree(
     decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None, kind: str = "full"
 ) -> Sums:
-    """A question's context and all its options in one row, kept apart by a mask of the given kind."""
+    """A question's context and all its options in one row; a mask of the given kind hides options from each other."""
     start = len(prefix) if prefix else 0
     laid = tree(decoder, rows, start=start)
     hidden = decoder.hidden(
@@ -103,7 +103,7 @@ def option_tree(
 
 
 def context_cache(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None) -> Sums:
-    """Contexts of one length share a pass; its cache is repeated for each option. Needs no mask of its own."""
+    """Contexts of one length share a pass, and its cache is repeated for each option. This needs no mask."""
     sums: Sums = [[] for _ in rows]
     by_length: dict[int, list[int]] = {}
     for i, row in enumerate(rows):

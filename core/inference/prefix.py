@@ -1,4 +1,4 @@
-"""What all prompts of a run begin with, computed once."""
+"""The shared beginning of a run's prompts, computed once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.inference.decoder import Decoder
 from core.inference.rows import TokenRow, Tokens, common_prefix
 
 WORTH_SHARING = 32
-"""Tokens; a shorter beginning costs more to copy than to compute again."""
+"""Tokens. Copying a shorter beginning takes longer than computing it again."""
 
 
 class Prefix:
@@ -37,7 +37,7 @@ class Prefix:
 
 
 def shared_tokens(rows: Sequence[TokenRow]) -> Tokens:
-    """The beginning that the rows share, or nothing where it is not worth the copying."""
+    """The beginning that all rows share, or None if it is too short to be worth copying."""
     shared = common_prefix([row.context for row in rows]) if len(rows) > 1 else 0
     return rows[0].context[:shared] if shared >= WORTH_SHARING else ()
 

@@ -1,8 +1,8 @@
-"""What a model would read, before it is loaded: the exact text, and how many tokens it has.
+"""A preview of what a model would read, before it is loaded: the exact text and its number of tokens.
 
-Loads the tokenizer and the configuration alone; of the weights in a folder it reads the names and shapes, so that a
-folder which a run would refuse is refused here. transformers brings torch with it all the same, so a page
-asks for it in a process of its own: ``python -m core run --dry-run --json``.
+It loads only the tokenizer and the configuration. Of a folder's weights it reads the names and shapes, so that a folder
+that a run would refuse is refused here too. transformers imports torch even for this, so a page runs the preview in a
+separate process: ``python -m core run --dry-run --json``.
 """
 
 from __future__ import annotations

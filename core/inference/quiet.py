@@ -1,4 +1,4 @@
-"""Other libraries load in silence: what a person has to know, Hedge says itself."""
+"""Silences other libraries while they load. What a person has to know, Hedge says itself."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ SILENT = logging.CRITICAL + 1
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Nothing that these libraries log, warn of or draw as a bar is seen; what they raise is not touched.
+    """Hide the logs, warnings and progress bars of these libraries. Exceptions pass through.
 
-    Their log stays silent after the first time, because what transformers has to say of a model it also says while the
-    model runs.
+    Their logs stay silent after the first use, because transformers repeats its messages about a model while it runs.
     """
     from transformers.utils.logging import disable_progress_bar
 

@@ -1,7 +1,7 @@
-"""Models worth comparing: those of the benchmarks that Hedge repeats, and what came after them.
+"""Models worth comparing: those of the benchmarks that Hedge repeats, and later ones.
 
-Nothing here limits what can be run: any folder or hub id will do. The table says what a person wants to know before
-choosing, without asking the hub; what the hub says when it is asked is what counts.
+This list does not limit what can be run: any folder or hub id works. It tells a person what to know before choosing,
+without asking the hub. When the hub is asked, its answer counts.
 
 Parameters are in millions: those of the model that transformers builds of the published shape, tied matrices counted
 once (``tests/core/inference/test_registry.py`` builds them again). OpenELM's, which transformers can't build, are its
@@ -33,7 +33,7 @@ class Listed:
 
 
 MODELS: tuple[Listed, ...] = (
-    # Of the documents.
+    # The models of the published benchmarks.
     Listed("microsoft/phi-2", 2780, "base", "MIT"),
     Listed("microsoft/phi-1_5", 1418, "base", "MIT"),
     Listed("TinyLlama/TinyLlama-1.1B-Chat-v1.0", 1100, "instruct", "Apache-2.0"),
@@ -64,7 +64,7 @@ MODELS: tuple[Listed, ...] = (
     Listed("mistralai/Mistral-7B-v0.1", 7242, "base", "Apache-2.0", gated=True),
     Listed("Qwen/Qwen2-0.5B-Instruct", 494, "instruct", "Apache-2.0", base="Qwen/Qwen2-0.5B"),
     Listed("Qwen/Qwen2-1.5B-Instruct", 1544, "instruct", "Apache-2.0", base="Qwen/Qwen2-1.5B"),
-    # What came after them.
+    # Later models.
     Listed("Qwen/Qwen1.5-1.8B", 1837, "base", "Tongyi Qianwen Research"),
     Listed("Qwen/Qwen1.5-1.8B-Chat", 1837, "instruct", "Tongyi Qianwen Research", base="Qwen/Qwen1.5-1.8B"),
     Listed("Qwen/Qwen2-0.5B", 494, "base", "Apache-2.0"),
@@ -109,6 +109,6 @@ MODELS: tuple[Listed, ...] = (
     ),
     Listed("LiquidAI/LFM2-350M", 354, "instruct", "LFM Open 1.0"),
 )
-"""In the order of showing."""
+"""In the order in which they are listed."""
 
 BY_ID = {model.id: model for model in MODELS}

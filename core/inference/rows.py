@@ -1,4 +1,4 @@
-"""A question as tokens: what all options share, and what each adds."""
+"""A question as tokens: the context that all options share, and the tokens that each option adds."""
 
 from __future__ import annotations
 
@@ -83,15 +83,15 @@ def common_prefix(sequences: Sequence[Tokens]) -> int:
 def split_options(context: Tokens, wholes: Sequence[Tokens]) -> TokenRow:
     """A row from the context's tokens and those of context + option, each tokenized as one string.
 
-    Pieces tokenized apart and joined are wrong where a tokenizer merges across the seam; so what counts as context
-    is what all wholes have in common, up to as many tokens as the context has alone. Where all options change the seam
-    alike (a space that joins the colon before it), that token is context and no option's; where they differ it is each
-    option's.
+    Tokenizing the pieces separately and joining them is wrong if the tokenizer merges characters across the boundary.
+    So the context is what all whole strings have in common, up to the number of tokens that the context has alone. If
+    all options change the boundary token in the same way (a space that joins the colon before it), it belongs to the
+    context. If they change it differently, it belongs to each option.
 
     >>> split_options((1, 2, 3), [(1, 2, 3, 4), (1, 2, 9, 5)])
-    Row(context=(1, 2), options=((3, 4), (9, 5)))
+    TokenRow(context=(1, 2), options=((3, 4), (9, 5)))
     >>> split_options((1, 2, 3), [(1, 2, 8, 4), (1, 2, 8, 5, 6)])
-    Row(context=(1, 2, 8), options=((4,), (5, 6)))
+    TokenRow(context=(1, 2, 8), options=((4,), (5, 6)))
     """
     shared = min(common_prefix(wholes), len(context))
     return TokenRow(wholes[0][:shared], tuple(whole[shared:] for whole in wholes))

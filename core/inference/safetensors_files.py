@@ -1,4 +1,4 @@
-"""The safetensors files of a folder, looked at without torch: which are read, whether they are whole, what they hold.
+"""The safetensors files of a folder: which are read, whether they are complete, and their tensors. Loads no torch.
 
 A safetensors file is eight bytes with the header's length, little-endian, the header (JSON: tensor → type, shape and
 place), and the numbers. Source: the format's description at github.com/huggingface/safetensors.
@@ -15,7 +15,7 @@ from core.errors import InputError
 
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 POINTER = b"version https://git-lfs"
-"""How a file begins that stands for one that Git LFS has not fetched."""
+"""The first bytes of a Git LFS pointer, which stands for a file that was not fetched."""
 AGAIN = "save the model again with save_pretrained, or download it again"
 
 
@@ -28,7 +28,7 @@ class Stored:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file; :class:`InputError` where the file holds none."""
+    """The JSON object in a file. Raises :class:`InputError` if the file holds none."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -45,9 +45,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files that a model's weights are read from, in the order in which they are looked for.
+    """The files from which a model's weights are read.
 
-    Raises :class:`InputError` where there are none, only a pickle, or fewer than their index names.
+    Raises :class:`InputError` if there are none, if there is only a pickle, or if a file that the index names is
+    missing.
     """
     if (folder / SINGLE).is_file():
         return [folder / SINGLE]
@@ -87,7 +88,7 @@ def _shards(folder: Path) -> list[Path]:
 
 
 def read_header(path: Path) -> dict[str, Stored]:
-    """The tensors of a file by name; :class:`InputError` where it is cut short, or is no safetensors file."""
+    """The tensors of a file by name. Raises :class:`InputError` if it is truncated or not a safetensors file."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -117,7 +118,7 @@ def read_header(path: Path) -> dict[str, Stored]:
 
 
 def some(names: list[str], *, most: int = 3) -> str:
-    """The first few names, and how many more there are."""
+    """The first few names and the number of the others, as text."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 

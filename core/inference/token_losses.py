@@ -1,9 +1,9 @@
-"""The loss of every token of a text given all before it: −log p, in nats.
+"""Token losses: −log p of every token of a text given all tokens before it, in nats.
 
-For perplexity and for the uncertainty of single tokens. Sequences share padded batches as in
-:mod:`core.inference.paths`, and the cache of what all of them begin with where :meth:`TokenLosses.prepare` was called;
-the vocabulary is computed for a few positions at a time, never for a whole batch. As everywhere, the fast way is
-compared with the model's own call before it is used.
+They are used for perplexity and for the uncertainty of single tokens. Sequences share padded batches, as in
+:mod:`core.inference.paths`, and the cache of their shared beginning once :meth:`TokenLosses.prepare` was called. Logits
+are computed for a few positions at a time, never for a whole batch. The fast path is compared with the model's own call
+before it is used.
 """
 
 from __future__ import annotations

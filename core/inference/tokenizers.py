@@ -20,13 +20,13 @@ READERS = {
 """A file → the package that reads such a tokenizer."""
 
 PROBE = "Answer: A or ☃"
-"""A text with something in it that no tokenizer has as a word."""
+"""A text with characters that no tokenizer has as one token."""
 
 
 def load_tokenizer(source: ModelSource, base: ModelSource | None = None) -> Any:
-    """A model's tokenizer; an adapter's own where it has one, else its base model's.
+    """A model's tokenizer. For an adapter: its own if it has one, otherwise its base model's.
 
-    Raises :class:`InputError` where there is none that can be loaded.
+    Raises :class:`InputError` if none can be loaded.
     """
     base = base or base_of(source)
     own = Path(source.location) / "tokenizer_config.json"
@@ -76,7 +76,7 @@ def base_of(source: ModelSource) -> ModelSource:
 
 
 def loading_sentence(source: ModelSource, error: BaseException, *, what: str = "model") -> str:
-    """Why something of a model can't be loaded, in our words; what a library said is kept in the chain of errors."""
+    """Why a part of a model can't be loaded, in one sentence. The library's message stays in the exception chain."""
     text = str(error)
     if "gated repo" in text.lower():
         return gated_message(source.location)

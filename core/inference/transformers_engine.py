@@ -1,4 +1,5 @@
-"""Scoring with a transformers causal language model: encode, share what is shared, batch, climb down the ladder."""
+"""Scoring with a transformers causal language model: encode, share the common prefix, batch, select the fastest
+path."""
 
 from __future__ import annotations
 
@@ -27,15 +28,15 @@ from core.records import OptionLogits, Prompt
 
 CHECKED_QUESTIONS = 4
 WRITTEN = 24
-"""Tokens of a written answer at most; what counts of it ends with its first line."""
+"""The most tokens of a written answer. Only its first line counts."""
 CHUNK = {"cpu": 50, "mps": 200, "cuda": 1000}
-"""Questions a chunk, by device: enough to fill its batches, little enough to lose to a killed worker."""
+"""Questions per chunk, by device: enough to fill its batches, and few enough that a killed worker loses little."""
 
 
 class TransformersEngine:
     """One loaded model. Deterministic: no sampling, no dropout, no autocast.
 
-    Until :meth:`self_check` has passed a faster way, everything is scored one by one.
+    Until :meth:`self_check` has found a faster path, everything is scored one option at a time.
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, name: str, dtype: str, batch_size: int | None = None) -> None:

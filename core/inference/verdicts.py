@@ -15,7 +15,7 @@ Verdict = tuple[float, float]
 
 
 class Judging:
-    """A juror that is ready to judge; ``checked`` says how it will and how exactly (rule 12)."""
+    """A loaded juror. ``checked`` is its self-check: which scoring path it uses and how closely that agrees."""
 
     def __init__(self, engine: Engine, prompts: Sequence[Prompt], checked: SelfCheck) -> None:
         self.engine = engine
@@ -32,7 +32,8 @@ class Judging:
 
 
 def judge(model: str, answers: Sequence[tuple[str, str, str]], *, dtype: str) -> Judging:
-    """Load a juror for answers (id, question, answer); :class:`~core.errors.InputError` where it can't be."""
+    """Load a juror for answers (id, question, answer). Raises :class:`~core.errors.InputError` if it can't be
+    loaded."""
     prompts = [asked(*answer) for answer in answers]
     engine = load_engine(model, dtype=dtype)
     engine.prepare(prompts)

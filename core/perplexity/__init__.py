@@ -1,1 +1,1 @@
-"""What a system prompt does to every word of a counselor's: conversations, windows, token losses, perplexity."""
+"""How system prompts change the perplexity of a counselor's words: conversations, windows, token losses, figures."""

@@ -1,4 +1,4 @@
-"""The choice benchmark: which of several endings follows a context? One is real, the others were written by models.
+"""The choice benchmark: which of several endings follows a context? One is real; models wrote the others.
 
 A file of choices is the published CSV (``context,A,B,C,D,label`` with labels 1 to 4, the system prompt inside the
 context) or JSON lines: ``{"context": [messages], "endings": [texts], "label": place of the real one from 0}``.
@@ -30,7 +30,7 @@ MESSAGE = re.compile(rf"^({'|'.join(ROLES)}): ?", re.MULTILINE)
 class Choice:
     """A context of messages, the endings, and which one (from 0) is real.
 
-    ``system`` is a system prompt that came with the context; it stands where the prompts compared have none.
+    ``system`` is a system prompt that came with the context. It is used where a compared prompt is empty.
     """
 
     context: tuple[Message, ...]
@@ -60,7 +60,7 @@ class Choice:
 
 
 def from_json(values: Any) -> Choice:
-    """What :meth:`Choice.to_json` wrote; anything else is an :class:`InputError`."""
+    """Read what :meth:`Choice.to_json` wrote. Raises :class:`InputError` for anything else."""
     if not isinstance(values, dict) or not {"context", "endings", "label"} <= set(values):
         raise InputError("a choice is an object with “context”, “endings” and “label”")
     try:
@@ -72,7 +72,7 @@ def from_json(values: Any) -> Choice:
 
 
 def digest_of(choices: Sequence[Choice]) -> str:
-    """Ten hexadecimal digits of all of them."""
+    """A hash of all choices, ten hexadecimal digits."""
     return digest([choice.to_json() for choice in choices])
 
 
@@ -87,7 +87,7 @@ def read(path: Path) -> tuple[Choice, ...]:
 
 
 def parse(content: str, file: str) -> tuple[Choice, ...]:
-    """The choices of a file's content: JSON lines where its name ends so, else the published CSV."""
+    """The choices in a file's content: JSON lines if its name ends in ``.jsonl``, otherwise the published CSV."""
     made = _json_lines(content, file) if file.lower().endswith((".jsonl", ".ndjson")) else _csv(content, file)
     if not made:
         raise InputError(f"{file} has no choices")
@@ -105,15 +105,15 @@ def write(choices: Sequence[Choice], path: Path) -> None:
 
 
 Write = Callable[[Sequence[tuple[Message, ...]], int], list[list[str]]]
-"""From contexts and a number to that many endings each."""
+"""Takes contexts and a number, and returns that many endings for each context."""
 
 
 def make(
     conversations: Sequence[Conversation], write: Write, *, generated: int = 3, seed: int = 0
 ) -> tuple[Choice, ...]:
-    """A choice for each counselor message but an opening: the real one and ``generated`` that a model wrote, shuffled.
+    """A choice for each counselor message except an opening: the real ending and the ``generated`` ones, shuffled.
 
-    A context in which they wrote an ending twice, or the real one, is left out.
+    A context is left out if its generated endings repeat each other or the real one.
     """
     found = [window for conversation in conversations for window in windows(conversation)]
     rng = np.random.default_rng(seed)

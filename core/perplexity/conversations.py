@@ -20,12 +20,12 @@ COUNSELOR, PERSON = "assistant", "user"
 ROLES = (COUNSELOR, PERSON)
 FOLDER = ASSETS / "conversations"
 LONGEST = 100_000
-"""Characters of a message at most."""
+"""The most characters of a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one of the two said."""
+    """One message of a conversation."""
 
     role: str
     text: str
@@ -43,9 +43,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages in their order; its name is for people, its ``digest`` tells it from others.
+    """Messages in order. The name is for people; the ``digest`` identifies the conversation.
 
-    Raises :class:`InputError` where the counselor says nothing but an opening.
+    Raises :class:`InputError` if the counselor says nothing after an opening.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Conversation:
 
     @property
     def digest(self) -> str:
-        """Ten hexadecimal digits of what is said; the name does not count."""
+        """A hash of the messages, ten hexadecimal digits. The name is not part of it."""
         return digest([[message.role, message.text] for message in self.messages])
 
     def to_json(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Conversation:
 
 
 def digest(values: Any) -> str:
-    """Ten hexadecimal digits of JSON values."""
+    """A hash of JSON values, ten hexadecimal digits."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:10]
 
 
@@ -79,7 +79,7 @@ def bundled() -> tuple[Conversation, ...]:
 
 
 def read(path: Path) -> tuple[Conversation, ...]:
-    """The conversations of a file, JSON lines where it ends so (``.jsonl``) and text else."""
+    """The conversations of a file: JSON lines if its name ends in ``.jsonl``, otherwise text."""
     try:
         content = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -90,7 +90,7 @@ def read(path: Path) -> tuple[Conversation, ...]:
 
 
 def parse(content: str, file: str) -> tuple[Conversation, ...]:
-    """The conversations of a file's content; a message names ``file`` and the line."""
+    """The conversations in a file's content. An error message names ``file`` and the line."""
     name = Path(file).stem.replace("_", " ")
     if file.lower().endswith((".jsonl", ".ndjson")):
         return _json_lines(content, file, name)
@@ -99,7 +99,7 @@ def parse(content: str, file: str) -> tuple[Conversation, ...]:
 
 
 def from_json(values: Any) -> Conversation:
-    """What :meth:`Conversation.to_json` wrote; anything else is an :class:`InputError`."""
+    """Read what :meth:`Conversation.to_json` wrote. Raises :class:`InputError` for anything else."""
     if not isinstance(values, dict) or not isinstance(values.get("messages"), list):
         raise InputError("a conversation is an object with “messages”, a list")
     return Conversation(str(values.get("name", "")), tuple(_message(one) for one in values["messages"]))

@@ -24,7 +24,7 @@ Losses = npt.NDArray[np.float32]
 
 FLIPS = 9999
 EXACT_UP_TO = 14
-"""Differences of which all 2ⁿ signs are tried."""
+"""Up to this many differences, all 2ⁿ sign patterns are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +110,12 @@ class Paired:
 
     @property
     def least_p(self) -> float:
-        """The smallest p-value that so few signs can have: two of all 2ⁿ patterns."""
+        """The smallest p-value possible with n signs: two of all 2ⁿ patterns."""
         return max(2.0 ** (1 - (self.conversations if self.conversations > 1 else self.n)), 1 / (FLIPS + 1))
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the interval leaves 0 out."""
+        """Whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
 

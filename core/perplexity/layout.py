@@ -1,4 +1,4 @@
-"""How a window becomes one text, and from which character on it is scored.
+"""Layouts: how a window becomes one text, and from which character on the text is scored.
 
 *Standard*: the model's chat template where it has one; else lines of ``role: text``, the role's name not scored.
 *Published*: system prompt and messages joined by spaces, ``assistant: `` scored with the message.
@@ -24,7 +24,7 @@ REFUSED = "the model's chat template refuses these conversations, so the message
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A window's text; scored from character ``start``. ``chat`` says that special tokens are in the text already."""
+    """A window's text, scored from character ``start``. ``chat``: the text already contains its special tokens."""
 
     text: str
     start: int
@@ -32,11 +32,11 @@ class Laid:
 
 
 Layout = Callable[[str, Sequence[Message], str], Laid]
-"""From system prompt, context and reply to a text."""
+"""Takes the system prompt, the context and the reply, and returns a text."""
 
 
 def published(prompt: str, context: Sequence[Message], reply: str) -> Laid:
-    """All in one line, the counselor's role a part of the message.
+    """The published layout: everything in one line, with the counselor's role scored as part of the message.
 
     >>> published("Be kind.", [Message("user", "Hi.")], "Hello.")
     Laid(text='Be kind. user: Hi. assistant: Hello.', start=19, chat=False)
@@ -47,7 +47,7 @@ def published(prompt: str, context: Sequence[Message], reply: str) -> Laid:
 
 
 def lines(prompt: str, context: Sequence[Message], reply: str) -> Laid:
-    """A message a line.
+    """One message per line.
 
     >>> lines("Be kind.", [Message("user", "Hi.")], "Hello.").text
     'Be kind.\\n\\nuser: Hi.\\nassistant: Hello.'
@@ -57,7 +57,7 @@ def lines(prompt: str, context: Sequence[Message], reply: str) -> Laid:
 
 
 def layouts(mode: str, tokenizer: Any) -> list[tuple[Layout, tuple[str, ...]]]:
-    """The layouts to be tried for this tokenizer, the best first, each with what a person has to know of it."""
+    """The layouts to try for this tokenizer, best first, each with a note for the person who reads the figures."""
     if mode not in MODES:
         raise InputError(f"unknown mode {mode!r}; choose from {', '.join(MODES)}")
     if mode == "published":
@@ -72,7 +72,7 @@ def _chat(tokenizer: Any, turns: Callable[[str, Sequence[Message]], list[dict[st
         before = turns(prompt, context)
         asked = _rendered(tokenizer, before, asks=True)
         whole = _rendered(tokenizer, [*before, {"role": COUNSELOR, "content": reply}], asks=False)
-        # What the template puts between the assistant's mark and its words, a space or a line break, is no word.
+        # A space or line break that the template puts between the assistant's mark and the message is not scored.
         at = whole.find(reply, len(asked)) if whole.startswith(asked) else -1
         lead = whole[:at] if at >= 0 and not whole[len(asked) : at].strip() else asked
         return Laid(lead + reply, len(lead), chat=True)

@@ -1,4 +1,4 @@
-"""System prompts: three that ship, and any that a person writes. A prompt's version is the hash of its text."""
+"""System prompts: three that ship with Hedge, and any that a person writes. A hash of the text is the version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SystemPrompt:
-    """A system prompt; the empty one is the baseline. Its name is for people and no part of its version."""
+    """A system prompt. The empty one is the baseline. The name is for people and not part of the version."""
 
     name: str
     text: str
@@ -25,7 +25,7 @@ class SystemPrompt:
 
     @property
     def digest(self) -> str:
-        """Ten hexadecimal digits of the text."""
+        """A hash of the text, ten hexadecimal digits."""
         return digest(self.text)
 
 

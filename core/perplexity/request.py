@@ -1,7 +1,7 @@
-"""What is asked for at once: system prompts × conversations (or choices), in one mode, with windows of one size.
+"""A perplexity request: system prompts × conversations (or choices), in one mode, with windows of one size.
 
-A request is kept under its hash, so that a run's spec can name it; the hash also names what is measured: a prompt,
-a conversation or a file of choices that was measured before in the same way need not be measured again.
+A request is stored under its hash, so that a run's spec can name it. Prompts, conversations and files of choices have
+hashes too: whatever was measured before in the same way is not measured again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that one run measures."""
+    """Everything that one perplexity run measures."""
 
     prompts: tuple[SystemPrompt, ...]
     conversations: tuple[Conversation, ...] = ()
@@ -52,7 +52,7 @@ class Request:
 
     @property
     def digest(self) -> str:
-        """Ten hexadecimal digits of all of it."""
+        """A hash of the whole request, ten hexadecimal digits."""
         return digest(self.to_json())
 
     @property
@@ -62,7 +62,7 @@ class Request:
         return (*found, *([choice.digest_of(self.choices)] if self.choices else []))
 
     def parts(self) -> Iterator[Part]:
-        """Prompt by prompt, so that what windows of one prompt share is computed once."""
+        """The parts, prompt by prompt, so that what the windows of one prompt share is computed once."""
         known = {conversation.digest: conversation for conversation in self.conversations}
         for prompt in {one.digest: one for one in self.prompts}.values():
             for source, conversation in known.items():

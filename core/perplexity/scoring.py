@@ -1,4 +1,4 @@
-"""Losses of a request's parts by one loaded model. Imports torch with the model, not before."""
+"""Token losses of a request by one loaded model. It imports torch when the model is loaded, not before."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from core.inference.transformers_engine import TransformersEngine
 
 LONGEST_ENDING = 60
-"""Tokens of a generated ending at most."""
+"""The most tokens of a generated ending."""
 
 
 class Scorer:
-    """One loaded model. :meth:`lay_out` tokenizes, :meth:`begin` shares and checks what one prompt's windows have in
-    common, :meth:`score` computes."""
+    """One loaded model. :meth:`lay_out` tokenizes, :meth:`begin` computes what one prompt's windows share and checks
+    the fast path, and :meth:`score` computes the losses."""
 
     def __init__(self, engine: TransformersEngine) -> None:
         from core.inference.token_losses import TokenLosses
@@ -48,7 +48,7 @@ class Scorer:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What computes, for ``run.json``."""
+        """The model and how it computes, for ``run.json``."""
         about = self.engine.description
         kept = ("model", "architecture", "revision", "parameters", "dtype", "device", "context", "budget")
         return {name: about[name] for name in (*kept, "torch", "transformers")} | {
@@ -58,12 +58,12 @@ class Scorer:
         }
 
     def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[Words]]:
-        """Every part's windows as tokens, all in one layout; ``notes`` say what has to be known of it."""
+        """The windows of every part as tokens, all in one layout. ``notes`` are about that layout."""
         made, self.notes = encode(parts, self.tokenizer, mode=mode, context=self.engine.encoder.context)
         return made
 
     def begin(self, words: Sequence[Words]) -> SelfCheck:
-        """Prepare for windows of one system prompt, ``words``; says how they will be computed."""
+        """Prepare for ``words``, the windows of one system prompt. Returns how they will be computed."""
         scored = self._scored(words)
         self.losses.prepare(scored)
         check = self.losses.self_check(scored)
@@ -71,7 +71,7 @@ class Scorer:
         return check
 
     def score(self, part: Part, words: Sequence[Words], *, tell: Callable[[int], None]) -> list[ScoredMessage]:
-        """The messages of a part; ``tell`` hears the tokens of each window that is done."""
+        """The scored messages of a part. ``tell`` is called with the number of tokens of each finished window."""
         scored = self._scored(words)
         made: dict[int, ScoredMessage] = {}
         for i, losses in self.losses.score(scored):

@@ -1,4 +1,4 @@
-"""A window as tokens: which of them are the counselor's, and the text of each."""
+"""Windows as tokens: which tokens are the counselor's, and the text of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.perplexity.request import Part
 from core.perplexity.windows import Window
 
 TOGETHER = 256
-"""Texts that are tokenized in one call."""
+"""Texts tokenized in one call."""
 
 Tokens = tuple[int, ...]
 
@@ -32,7 +32,7 @@ class Words:
 
 
 class Refused(Exception):
-    """A chat template refuses these turns, or leaves the system prompt out."""
+    """Raised when a chat template refuses these turns or omits the system prompt."""
 
 
 def encode(
@@ -128,7 +128,7 @@ def _cut(laid: Laid, ids: Tokens, offsets: Sequence[tuple[int, int]]) -> Words:
 
 
 def _without_offsets(laid: Laid, tokenizer: Any) -> Words:
-    """For tokenizers that don't say where a token stands: what differs from the text before the message is its."""
+    """For tokenizers without character offsets: the tokens that differ from those of the text before the message."""
     whole, before = (
         tuple(tokenizer(text, add_special_tokens=not laid.chat, verbose=False)["input_ids"])
         for text in (laid.text, laid.text[: laid.start])

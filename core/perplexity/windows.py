@@ -1,4 +1,4 @@
-"""What a model sees before each message of the counselor's: the system prompt always, and the latest exchanges.
+"""Windows: what a model sees before each message of the counselor, the system prompt and the latest exchanges.
 
 An exchange is what the person says and the counselor's answer to it; the counselor's opening is one without a
 request. A message's own request is always in its window, and at most ``exchanges`` whole exchanges before it; the
@@ -26,7 +26,7 @@ class Window:
 
 
 def windows(conversation: Conversation, exchanges: int | None = EXCHANGES) -> tuple[Window, ...]:
-    """A window for each message of the counselor's but an opening; None lets all exchanges in."""
+    """A window for each message of the counselor except an opening. ``exchanges`` None includes all of them."""
     check_exchanges(exchanges)
     past: list[tuple[Message, ...]] = []
     request: tuple[Message, ...] = ()
@@ -44,6 +44,6 @@ def windows(conversation: Conversation, exchanges: int | None = EXCHANGES) -> tu
 
 
 def check_exchanges(exchanges: int | None) -> None:
-    """Raise :class:`InputError` unless it is a number from 0, or None for all."""
+    """Raise :class:`InputError` unless the value is a whole number from 0, or None for all exchanges."""
     if exchanges is not None and exchanges < 0:
         raise InputError(f"the exchanges before a message are counted from 0, got {exchanges}")

@@ -1,1 +1,1 @@
-"""From questions to the exact text a model reads."""
+"""Prompts: questions turned into the exact text that a model reads."""

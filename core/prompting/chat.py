@@ -16,21 +16,21 @@ OPENING = "Answer:"
 
 
 class ChatTokenizer(Protocol):
-    """As much of a transformers tokenizer as is needed here."""
+    """The part of a transformers tokenizer that this module uses."""
 
     chat_template: Any
 
     def apply_chat_template(
         self, conversation: Any, *, tokenize: bool, add_generation_prompt: bool, enable_thinking: bool
     ) -> Any:
-        """The conversation as one text, up to where the assistant begins."""
+        """The conversation as one text, up to the beginning of the assistant's turn."""
         ...
 
 
 def render(tokenizer: ChatTokenizer, text: str, *, system: str = "") -> str:
-    """``text`` as a conversation, up to and with the assistant's first word; special tokens are in it.
+    """``text`` as a conversation up to and including the assistant's first word, with special tokens.
 
-    Raises :class:`InputError` where the model has no chat template, or one that knows no ``system``.
+    Raises :class:`InputError` if the model has no chat template, or if the template knows no ``system`` message.
     """
     if not getattr(tokenizer, "chat_template", None):
         raise InputError("the model has no chat template; ask it in the plain format (--format plain)")

@@ -1,1 +1,1 @@
-"""From runs on disk to the figures and frames that pages and the command line show."""
+"""Reports: the figures and tables of stored runs, as pages and the command line show them."""

@@ -19,7 +19,7 @@ from core.runs import banks, store
 from core.runs.spec import RunSpec
 
 ROUNDING = 1e-9
-"""How far a probability may be from the exponential of its log-probability."""
+"""The largest allowed difference between a probability and the exponential of its log-probability."""
 
 AnyType = TypeVar("AnyType", bound=np.generic)
 
@@ -63,12 +63,12 @@ class Evaluation:
 
     @property
     def real(self) -> BoolArray:
-        """Which of the k options a question has, (n, k): the first ``counts`` of them; no other is in any set."""
+        """Which of the k options each question has, (n, k): the first ``counts`` of them. Sets hold only these."""
         return np.arange(self.k) < self.option_counts[:, None]
 
     @property
     def option_probabilities(self) -> FloatArray:
-        """``probabilities`` as scores take them: NaN, not 0, for an option that a question lacks, (n, k)."""
+        """``probabilities`` as scores expect them, (n, k): NaN, not 0, for an option that a question lacks."""
         return self.lacking(self.probabilities)
 
     def lacking(self, values: FloatArray) -> FloatArray:
@@ -83,7 +83,7 @@ class Evaluation:
 
     @property
     def k(self) -> int:
-        """Options a question, at most."""
+        """The largest number of options of a question."""
         return int(self.probabilities.shape[1])
 
 

@@ -1,4 +1,4 @@
-"""What runs will take, said before they are launched: questions, tokens, memory, disk and time.
+"""Forecasts of runs before they are launched: questions, tokens, memory, disk space and time.
 
 Questions and characters are counted on the prompts themselves, tokens by the model's tokenizer on a sample of them.
 Time is measured, never guessed: an earlier run of the same model, dtype and form gives
@@ -26,17 +26,17 @@ from core.runs.store import RunRecord
 from core.tasks import catalogue
 
 USUAL = 4.0
-"""Characters a token where the tokenizer is not here: what English takes with most."""
+"""Characters per token if the tokenizer is not on this machine: the usual value for English text."""
 SAMPLE = 32
 USUAL_DISK = 700
-"""Bytes a question where no run of its task has ended yet: what text, options and logits of the bundled tasks take."""
+"""Bytes per question if no run of its task has ended yet: text, options and logits of the bundled tasks."""
 HUB_BYTES = 2.0
-"""Bytes a parameter of a file on the hub; nearly all are of 16 bits."""
+"""Bytes per parameter of a file on the hub. Nearly all files store 16 bits per parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run asks: its prompts, their characters in all, and some of them."""
+    """A run's prompts: how many, their characters in total, and a sample of them."""
 
     questions: int
     characters: int
@@ -76,7 +76,7 @@ class Forecast:
 
     @property
     def seconds(self) -> float | None:
-        """How long it takes by the measured rate."""
+        """The duration by the measured rate."""
         if self.rate is None or self.work is None:
             return None
         return self.rate.begins_s + self.work.characters / self.rate.characters_s
@@ -134,7 +134,7 @@ def rate(spec: RunSpec, earlier: Sequence[RunRecord], *, worked: Worked = work_o
     for record in alike:
         try:
             work = worked(record.spec)
-        except HedgeError:  # its questions are gone or have changed
+        except HedgeError:  # its questions were deleted or have changed
             continue
         if work:
             scoring = record.provenance["scoring_seconds"]

@@ -129,7 +129,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
 
 
 def overview_ties(table: pd.DataFrame) -> str:
-    """What ties at the top mean for the accuracies of an overview's rows, in words; empty where there are none."""
+    """A sentence on how ties at the top affect the accuracies of an overview's rows. Empty if there are no ties."""
     tied = table[table["top_ties"] > 0]
     if tied.empty:
         return ""
@@ -208,7 +208,7 @@ def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
 
 
 def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
-    """The text, or its beginning and a sign that it goes on.
+    """The text, or its beginning with an ellipsis.
 
     >>> shortened("abcdef", 4)
     'abc…'
@@ -217,7 +217,7 @@ def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
 
 
 def question(run: Evaluation, row: int) -> Question:
-    """The question behind a row of the run's arrays, whole."""
+    """The whole question of a row of the run's arrays."""
     texts = store.read_questions(run.run_id)
     found = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
     return Question(

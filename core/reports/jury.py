@@ -1,4 +1,4 @@
-"""A jury's figures as plain values and tidy tables: for ``--json``, for the page, for a file."""
+"""A jury's figures as plain values and tidy tables, for ``--json``, for the page and for files."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def bench(judgements: Judgements, protocol: Protocol, seed: int) -> JurySplit:
 
 
 SURENESS = np.arange(101) / 100
-"""How sure the jury may have to be of a verdict before it answers: from 0 (always) to 1."""
+"""The thresholds of confidence from which a jury answers: from 0 (it always answers) to 1."""
 SLACK = 1e-9
 
 
@@ -183,7 +183,7 @@ def split(judgements: Judgements, protocol: Protocol, seed: int) -> Split:
 
 
 def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
-    """What each juror adds: every rule's accuracy with all, and with one juror left out, on the same answers.
+    """The contribution of each juror: every rule's accuracy with all jurors and with one left out, on the same answers.
 
     A row a rule and juror: rule, juror, accuracy (all), without, gain = accuracy − without with the ends of its 95 %
     interval, gain_low and gain_high (:func:`core.jury.experiment.estimates`). Empty for two jurors; without Dawid–Skene

@@ -1,4 +1,4 @@
-"""Lessons: steps of words with figures in them, all computed from the run that a lesson is shown with.
+"""Lessons: steps of text with figures. All figures are computed from the run with which the lesson is shown.
 
 A lesson is a TOML file in ``assets/lessons``: ``title`` and steps of ``name``, ``title``, ``text``, ``question``,
 ``answer``, ``show`` (the lab's panels), and perhaps ``start`` (what the lab starts from) and ``shift`` (whether the
@@ -35,7 +35,7 @@ NEEDED = ("name", "title", "text", "question", "answer", "show")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: words with the names of figures in them, and the panels of the lab that show them."""
+    """One step: a text that contains names of figures, and the panels of the alpha lab that show them."""
 
     name: str
     title: str
@@ -49,14 +49,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A title, which is a question, and the steps that answer it."""
+    """A title, which asks a question, and the steps that answer it."""
 
     title: str
     steps: tuple[Step, ...]
 
 
 def load(path: Path = LESSON) -> Lesson:
-    """Read a lesson; :class:`InputError` names the file and the step that lacks something."""
+    """Read a lesson. An :class:`InputError` names the file and the step that is incomplete."""
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -78,7 +78,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def fill(text: str, figures: dict[str, str]) -> str:
-    """The text with its figures; :class:`InputError` for a name that there is no figure for."""
+    """The text with its figures filled in. Raises :class:`InputError` for a name without a figure."""
     unknown = [name for name in names(text) if name not in figures]
     if unknown:
         raise InputError(f"a lesson speaks of {', '.join(unknown)}; there are figures for {', '.join(figures)}")

@@ -51,11 +51,11 @@ class ScoreCalibration:
 
     @property
     def n(self) -> int:
-        """Questions that calibrate; a tuned score has set some aside."""
+        """The number of calibration questions. A tuned score has set some of them aside."""
         return len(self.scores)
 
     def thresholds(self) -> FloatArray:
-        """The exact threshold at every alpha, (999,); infinite where every option stays."""
+        """The exact threshold at every alpha, (999,); infinite if every option is in the set."""
         return np.asarray(np.append(self.scores, np.inf)[np.asarray(rank(self.n, ALPHAS)) - 1], dtype=np.float64)
 
 
@@ -80,7 +80,7 @@ class OptionPValues:
 
     @property
     def leaves(self) -> IntArray:
-        """The smallest alpha (thousandths) at which each option is out of the set, (k,); 1000 for one that stays."""
+        """The smallest alpha (thousandths) at which each option is out of the set, (k,); 1000 if it never is."""
         return -(-THOUSAND * self.counts // (self.n + 1))
 
     def members(self, alpha: int, *, empty: str = "allow") -> BoolArray:
@@ -109,7 +109,7 @@ class CalibratedRun:
 
     @property
     def places(self) -> int:
-        """Questions of the run; the place of one that is not among them."""
+        """The number of the run's questions, which is also the row of a question that is not one of them."""
         return len(self.labels)
 
     def asked(self, row: int) -> FloatArray:
@@ -174,7 +174,7 @@ def asked(by: CalibratedRun, logits: FloatArray | Sequence[float]) -> tuple[Floa
 
 
 def _scores_at(name: str, probabilities: FloatArray, place: int, *, seed: int, parameters: Parameters) -> FloatArray:
-    """The scores (k,) of a question; a randomised one takes the number that belongs to its place."""
+    """The scores (k,) of a question. A randomised score uses the random number of the question's row."""
     before = place if SCORES[name].randomised else 0
     k = len(probabilities)
     rows = np.concatenate([np.full((before, k), 1 / k), probabilities[None]])
@@ -190,7 +190,7 @@ def option_frame(
     members: BoolArray,
     label: int | None,
 ) -> pd.DataFrame:
-    """One score's options in full: probability, rank, score, threshold, p-value, where each leaves, in or out.
+    """One score's options: probability, rank, score, threshold, p-value, the alpha where each leaves, and membership.
 
     ``truth`` is missing (None) throughout where nobody knows it.
     """

@@ -39,16 +39,16 @@ Messages = tuple[ScoredMessage, ...]
 SEED = 0
 ALL = "all conversations"
 POSITIONS = 12
-"""Messages of a conversation by position, the later ones together."""
+"""Messages are shown by position up to this one; later ones are pooled."""
 
 
 def rng() -> np.random.Generator:
-    """The generator of intervals and tests, the same at each look."""
+    """The random generator of intervals and tests, seeded, so that a figure is the same each time it is shown."""
     return np.random.default_rng([SEED, 0x9E7])
 
 
 def called(names: Mapping[str, str]) -> dict[str, str]:
-    """From a hash to a name that no other has; those that several have get the beginning of their hash.
+    """Unique names by hash. A name that several share gets the beginning of the hash added.
 
     >>> called({"12345": "talk", "67890": "talk", "abcde": "other"})
     {'12345': 'talk 1234', '67890': 'talk 6789', 'abcde': 'other'}
@@ -95,7 +95,7 @@ def _row(conversation: str, prompt: str, messages: Messages, vocabulary: int | N
 
 
 def uniform_sentence(vocabulary: int | None) -> str:
-    """What guessing all tokens alike would have, as a level to compare with.
+    """The perplexity of a uniform guess over all tokens, as a reference level.
 
     >>> uniform_sentence(5120)
     'A model that found each of its 5,120 tokens equally likely would have a perplexity of 5,120 (12.3 bits a token).'
@@ -112,7 +112,7 @@ def uniform_sentence(vocabulary: int | None) -> str:
 
 
 def worse_than_uniform(messages: Messages, vocabulary: int | None) -> bool:
-    """Whether the messages' perplexity is above the size of the vocabulary, where that is known."""
+    """Whether the messages' perplexity is above the size of the vocabulary, if that is known."""
     return vocabulary is not None and token_weighted(messages) > vocabulary
 
 
@@ -167,7 +167,7 @@ def published() -> pd.DataFrame:
 # ---------------------------------------------------------------- choices
 
 RULES = {"mean": "mean loss", "sum": "summed loss", "bytes": "bits per byte"}
-"""By which loss the best ending is chosen."""
+"""The losses by which the best ending can be chosen."""
 WEIGH: dict[str, Callable[[ScoredMessage], float]] = {
     "mean": lambda message: message.mean_loss,
     "sum": lambda message: message.total,
@@ -184,12 +184,12 @@ class ChoiceScores:
 
     @property
     def right(self) -> int:
-        """How many choices the model makes right; of equal endings the later counts."""
+        """The number of choices that the model gets right. Of equally likely endings the later one counts."""
         return int((top_options(self.logits) == self.labels).sum())
 
     @property
     def accuracy(self) -> float:
-        """The share of them."""
+        """The share of choices that the model gets right."""
         return self.right / len(self.labels)
 
     @property
@@ -232,12 +232,12 @@ class ChoiceSets:
 
     @property
     def mean_size(self) -> float:
-        """Endings in a set on average."""
+        """The mean number of endings in a set."""
         return float(self.members.sum(axis=1).mean())
 
 
 FEWEST = 4
-"""Choices that can be split into two to calibrate and two to test."""
+"""The fewest choices that can be split: two to calibrate and two to test."""
 
 
 def choice_sets(found: ChoiceScores, alpha: int, *, name: str = "lac", seed: int = 0) -> ChoiceSets:

@@ -44,7 +44,7 @@ RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc takes the mos
 
 @dataclass(frozen=True, slots=True)
 class SizeCoverage:
-    """The m sets of one size: how many of them hold the truth, with the exact 95 % interval; NaN for none."""
+    """The m sets of one size: the share that hold the truth, with its exact 95 % interval; NaN if there are none."""
 
     size: int
     m: int
@@ -136,7 +136,7 @@ class Report:
 
 
 def finite(value: Any) -> Any:
-    """JSON values with ``null`` for what is endless or no number."""
+    """JSON values with ``null`` for infinite values and NaN."""
     if isinstance(value, dict):
         return {key: finite(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -145,7 +145,7 @@ def finite(value: Any) -> Any:
 
 
 def shown(value: float | None, digits: int = 3) -> str:
-    """A figure in words: its digits, ∞ where it is infinite, a dash where there is none.
+    """A figure as text: its digits, ∞ if it is infinite, a dash if it is undefined.
 
     >>> shown(1.23456), shown(math.inf), shown(math.nan)
     ('1.235', '∞', '–')
@@ -208,7 +208,7 @@ def report(
 
 
 def tie_notes(run: Evaluation, *, method: str = "exact") -> tuple[str, ...]:
-    """What ties at the top of the test questions' probabilities mean for accuracy; nothing where there are none."""
+    """Notes on how ties at the top of the test questions' probabilities affect accuracy; none if there are no ties."""
     probabilities, labels = run.probabilities[run.test], run.labels[run.test]
     if len(labels) == 0 or (ties := metrics.top_ties(probabilities, labels)).n == 0:
         return ()
@@ -296,7 +296,7 @@ def _size_coverage(size: int, m: int, hits: int) -> SizeCoverage:
 
 
 def _strata(run: Evaluation, made: FormedSets, by: str) -> list[StratumCoverage]:
-    """By true letter where each has its threshold, else by subject."""
+    """Strata by true letter if each letter has a threshold of its own, otherwise by subject."""
     own, test = made.tuned.calibration, run.test
     if by == "class":
         strata, calibrated = true_letters(run, test), true_letters(run, own)
@@ -317,7 +317,7 @@ def strata_sizes(run: Evaluation, own: IntArray, by: str) -> tuple[dict[str, int
 
 
 def tuning_note(name: str, tuned: Tuned) -> str:
-    """What a reader has to know of a score's parameters (rule 9)."""
+    """How a score's parameters were chosen, as a note for the reader."""
     free = tuned.parameters.free_ranks
     values = f"λ {tuned.parameters.weight:g}"
     if name == "raps":
@@ -331,7 +331,7 @@ def tuning_note(name: str, tuned: Tuned) -> str:
 
 
 def cloze_note(run: Evaluation) -> str:
-    """What a reader has to know of probabilities over option texts."""
+    """Notes on probabilities over option texts."""
     return CLOZE_NOTE if run.normalisation == "raw" else NORMALISED_NOTE.format(NORMALISATIONS[run.normalisation])
 
 
@@ -350,7 +350,7 @@ def _notes(name: str, q: float, n: int, alpha: int, method: str, by: str) -> tup
 
 
 def _saturation_notes(run: Evaluation, name: str, made: FormedSets, by: str) -> list[str]:
-    """What thresholds at 1 or just below it mean, and the way out where there are E and F."""
+    """Notes on thresholds at 1 or just below it, with the way out if the run has options E and F."""
     limits = tuple(made.thresholds.values())
     if not (can_saturate(name, made.tuned.parameters) and saturated(limits)):
         return []
@@ -364,7 +364,7 @@ def _saturation_notes(run: Evaluation, name: str, made: FormedSets, by: str) -> 
 
 
 def _strata_notes(made: FormedSets, calibrated: dict[str, int], by: str) -> tuple[str, ...]:
-    """Which strata have nothing, or too little, to calibrate on; for one threshold there is nothing to say."""
+    """Notes on strata with no or too few calibration questions; none if all questions share a threshold."""
     if by == "all":
         return ()
     what, what_follows = ("subject", "their sets are full") if by == "group" else ("letter", "they stay in every set")
@@ -384,5 +384,5 @@ def _strata_notes(made: FormedSets, calibrated: dict[str, int], by: str) -> tupl
 
 
 def _listed(names: list[str], what: str) -> str:
-    """The names, or how many they are where they are more than four."""
+    """The names, or their number if there are more than four."""
     return ", ".join(names) if len(names) <= LISTED else f"{len(names)} {what}s"

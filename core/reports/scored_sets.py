@@ -1,4 +1,4 @@
-"""One score's sets on the test questions of a run, at one alpha: what every figure of them is counted from."""
+"""One score's sets on the test questions of a run, at one alpha. All figures of sets are counted from these."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.reports.evaluation import Evaluation
 
 @dataclass(frozen=True, slots=True)
 class FormedSets:
-    """The sets ``members`` (m, k) of the test questions, and how they came about.
+    """The sets ``members`` (m, k) of the test questions, with the thresholds and scores that form them.
 
     ``threshold`` is the one threshold of all, or NaN where there are several; ``thresholds`` names each by its stratum
     (``all``, a subject, a letter). ``empty`` (m,) says which sets were empty before they were filled;

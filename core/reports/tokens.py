@@ -21,7 +21,7 @@ NEEDED = ("model", "kind", "data", "n_samples", "figures", "reliability", "bins"
 
 @dataclass(frozen=True, slots=True)
 class TokenResult:
-    """One evaluation: its file, a name in words, and what the file holds."""
+    """One evaluation: its file, its name for people, and the file's contents."""
 
     path: Path
     name: str
@@ -34,7 +34,7 @@ class TokenResult:
 
 
 def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
-    """Every evaluation there is, shipped ones first, and a sentence for each file that can't be read."""
+    """All evaluations, bundled ones first, and a sentence for each file that can't be read."""
     found, problems = [], []
     for folder in (ASSETS / "tokens", settings().home / "tokens"):
         for path in sorted(folder.glob("*.json")):
@@ -46,7 +46,7 @@ def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
 
 
 def read(path: Path) -> TokenResult:
-    """An evaluation's file; :class:`InputError` where it is none."""
+    """The contents of an evaluation's file. Raises :class:`InputError` if it is not one."""
     try:
         values = json.loads(path.read_bytes())
         lacks = [name for name in NEEDED if name not in values]
@@ -86,7 +86,7 @@ def figures_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
 
 
 def estimate_of(one: TokenResult, figure: str) -> Estimate:
-    """A figure with its interval; files of older versions have no error beyond luck."""
+    """A figure with its interval. Files of older versions have no error beyond luck."""
     return Estimate(**one.values["figures"][figure])
 
 

@@ -1,4 +1,4 @@
-"""The question bank that ships with Hedge: ``assets/bank/<task>.jsonl``, a question a line."""
+"""The question bank that ships with Hedge: ``assets/bank/<task>.jsonl``, one question per line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.tasks import TASKS
 
 
 def bank_path(task: str) -> Path:
-    """Where a task's questions lie, whether or not they do."""
+    """The path of a task's questions, whether or not the file exists."""
     return ASSETS / "bank" / f"{task}.jsonl"
 
 
@@ -61,7 +61,7 @@ def _read(path: Path, stamp: int) -> tuple[Question, ...]:
 
 
 def fingerprint(questions: Sequence[Question]) -> str:
-    """Sixteen hexadecimal digits of the questions' content and order."""
+    """A hash of the questions' contents and order, sixteen hexadecimal digits."""
     digest = hashlib.sha256()
     for q in questions:
         digest.update(json.dumps([q.id, q.context, q.question, list(q.options), q.label]).encode())

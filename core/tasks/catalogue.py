@@ -1,4 +1,4 @@
-"""Every place that questions come from, by the task's name.
+"""The catalogue of tasks: where questions come from, by the task's name.
 
 ``qa``                      a task of the bundled bank
 ``qa@hub``                  built from its hub data set by the published recipe
@@ -90,7 +90,7 @@ def canonical(task: str) -> str:
 
 
 def is_file(task: str) -> bool:
-    """Whether a task's questions lie in a file or folder of a person's."""
+    """Whether a task's questions are in a person's own file or folder."""
     name, at, place = task.partition("@")
     return place not in ("hub", "published") if at else Path(name).suffix.lower() in READERS
 

@@ -25,7 +25,7 @@ DEMONSTRATIONS = (1, 3, 5, 7, 9)
 
 
 def is_finished(rows: Sequence[Row]) -> bool:
-    """Whether rows are those of a finished file."""
+    """Whether these rows come from a finished file."""
     return bool(rows) and isinstance(rows[0].get("choices"), dict) and "answer" in rows[0] and "id" in rows[0]
 
 

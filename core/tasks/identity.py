@@ -1,4 +1,4 @@
-"""What makes a question the same question wherever it is asked, and a set of questions the same set.
+"""The identity of questions: what makes two questions, or two sets of questions, the same wherever they are asked.
 
 A question's identity is a hash of its context, its text, its answers and which of them is right. The order of the
 options does not count, so that a question asked under another rotation is the same one; nor do closing options that are
@@ -47,7 +47,7 @@ def identity_by_place(source: str, task: str, labels: str, name: str) -> str:
 
 
 def set_digest(identities: Iterable[str]) -> str:
-    """What tells a set of questions from others, in 24 hexadecimal digits; the order does not count."""
+    """A hash of a set of questions, 24 hexadecimal digits. The order does not count."""
     return _digest(sorted(identities))
 
 

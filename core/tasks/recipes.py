@@ -31,7 +31,7 @@ QUESTIONS = {
     "drs": "Which reply fits the dialogue and is true?",
     "ds": "Which summary says what the document says?",
 }
-"""What is asked where the data set has no question of its own."""
+"""The question to ask if the data set has none of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,5 +206,5 @@ def _plain(text: str) -> str:
 
 
 def letter_index(text: str) -> int:
-    """The place of an answer letter; -1 for what is none."""
+    """The position of an answer letter; -1 if it is not a letter."""
     return LETTERS.find(text) if len(text) == 1 else -1

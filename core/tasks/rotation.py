@@ -1,6 +1,6 @@
-"""The same question with its options in another order.
+"""Rotations: the same question with its options in another order.
 
-A model that prefers a letter, or the first option, shows it when the options move. Rotation by r puts at place j
+A model's preference for a letter, or for the first option, shows when the options move. Rotation by r puts at place j
 what stood at place (j + r) mod m, so that over all rotations every option stands at every place once. Closing options
 that are no answers ("I don't know", "None of the above") keep their places.
 
@@ -27,7 +27,7 @@ ABOUT = 24
 
 
 def moving(question: Question) -> int:
-    """How many options move: all but the closing ones that are no answers."""
+    """The number of options that move: all except closing ones such as "I don't know"."""
     m = len(question.options)
     while m > 2 and question.options[m - 1] in (DONT_KNOW, NONE_OF_ABOVE) and m - 1 > question.label:
         m -= 1

@@ -1,4 +1,4 @@
-"""Rows of files and data sets: where they come from, before anybody knows what they mean."""
+"""Reads the rows of files and data sets, before they are interpreted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which questions a run uses, and for what: demonstrations, calibration, test.
+"""The split of a run's questions into demonstrations, calibration and test.
 
-Demonstrations are in no split, and questions that say the same stay on one side of it: a question that
-calibrates the threshold and is then tested would lend the test what it knows (rule 10).
+Demonstrations are in neither part. Questions that say the same stay on one side: a question that calibrates the
+threshold and is then tested would make the test too favourable.
 """
 
 from __future__ import annotations

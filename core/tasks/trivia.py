@@ -51,7 +51,7 @@ def normalized(text: str) -> str:
 
 
 def is_right(answer: str, normalized_aliases: Sequence[str]) -> bool:
-    """Whether an answer is one of the aliases, both normalised."""
+    """Whether an answer equals one of the aliases, after normalising both."""
     return normalized(answer) in normalized_aliases
 
 

@@ -78,7 +78,7 @@ def test_a_juror_is_published_with_its_card(tmp_path) -> None:
 def test_an_unknown_juror_one_without_its_model_and_one_without_answers(tmp_path, monkeypatch) -> None:
     with pytest.raises(InputError, match="juror-9t"):
         juror_recipe("juror-9t")
-    with pytest.raises(InputError, match=r"python -m core\.pocket answer"):
+    with pytest.raises(InputError, match=r"python -m pocket_world answer"):
         answered(replace(RECIPE, answers="pocket-9t"), tuning=True)
     monkeypatch.setattr("pocket_world.jurors.ASSETS", tmp_path)
     with pytest.raises(InputError, match="train that model first"):

@@ -1,7 +1,7 @@
-"""Calibrated on one kind of questions, tested on another: what coverage becomes, and what weights repair.
+"""Covariate shift: coverage after calibrating on one kind of questions and testing on another, and what weights repair.
 
-A side is a subject of a run, or a run. Nothing of the test side calibrates, so all questions of both sides are used:
-the split into calibration and test that a run came with does not matter here.
+A side is a subject of a run, or a whole run. No question of the test side calibrates, so all questions of both sides
+are used. The run's own split into calibration and test does not matter here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation
 
 FEWEST = 20
-"""Questions that a side needs."""
+"""The fewest questions of a side."""
 
 SEARCHED_AT = THOUSAND // 10
 """The alpha (thousandths) at which pairs of sides are searched."""
@@ -30,10 +30,10 @@ SEARCHED_AT = THOUSAND // 10
 SHUFFLES = 999
 FEWEST_SHUFFLES = 199
 MOST_WORK = 20_000_000
-"""Questions that are shuffled in one search, over all shuffles, while at least the fewest shuffles are made."""
+"""The budget of one search: questions × shuffles. The smallest number of shuffles is made in any case."""
 
 MOST = 4000
-"""Questions that are used of a side, drawn at random where there are more: the figures keep their second decimal."""
+"""The most questions used of a side; from a larger side so many are drawn at random. Two decimals stay the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A score's threshold and sets in a few lines of NumPy, from the file that a person downloaded.
+"""A NumPy script that forms a score's threshold and sets from a downloaded file.
 
 The text reads a table of :mod:`core.reports.alpha_lab.sets_table` and forms the sets again from nothing but its
 probabilities, labels and roles, with the exact threshold. It is run by a test, on the file.

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from core.conformal.scores import Parameters
 
 NEAR = 1e-6
-"""A threshold within this of 1 is saturated."""
+"""A threshold is saturated if it differs from 1 by at most this."""
 
 STRATA = {"all": "", "group": "subjects", "class": "letters"}
 OFFER = "E and F are never the truth and have almost no probability here; leave them out (--drop-extra)."

@@ -1,4 +1,4 @@
-"""A view's questions with their probabilities and sets as one table, for a spreadsheet or for someone else's script."""
+"""The questions of a view with their probabilities and sets as one table, for a spreadsheet or a script."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _score_columns(run: Evaluation, name: str, alpha: int, rows: IntArray, *, em
     letters = np.array(list(run.letters))
 
     def at(places: IntArray, values: Any, dtype: Any) -> Any:
-        """Values of some of the rows; the others miss theirs."""
+        """A column with values in some of the rows and missing values in the others."""
         return pd.Series(values, index=places).reindex(rows).astype(dtype).array
 
     true = np.concatenate([made.calibration_scores, made.test_scores[each, labels]])

@@ -1,7 +1,7 @@
-"""The same run, looked at otherwise: other splits, fewer calibration questions, without E and F.
+"""Views of a run: another split, fewer calibration questions, or no options E and F.
 
-A view changes which rows calibrate and test and which options there are; everything else follows from it as
-always. It is part of a link, so it is made of a few small values.
+A view changes which rows calibrate, which rows test, and which options there are. Everything else is computed as for
+the run itself. A view is part of a link, so it consists of a few small values.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.tasks.near_duplicates import clusters
 
 KEPT = 4
 FEWEST = 5
-"""Calibration questions a view may go down to."""
+"""The fewest calibration questions of a view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class SplitView:
 
 
 def look(run: Evaluation, view: SplitView) -> Evaluation:
-    """The run as the view has it.
+    """The run under the view.
 
     Raises :class:`InputError` where E and F are not there to drop, one of them is a truth or nothing to choose from
     stays without them, where there are not so many calibration questions, or where a seed can't be one.

@@ -1,4 +1,4 @@
-"""How far a run's confidence can be trusted, as tidy frames: by bin, by figure, by question, and by alpha.
+"""The calibration of a run as tidy frames: by bin, by figure, by question, and by alpha.
 
 ``within`` says what a diagram is of: ``all`` test questions of a run, those of each subject (``group``), or those where
 the model chose each option letter (``letter``).
@@ -33,14 +33,14 @@ from core.runs import store
 
 WITHIN = ("all", "group", "letter")
 FEWEST = 20
-"""Test questions below which a subject or letter has no diagram of its own."""
+"""The fewest test questions for a diagram of one subject or letter."""
 MOST_STRATA = 12
 SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Some test questions of a run: the ``rows`` of its arrays, and what they have in common, "" for all."""
+    """A subset of a run's test questions: the ``rows`` of its arrays and the value that they share, "" for all."""
 
     name: str
     rows: IntArray
@@ -214,7 +214,7 @@ def nominal_coverage(run: Evaluation) -> pd.DataFrame:
 
 
 def said(found: CalibrationFigures) -> str:
-    """What the tests find, in a sentence or two."""
+    """The results of the tests in one or two sentences."""
     ece, over, under = (found.estimates[name].value for name in ("ece", "over", "under"))
     p = found.test.p_value
     if p > SIGNIFICANT:

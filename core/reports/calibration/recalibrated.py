@@ -29,7 +29,7 @@ from core.reports.report import DEFAULT_SCORES
 
 BEFORE = "none"
 NEEDED = 40
-"""Calibration questions below which halves are too small."""
+"""The fewest calibration questions that can be halved."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""A run at one temperature: what the live slider computes in the browser, in Python.
+"""A run at one temperature: the figures that the live slider computes in the browser, computed in Python.
 
-All option probabilities are tempered, the calibration questions' as well; thresholds are found again, so that the
-conformal promise is the same at every temperature and only the sets change.
+The temperature changes the option probabilities of calibration and test questions alike. Thresholds are computed again,
+so the coverage guarantee is the same at every temperature and only the sets change.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Tempered:
 
 
 def check_hundredths(temperature: int) -> int:
-    """The temperature in hundredths if the slider has it; else :class:`InputError`."""
+    """The temperature in hundredths. Raises :class:`InputError` if it is not one of the slider's."""
     if not COLDEST <= temperature <= HOTTEST:
         raise InputError(
             f"a temperature lies between {COLDEST / HUNDRED:.2f} and {HOTTEST / HUNDRED:.2f}, got "
@@ -71,7 +71,7 @@ def check_hundredths(temperature: int) -> int:
 
 
 def dial_rows(run: Evaluation) -> pa.Table:
-    """What the dial computes from: calibration and test questions in file order, sampled as in the alpha lab.
+    """The slider's data: calibration and test questions in file order, sampled as in the alpha lab.
 
     Columns ``l0 … l(k−1)``, log-probabilities in nats (−inf for a probability of 0, NaN for an option that a question
     lacks), ``y``, and ``own`` (1 where the run calibrates).

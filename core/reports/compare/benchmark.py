@@ -1,4 +1,4 @@
-"""Runs beside each other as tables, and as the files of a benchmark: results, summary and configuration."""
+"""Tables of several runs, and the files of a benchmark: results, summary and configuration."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from core.reports.report import DEFAULT_SCORES, Report, report
 from core.runs import banks, store
 
 GUARANTEE_AT = 0.05
-"""Coverage this unlikely under the guarantee, or less likely, does not meet it."""
+"""Coverage does not meet the guarantee if its probability under the guarantee is at most this."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetRule:
-    """How sets are formed: ``alpha`` in thousandths, the scores, the threshold and what becomes of empty sets."""
+    """The rule by which sets are formed: ``alpha`` in thousandths, scores, threshold method and empty-set policy."""
 
     alpha: int = 100
     scores: tuple[str, ...] = DEFAULT_SCORES

@@ -30,13 +30,13 @@ SUPPORTED, CONTRADICTED = "supported", "contradicted"
 NO_TENDENCY = "no general tendency"
 NOTHING_SHARED = "can't tell: these models were not tested on the same questions with as many options"
 CELL = ("task", "questions", "k")
-"""What two runs have to share for their figures to be of the same thing; a table may lack all but the task."""
+"""What two runs must share for their figures to be comparable. A table may have the task only."""
 FEWEST_MODELS = 5
-"""Models below which an interval of a correlation is all of −1 to 1."""
+"""With fewer models than this, the interval of a correlation is the whole range from −1 to 1."""
 DRAWS = 4000
-"""Samples of n pairs that the law of Spearman's ρ is counted from."""
+"""Samples of n pairs from which the distribution of Spearman's ρ is simulated."""
 STEPS = 12
-"""Halvings of the interval from −1 to 1 in which an end is looked for."""
+"""Bisection steps in the search for an end of the interval, starting from −1 to 1."""
 EXACT_UP_TO = 8
 CONFIDENCE = 0.95
 MODEL_SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)\s*([BbMmKk])(?![A-Za-z0-9])")
@@ -83,7 +83,7 @@ class PublishedClaim:
 
 
 def correlation(x: Sequence[float], y: Sequence[float]) -> Correlation:
-    """How two rows of figures go together."""
+    """The correlations of two rows of figures."""
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n = len(a)
     nan = math.nan
@@ -127,7 +127,7 @@ def _spearman_interval(rho: float, n: int) -> tuple[float, float]:
         return np.asarray(1 - 6 * apart / (n * (n * n - 1)), dtype=np.float64)
 
     def tail(correlation: float, side: int) -> float:
-        """The mid-p value of ``rho`` at one side: 1 for so high, −1 for so low."""
+        """The mid-p value of ``rho`` on one side: sign 1 for this high or higher, −1 for this low or lower."""
         beyond = side * (law(correlation) - rho)
         return float((beyond > 1e-9).mean() + (abs(beyond) <= 1e-9).mean() / 2)
 
@@ -150,7 +150,7 @@ def _end(p_value: Callable[[float], float], sign: int) -> float:
 
 
 def _spearman_p(a: np.ndarray, b: np.ndarray, rho: float) -> float:
-    """Two-sided; over all orders of up to 8 pairs, by Student's t beyond."""
+    """Two-sided p-value: over all permutations of up to 8 pairs, by Student's t for more."""
     from scipy import stats
 
     if len(a) > EXACT_UP_TO:
@@ -234,7 +234,7 @@ def _cell(runs: pd.DataFrame) -> list[str]:
 
 
 def _verdict(low: float, high: float, p_value: float, n: int, noun: str, *, against: str = CONTRADICTED) -> str:
-    """By the interval and the p-value both: with few models one of them alone is easily had."""
+    """The verdict by the interval and the p-value together. With few models, one of them alone proves little."""
     if p_value < 1 - CONFIDENCE and low > 0:
         return SUPPORTED
     if p_value < 1 - CONFIDENCE and high < 0:

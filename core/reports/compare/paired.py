@@ -1,4 +1,4 @@
-"""Two runs question by question, and what can be said of their difference.
+"""Two runs compared question by question, and tests of their difference.
 
 Both runs are paired on the questions that they share, told by their identity (:mod:`core.tasks.identity`): the same
 text and answers, whatever the order of the options and the bank they are in. A difference is the second run's figure
@@ -30,7 +30,7 @@ from core.reports.scored_sets import form
 from core.runs import banks, store
 
 FEWEST = 10
-"""Questions that two runs must share."""
+"""The fewest questions that two runs must share."""
 RESAMPLES = 2000
 TESTS = {
     "accuracy": "McNemar, exact",
@@ -86,8 +86,8 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """What two runs say on the same n questions: right (n,) as 0 and 1, set sizes (n,), and what their scores were
-    tuned on."""
+    """Two runs on the same n questions: right (n,) as 0 and 1, set sizes (n,), and the questions on which their scores
+    were tuned."""
 
     rows: tuple[IntArray, IntArray]
     right: tuple[FloatArray, FloatArray]
@@ -182,7 +182,7 @@ def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tup
 
 
 def _keys(run: Evaluation, rows: IntArray) -> list[tuple[str, int]]:
-    """What tells the question of each row from others: its identity, and of questions alike which one it is, by id."""
+    """A key for each row's question: its identity, and a number by id that tells identical questions apart."""
     named = banks.identities(run.run_id)
     ids = run.ids[rows].tolist()
     seen: Counter[str] = Counter()
@@ -194,7 +194,7 @@ def _keys(run: Evaluation, rows: IntArray) -> list[tuple[str, int]]:
 
 
 def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple[Swappable, Swappable]:
-    """Both runs on the questions that they share, each with what either model says scored as the run scores."""
+    """Both runs on the questions that they share. Each run scores its own and the other model's probabilities."""
     own = tuple(of.calibration for of in sides.tuned)
     both = _shared(a, own[0], b, own[1])
     calibration = tuple(rows[places] for rows, places in zip(own, both, strict=True))
@@ -224,7 +224,7 @@ def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple
 
 
 def _heard(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray, k: int) -> FloatArray:
-    """What the other model says of the same questions, (n, k), its options in the order in which this run has them."""
+    """The other model's probabilities on the same questions, (n, k), with options in this run's order."""
     said = _widened(other, k)[theirs]
     for i, (own, asked) in enumerate(zip(_options(run, rows), _options(other, theirs), strict=True)):
         if own != asked:
@@ -267,7 +267,7 @@ def _widened(run: Evaluation, k: int) -> FloatArray:
 
 
 def _side(of: Swappable) -> PairedRun:
-    """The run alone, without what the other model says."""
+    """The run without the other model's probabilities."""
     return PairedRun(of.calibration[0], of.alone, of.test[0], of.right[0], of.options)
 
 

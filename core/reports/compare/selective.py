@@ -1,8 +1,8 @@
-"""Selective prediction: what a model gets right where it may say nothing.
+"""Selective prediction: how often a model is right if it may abstain.
 
-Two ways to choose: answer where the prediction set holds one option alone (it hedges where there are several), or
-answer the surest share of questions by top probability, whose error against share is the risk–coverage curve (El-Yaniv
-& Wiener 2010; Geifman & El-Yaniv 2017, arXiv 1705.08500).
+There are two rules. One answers if the prediction set holds a single option. The other answers the most confident share
+of questions by top probability; its error against that share is the risk–coverage curve (El-Yaniv & Wiener 2010;
+Geifman & El-Yaniv 2017, arXiv 1705.08500).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def abstention(run: Evaluation, name: str = "lac") -> Abstention:
     m = len(run.test)
 
     def single(rows: FloatArray) -> IntArray:
-        """How many of the rows (·, 2) have their least score within each threshold and the next beyond it."""
+        """How many of the rows (·, 2) have their lowest score within each threshold and the next one beyond it."""
         first, second = np.sort(rows[:, 0]), np.sort(rows[:, 1])
         return np.searchsorted(first, q, side="right") - np.searchsorted(second, q, side="right")
 

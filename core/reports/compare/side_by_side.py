@@ -1,4 +1,4 @@
-"""Several runs beside each other: how large their sets are, when they are, and what a setting changes."""
+"""Several runs compared: the sizes of their sets, when sets are large, and what a setting changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sizes_when_right(runs: Sequence[Evaluation], names: Sequence[str], alpha: in
 
 
 def contrast(rows: pd.DataFrame, setting: str) -> pd.DataFrame:
-    """The figures of runs that are alike but for ``setting``: a row each, those that belong together side by side.
+    """The figures of runs that differ only in ``setting``, one row per run, with runs that belong together adjacent.
 
     ``rows`` are those of :func:`core.reports.compare.benchmark.run_rows`; adds ``prompts_a_second`` and ``model_gb``,
     where the runs say them. Runs without a partner are left out.
@@ -61,7 +61,7 @@ BYTES = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "int8": 1.0, "int4": 0
 
 
 def _costs(run_id: str) -> dict[str, float]:
-    """Speed and the weights' size as the run's provenance has them."""
+    """Speed and size of the weights, from the run's provenance."""
     record = store.read_record(run_id)
     seconds = record.provenance.get("scoring_seconds")
     parameters = (record.provenance.get("engine") or {}).get("parameters")

@@ -1,1 +1,1 @@
-"""The figures of the Overview page beside the runs' own."""
+"""Figures of the Overview page: published results, and models with similar accuracy."""

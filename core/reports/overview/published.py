@@ -1,4 +1,4 @@
-"""Figures that others have published, to stand beside our own, marked as theirs (``assets/published``)."""
+"""Published figures, shown next to Hedge's own and marked as published (``assets/published``)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.tasks import DATA_SETS, finished
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """A published table: its file, its title and where it was printed; ``note`` is what a reader has to know."""
+    """A published table: its file, its title, its source, and a ``note`` for the reader."""
 
     file: str
     title: str

@@ -1,4 +1,4 @@
-"""Models that are right about equally often and yet differ in how sure they are."""
+"""Pairs of models with similar accuracy and different uncertainty."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 ALIKE = 0.03
-"""Accuracies this near each other are alike."""
+"""Accuracies that differ by at most this are similar."""
 UNLIKE = 0.1
-"""Mean set sizes that differ by this share of the options are unlike."""
+"""Mean set sizes that differ by at least this share of the options are different."""
 
 
 @dataclass(frozen=True, slots=True)

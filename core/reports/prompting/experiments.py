@@ -1,4 +1,4 @@
-"""Ways of asking side by side: letters against option texts, each text score normalised in several ways, by shots.
+"""Prompting methods compared: letters against option texts, each text score normalised in several ways, by shots.
 
 An experiment is the finished runs of one model on one task that differ in form and shots alone; a :class:`Reading` is
 one run with one way to score its options. With the same shots all readings ask the same questions in the same roles,
@@ -59,7 +59,7 @@ BY_FORM = {"letters": "", "cloze": "", "continuation": CONTINUED}
 
 @dataclass(frozen=True, slots=True)
 class PromptingExperiment:
-    """What all runs of an experiment share; the draw of their questions, so that they can be joined."""
+    """What all runs of an experiment share, including the draw of their questions, so that they can be joined."""
 
     model: str
     task: str
@@ -74,7 +74,7 @@ class PromptingExperiment:
 
     @property
     def key(self) -> str:
-        """Ten hexadecimal digits of what it is."""
+        """A hash of these values, ten hexadecimal digits."""
         return hashlib.sha256(json.dumps(astuple(self)).encode()).hexdigest()[:10]
 
     @classmethod
@@ -96,7 +96,7 @@ class PromptingExperiment:
 
 @dataclass(frozen=True, slots=True)
 class PromptingMethod:
-    """One way of asking: a run, and how the texts of its options are scored (``raw`` for letters)."""
+    """One prompting method: a run, and how the texts of its options are scored (``raw`` for letters)."""
 
     run_id: str
     method: str
@@ -186,7 +186,7 @@ def figures(chosen: Sequence[PromptingMethod], runs: Sequence[Evaluation], asked
 
 
 def chance_accuracy(run: Evaluation) -> float:
-    """What guessing gets right: the mean of 1 / options."""
+    """The accuracy of guessing: the mean of 1 / number of options."""
     return float((1 / run.option_counts[run.test]).mean())
 
 
@@ -243,7 +243,7 @@ class QuestionSet:
 
     @property
     def pick(self) -> int:
-        """The most probable option, of equal ones the later."""
+        """The most probable option; of equally probable ones the later."""
         return int(top_options(np.array(self.probabilities)))
 
 

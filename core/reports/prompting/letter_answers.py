@@ -1,6 +1,6 @@
-"""What a model says where a letter is asked for: how often that is none, and what it writes when it may write.
+"""Answers to prompts that ask for a letter: how often the answer is not a letter, and what the model writes freely.
 
-Scores have no spread: the same run gives the same ones. What is sampled has, and is shown beside them.
+Scores do not vary: the same run gives the same scores. Sampled answers vary, and are shown next to the scores.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Invalid:
 
 
 def invalid_answers(run_id: str, *, most: int = 10) -> Invalid:
-    """Count the answers of a run by letters that are none.
+    """Count the answers of a run that are not a letter of an option.
 
     A token counts as a letter where it is one of the question's letters, spaces aside.
     """
@@ -68,12 +68,12 @@ class Spread:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of accuracy from repeat to repeat; NaN of fewer than two."""
+        """The standard deviation of accuracy between repeats; NaN for fewer than two."""
         return float(np.std(self.accuracy, ddof=1)) if len(self.accuracy) > 1 else math.nan
 
 
 def spread(run_id: str) -> Spread | None:
-    """How much written answers differ from repeat to repeat; None for a run that let the model write none."""
+    """How much written answers differ between repeats; None for a run without written answers."""
     written = store.read_written(run_id)
     if written is None:
         return None

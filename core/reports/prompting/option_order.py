@@ -1,4 +1,4 @@
-"""What changes when only the order of the options does.
+"""Option order: what changes if only the order of the options changes.
 
 Computed from a run whose test questions were also asked with their options in other orders: all rotations, all orders,
 or all rotations of some. In each of these every option stands under every letter equally often, so a model without a
@@ -26,7 +26,7 @@ from core.reports.evaluation import Evaluation
 from core.tasks.rotation import MARK, ORDER_MARK, asked_order
 
 RESAMPLES = 200
-"""How often calibration and test questions are drawn again for the intervals of sets."""
+"""Bootstrap resamples of calibration and test questions for the intervals of sets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ N = 120
 
 VICTIM = """
 import os, signal, sys
-from core.runs import execute as module, store
+from core.runs import store
+from core.runs.execution import execute as module
 from core.runs.spec import RunSpec
 from core.tasks import bank
 from tests.conftest import synthetic_questions

@@ -52,7 +52,7 @@ def test_a_question_is_answered_and_the_next_finds_the_model_warm(run_id: str, f
 def test_asking_loads_no_torch_into_the_asking_process(fake_home: Path):
     code = (
         "import sys\n"
-        "from core.runs.answering import answers, client, own, state\n"
+        "from core.runs.answering import answers, client, custom_question, state\n"
         "import core.reports.one_question\n"
         "heavy = {'torch', 'transformers', 'core.inference.fake'} & set(sys.modules); assert not heavy, heavy"
     )

@@ -246,7 +246,7 @@ def test_many_hosts_that_come_at_once_make_the_tables_once(shared_home):
 
     from core.settings import ROOT
 
-    code = "from core.runs import database; database.prepare(within_s=60)"
+    code = "from core.runs.queue import database; database.prepare(within_s=60)"
     started = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(4)]
     assert [process.wait(60) for process in started] == [0, 0, 0, 0]
 
