@@ -57,7 +57,7 @@ class Figure:
         return chart.configure_header(**parts["header"])
 
 
-def _inline(chart: AltairChart) -> AltairChart:
+def _inline(chart: Any) -> Any:
     """The chart with frames turned into values.
 
     Altair would turn them, but by a setting that all threads share, and Streamlit changes it while it draws a page.

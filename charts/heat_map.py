@@ -10,7 +10,7 @@ import pandas as pd
 from plotly import graph_objects
 
 from charts import run_styles, theme
-from charts.figure import Figure
+from charts.figure import AltairChart, Figure
 from charts.measures import MEASURES, tips
 from charts.run_names import short_names, task_labels, told_apart
 
@@ -127,7 +127,7 @@ def _broken(name: str, letters: int) -> str:
     return "<br>".join(textwrap.wrap(name, letters, break_on_hyphens=True)) or name
 
 
-def _still(frame: pd.DataFrame, cells: Cells) -> alt.LayerChart:
+def _still(frame: pd.DataFrame, cells: Cells) -> AltairChart:
     """Altair's form. At its strongest the blue still lets the text be read in the text's colour."""
     columns = frame[cells.x]
     slanted = columns.nunique() > LEVEL_COLUMNS and columns.astype(str).str.len().max() > LEVEL_LETTERS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import altair as alt
@@ -11,11 +12,11 @@ import pandas as pd
 from plotly import graph_objects
 
 from charts import run_styles, theme
-from charts.figure import Figure
+from charts.figure import AltairChart, Figure
 from charts.measures import tips
 from charts.run_names import full_names, told_apart
 
-AXES = {
+AXES: dict[str, Callable[[Mapping[Any, Any]], float]] = {
     "Accuracy": lambda row: row["accuracy"],
     "Coverage": lambda row: row["coverage"],
     "Small sets": lambda row: 1 - (row["mean_set_size"] - 1) / (row["k"] - 1),
@@ -113,7 +114,7 @@ def _on_the_plane(values: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "axis", "value", "x", "y", "order", "kind"])
 
 
-def _small_multiples(frame: pd.DataFrame) -> alt.FacetChart:
+def _small_multiples(frame: pd.DataFrame) -> AltairChart:
     across, up = alt.Scale(domain=[-1.75, 1.75]), alt.Scale(domain=[-1.25, 1.35])
     x, y = alt.X("x:Q", axis=None, scale=across), alt.Y("y:Q", axis=None, scale=up)
     rings = alt.Chart().transform_filter("datum.kind != 'run'").mark_line(strokeWidth=1, opacity=0.5)
@@ -132,4 +133,5 @@ def _small_multiples(frame: pd.DataFrame) -> alt.FacetChart:
     )
     one = alt.layer(*layers, data=frame).properties(width=230, height=190)
     places = alt.Facet("name:N", title=None, sort=None, header=alt.Header(labelLimit=260))
-    return one.facet(facet=places, columns=3).configure_view(stroke=None)
+    found: AltairChart = one.facet(facet=places, columns=3).configure_view(stroke=None)
+    return found
