@@ -267,12 +267,19 @@ def elsewhere(run_id: str, question_id: str, most: int) -> Elsewhere:
     return Elsewhere(tuple(tested), untested, left_out)
 
 
-def overview(found: Runs, alpha: int) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """A row for each finished run at ``alpha`` thousandths, and a sentence for each whose files can't be read."""
+def overview(found: Runs, alpha: int, score: str = "lac") -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """A row for each finished run at ``alpha`` thousandths, and a sentence for each whose files can't be read.
+
+    A row has the figures of LAC, APS and ``score``.
+    """
     summaries, problems = [], []
     for run in found.finished:
         try:
-            summaries.append(_summary(run_key(run.run_id)))
+            key = run_key(run.run_id)
+            summary = _summary(key)
+            if score not in summary.scores:
+                summary = replace(summary, scores={**summary.scores, score: _score_summary(key, score)})
+            summaries.append(summary)
         except HedgeError as error:
             problems.append(str(error))
     return frames.overview_at(summaries, alpha), tuple(problems)
@@ -423,6 +430,11 @@ def _index_of(questions: tuple[str, ...], _run_id: str) -> dict[str, tuple[str, 
 def _summary(key: RunKey) -> frames.RunSummary:
     # Not through _evaluation: an overview of many runs would push out the one that is being looked at.
     return frames.summarise(evaluations.load(key.run_id))
+
+
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner="Reading the runs …")  # 0.1 MB
+def _score_summary(key: RunKey, score: str) -> frames.ScoreSummary:
+    return frames.summarise_score(evaluations.load(key.run_id), score)
 
 
 @st.cache_resource(max_entries=1024, show_spinner=False)  # 15 to 40 kB

@@ -83,7 +83,7 @@ def library() -> Library:
     found = Library({one.digest: one for one in SHIPPED.values()}, shipped, _bundled_choices())
     # The oldest first, so that the latest run that measured something is the one that is read.
     for record in reversed(data.runs().records):
-        if record.spec.answers:
+        if not record.spec.measures_perplexity:
             continue
         try:
             _add(found, record, _request(data.run_key(record.run_id)))

@@ -27,7 +27,6 @@ from core.reports.calibration.calibrated import WITHIN
 from core.reports.calibration.temperature import check_hundredths
 from core.reports.frames import alpha_value
 from core.reports.prompting.experiments import METHODS
-from core.reports.report import DEFAULT_SCORES
 from core.runs.spec import DTYPES
 
 VIEW_KEY = "view"
@@ -211,7 +210,7 @@ def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
 READERS: dict[str, Callable[[str], Any]] = {
     "run": str,
     "alpha": _alpha,
-    "score": _one_of(DEFAULT_SCORES),
+    "score": _one_of(SCORE_NAMES),
     "left": _one_of(SCORE_NAMES),
     "right": _one_of(SCORE_NAMES),
     "empty": _one_of(EMPTY_POLICIES),

@@ -11,6 +11,7 @@ from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import tips
 from charts.run_names import task_labels
+from core.conformal.scores import SCORES
 
 NAMED_RUNS = 12
 """Runs that the words for those who do not see the figure name one by one."""
@@ -49,7 +50,7 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> Figure:
     Where runs differ in their number of options, the size is drawn as a share of it: only so do they compare.
     """
     size = f"{score}_set_size"
-    name = theme.SCORE_MEANINGS[score]
+    name, meaning = SCORES[score].title, theme.score_meaning(score)
     most = int(runs["k"].max())
     mixed = runs["k"].nunique() > 1
     frame = runs.assign(height=runs[size] / runs["k"] if mixed else runs[size], task=task_labels(runs))
@@ -78,7 +79,7 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> Figure:
             offset=4,
             columns=run_styles.narrow(2, LEGEND_COLUMNS),
             labelLimit=run_styles.narrow(110, LABEL_LIMIT),
-            **theme.legend_symbols(name),
+            **theme.legend_symbols(meaning),
         ),
     )
     hover = tips(
@@ -97,8 +98,8 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> Figure:
     marks = base.mark_point(filled=True, size=110, opacity=0.95).encode(shape=shape, tooltip=hover)
     labels = base.mark_text(align="left", dx=9, dy=-9, limit=180).encode(text="label:N")
     chart = alt.layer(
-        theme.painted(interval, name),
-        theme.painted(marks, name),
+        theme.painted(interval, meaning),
+        theme.painted(marks, meaning),
         # The truth's colour is the ink of the theme in force.
         theme.painted(labels, theme.TRUTH),
         data=frame,
@@ -133,7 +134,7 @@ def _overlap(one: Box, other: Box) -> bool:
 
 def _in_words(runs: pd.DataFrame, size: str, score: str) -> str:
     said = [
-        f"{row.model} on {row.task}: accuracy {row.accuracy:.0%}, {getattr(row, size):.2f} options"
-        for row in runs.head(NAMED_RUNS).itertuples()
+        f"{row['model']} on {row['task']}: accuracy {row['accuracy']:.0%}, {row[size]:.2f} options"
+        for row in runs.head(NAMED_RUNS).to_dict("records")
     ]
     return f"Accuracy against mean set size by {score}. " + "; ".join(said) + "."

@@ -9,6 +9,7 @@ from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import INTERVALS, MEASURES, tips
 from charts.run_names import short_names, task_labels
+from core.conformal.scores import SCORES
 
 BY_SCORE = ("coverage", "mean_set_size", "uacc")
 """Figures of sets, which each score has of its own."""
@@ -20,7 +21,7 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
     """A bar a run and score with its 95 % interval, tasks beside each other."""
     title, form = MEASURES[measure]
     by_score = measure in BY_SCORE
-    methods = rows["score"].map(lambda score: theme.SCORE_MEANINGS.get(score, score.upper()))
+    methods = rows["score"].map(lambda score: SCORES[score].title)
     frame = rows.assign(name=short_names(rows), task=task_labels(rows), method=methods)
     if not by_score:
         frame = frame.drop_duplicates("run").assign(method=theme.LAC)
@@ -32,9 +33,10 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
     scale = alt.Scale(zero=True) if most is None else alt.Scale(domain=[0, most])
     axis = alt.Axis(format=form)
     y = alt.Y("place:N", title=None, sort=None, axis=alt.Axis(labelLimit=run_styles.narrow(150, 340)))
-    of_score = alt.YOffset("method:N", sort=list(theme.SCORE_MEANINGS.values()))
-    legend = alt.Legend(orient="top", title=None, values=sorted(frame["method"].unique(), reverse=True))
-    color = alt.Color("method:N", scale=theme.COLOR_SCALE, legend=legend if by_score else None)
+    order = sorted(frame["method"].unique(), key=lambda title: title != theme.LAC)
+    of_score = alt.YOffset("method:N", sort=order)
+    legend = alt.Legend(orient="top", title=None, values=order)
+    color = alt.Color("method:N", scale=theme.score_scale(rows["score"].unique()), legend=legend if by_score else None)
     hover = tips(("place", "Run"), *([("method", "Sets by")] if by_score else []), (measure, title, form))
     base = alt.Chart().encode(y, of_score) if by_score else alt.Chart().encode(y)
     bar = base.mark_bar(height=alt.RelativeBandSize(band=0.8))

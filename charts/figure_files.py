@@ -23,6 +23,7 @@ from charts.risk_curves import risk_curves
 from charts.run_names import full_names
 from charts.sizes_when_right import sizes_when_right
 from charts.theme import theme_colors
+from core.conformal.scores import SCORES
 from core.reports import frames
 from core.reports.compare import benchmark, selective, side_by_side
 from core.reports.compare.benchmark import SetRule
@@ -49,10 +50,10 @@ def drawings(runs: Sequence[Evaluation], asked: SetRule) -> list[Drawing]:
     of_score = rows[rows["score"] == score]
     names = full_names(of_score)
     source = source_of(runs, asked)
-    alpha = f"alpha {asked.alpha / 1000:.3f}"
+    alpha, by = f"alpha {asked.alpha / 1000:.3f}", f"by {SCORES[score].title}"
     found = [
         Drawing(
-            accuracy_against_size(frames.overview(runs, asked.alpha), score if score in ("lac", "aps") else "lac"),
+            accuracy_against_size(frames.overview(runs, asked.alpha, asked.scores), score),
             f"Accuracy, and set size at {alpha}",
             source,
         )
@@ -64,15 +65,13 @@ def drawings(runs: Sequence[Evaluation], asked: SetRule) -> list[Drawing]:
         return titles[measure] + (of_sets if measure in BY_SCORE else "")
 
     found += [
-        Drawing(heat_map.heat_map(of_score, measure), title(measure, f" by {score.upper()}, {alpha}"), source)
+        Drawing(heat_map.heat_map(of_score, measure), title(measure, f" {by}, {alpha}"), source)
         for measure in ("accuracy", "coverage", "mean_set_size")
     ]
     found += [Drawing(bars(rows, measure), title(measure, f" at {alpha}"), source) for measure in MEASURES]
-    found.append(
-        Drawing(radar(of_score), f"Five figures of each run, those of sets by {score.upper()}, {alpha}", source)
-    )
+    found.append(Drawing(radar(of_score), f"Five figures of each run, those of sets {by}, {alpha}", source))
     shares = side_by_side.size_shares(runs, names, asked.alpha, score)
-    found.append(Drawing(heat_map.set_sizes(shares), f"How large sets are by {score.upper()}, {alpha}", source))
+    found.append(Drawing(heat_map.set_sizes(shares), f"How large sets are {by}, {alpha}", source))
     when = side_by_side.sizes_when_right(runs, names, asked.alpha, score)
     found.append(Drawing(sizes_when_right(when), f"Set size where right and where wrong, {alpha}", source))
     curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)])

@@ -42,7 +42,7 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
         axis=alt.Axis(labelLimit=190, ticks=False),
         scale=alt.Scale(paddingInner=0.3),
     )
-    meaning = theme.SCORE_MEANINGS[rows["score"].iloc[0]] if measure in BY_SCORE else theme.LAC
+    meaning = theme.score_meaning(rows["score"].iloc[0]) if measure in BY_SCORE else theme.LAC
     shape = alt.Shape(
         "asked:N",
         sort=asked,

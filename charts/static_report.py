@@ -24,6 +24,7 @@ from charts.run_names import unique
 from charts.scripts import COMPONENTS, LIVE_CSS, bundle
 from charts.theme import theme_colors
 from core.conformal.scores import SCORES
+from core.conformal.scores.table import score_table
 from core.errors import HedgeError
 from core.reports import frames
 from core.reports.compare import benchmark
@@ -62,11 +63,6 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
             for run in runs
         ]
     )
-    scores = [
-        {"name": key, "title": of.title, "gloss": of.gloss, "sentence": of.sentence}
-        | {"formula": of.formula, "source": of.source}
-        for key, of in SCORES.items()
-    ]
     labs = []
     for run, name in zip(runs, names, strict=True):
         tables = frames.lab_tables(run)
@@ -75,7 +71,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
                 **{key: _columns(value) if isinstance(value, pa.Table) else value for key, value in tables.items()},
                 "version": run.run_id,
                 "name": name,
-                "scores": scores,
+                "scores": score_table(),
                 "view": START | {"alpha": asked.alpha, "empty": asked.empty},
                 "revision": 0,
             }
@@ -165,7 +161,7 @@ def _table_html(rows: pd.DataFrame, names: dict[str, str]) -> str:
             f"{row['accuracy']:.3f} ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})",
             f"{row['ece_excess']:.3f} ({row['ece_low']:.3f} to {row['ece_high']:.3f}); {row['ece']:.3f}, "
             f"{row['ece_luck']:.3f}",
-            str(row["score"]).upper(),
+            SCORES[row["score"]].title,
             f"{row['alpha']:.3f}",
             f"{row['coverage']:.3f} ({row['coverage_low']:.3f} to {row['coverage_high']:.3f})",
             f"{row['mean_set_size']:.3f} ({row['set_size_low']:.3f} to {row['set_size_high']:.3f})",

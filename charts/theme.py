@@ -13,12 +13,14 @@ a dash or a word goes with it.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import altair as alt
 
+from core.conformal.scores import SCORES
 from core.settings import ROOT
 
 LAC = "LAC"
@@ -31,11 +33,23 @@ GUARANTEE = "guarantee"
 MEANINGS = (LAC, APS, TRUTH, IN_SET, OUT_OF_SET, GUARANTEE)
 """In the order of ``chartCategoricalColors``."""
 
-SCORE_MEANINGS = {"lac": LAC, "aps": APS}
-"""From a score's name to its meaning."""
-
 COLOR_SCALE = alt.Scale(domain=list(MEANINGS))
 """A scale from meanings to the theme's colours."""
+
+
+def score_meaning(score: str) -> str:
+    """The meaning whose colour a score takes: LAC has one of its own, every other score has that of APS.
+
+    Figures with several scores show two of them, one of which is LAC (:func:`core.reports.report.shown_with`).
+    """
+    return LAC if score == "lac" else APS
+
+
+def score_scale(scores: Iterable[str]) -> alt.Scale:
+    """The colour scale of a figure whose colours stand for the titles of ``scores``."""
+    titles = {score_meaning(score): SCORES[score].title for score in scores}
+    return alt.Scale(domain=[titles.get(meaning, meaning) for meaning in MEANINGS])
+
 
 PLOTLY_COLORS = {meaning: f"#00000{place}" for place, meaning in enumerate(MEANINGS, start=1)}
 """From a meaning to the stand-in that Streamlit replaces by the theme's colour."""

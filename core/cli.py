@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from core import __version__
 from core.calibration.bins import ECE_BINS, EDGES
 from core.calibration.recalibration import METHODS
 from core.commands import exchange, perplexity, prompting, reports, runs, tokens
@@ -49,6 +50,7 @@ class _Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """The whole grammar."""
     top = _Parser(prog="python -m core", description="Hedge: how sure a language model really is.")
+    top.add_argument("--version", action="version", version=f"Hedge {__version__}")
     verbs = top.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=_Parser)
     _verb(verbs, "doctor", runs.doctor, "what this machine can run")
     _run_verb(verbs)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import psutil
 
+from core import __version__
 from core.errors import HedgeError, RunError
 from core.inference.models import bundled_models
 from core.settings import ROOT, settings
@@ -107,7 +108,12 @@ def _python() -> list[Finding]:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     good = platform.python_version_tuple()[:2] == ("3", "11")
     return [
-        Finding("versions", f"Python {platform.python_version()}, {versions}", good, "Hedge is made for Python 3.11.")
+        Finding(
+            "versions",
+            f"Hedge {__version__}, Python {platform.python_version()}, {versions}",
+            good,
+            "Hedge is made for Python 3.11.",
+        )
     ]
 
 

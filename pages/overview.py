@@ -12,7 +12,7 @@ from charts.accuracy_and_set_size import accuracy_against_size
 st.title("Which models know when they don't know?", anchor=False)
 view = state.view("alpha", "score")
 runs = data.runs()
-table, problems = data.overview(runs, view.alpha)
+table, problems = data.overview(runs, view.alpha, view.score)
 
 if table.empty:
     no_runs_yet("Accuracy, coverage and set size of every run")
@@ -30,7 +30,7 @@ else:
     published_tables.alike_models(table, view.score)
     st.subheader(counted(len(table), "finished run"), anchor=False)
     st.caption("A click on a model, or Shift and space on its row, opens the run in the Alpha lab.")
-    run_table.finished_runs(table)
+    run_table.finished_runs(table, view.score)
     run_table.ties(table)
     figures.download("Download the table as CSV", table, f"overview-alpha-{view.alpha:03d}")
 

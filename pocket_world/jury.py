@@ -10,8 +10,11 @@ import logging
 import shutil
 from pathlib import Path
 
-from core.runs.juries import jury_pipeline, jury_stages, jury_store
-from core.runs.juries.jury_pipeline import PathSpec, PathState
+from core.runs import store
+from core.runs.execution.execute import execute
+from core.runs.juries import jury_pipeline, jury_store
+from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.store import Progress
 from core.settings import ASSETS
 from pocket_world.jurors import JURORS
 from pocket_world.record import empty_home
@@ -28,11 +31,13 @@ SPECS = {
 def make(spec: PathSpec, folder: Path = FOLDER) -> str:
     """Make a jury anew into ``folder``, in place of an older one of the same answers, and return its id."""
 
-    def say(state: PathState) -> None:
-        LOG.info("%s %s: %d of %d", state.stage, state.what, state.done, state.total)
+    def say(progress: Progress) -> None:
+        LOG.info("%s: %d of %d", progress.stage, progress.done, progress.total)
 
     with empty_home():
-        jury_id = jury_stages.perform(jury_pipeline.create(spec), on_state=say)
+        path_id = jury_pipeline.create(spec)
+        run_id = execute(jury_pipeline.read_spec(path_id).run_spec, on_progress=say)
+        jury_id = str(store.read_record(run_id).provenance["jury"])
         for older in folder.glob(f"{jury_id.rpartition('-')[0]}-*"):
             shutil.rmtree(older)
         shutil.copytree(jury_store.folder_of(jury_id), folder / jury_id)

@@ -16,7 +16,7 @@ class Recipe:
 
     Training has up to four stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters
     until ``letters_goal`` or ``letters_steps``, everything for ``steps``, then recall, mostly answers in words, for
-    ``recall`` steps. ``rate`` is that of the matrices (:mod:`pocket_world.muon`), by which one step changes their
+    ``recall`` steps. ``rate`` is that of the matrices (:class:`torch.optim.Muon`), by which one step changes their
     largest singular value; it rises at the beginning of each stage, stays, and in the last ``cooldown`` steps of
     everything and the last two thirds of recall falls to a twentieth. Embeddings and norms learn at ``token_rate``
     (AdamW). ``tasks`` are what all stages but the first practise.

@@ -1,4 +1,4 @@
-"""The processes that live in a home: agents, workers, desks and answerers, whoever started them."""
+"""The processes that live in a home: agents, answering servers and the workers of both, whoever started them."""
 
 from __future__ import annotations
 

@@ -13,23 +13,25 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 LAYERS = {
     "errors": 0,
+    "estimates": 0,
     "records": 1,
     "settings": 1,
-    "conformal": 2,
-    "calibration": 3,
-    "jury": 4,
+    "logistic": 2,
+    "conformal": 3,
+    "calibration": 4,
+    "jury": 5,
     "prompting": 2,
     "tasks": 3,
     "inference": 4,
-    "adapters": 5,
+    "adapters": 6,
     "perplexity": 5,
-    "runs": 6,
-    "exchange": 7,
-    "reports": 7,
-    "doctor": 8,
-    "commands": 9,
-    "cli": 10,
-    "__main__": 11,
+    "runs": 7,
+    "exchange": 8,
+    "reports": 8,
+    "doctor": 9,
+    "commands": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 """Every room of core by its height; a room imports from lower ones and from itself."""
 
@@ -123,7 +125,7 @@ def test_what_the_page_process_imports_loads_no_torch():
     code = (
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
         "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
-        "core.runs.answering.client, core.runs.answering.answers, core.reports.one_question, core.reports.tokens, "
+        "core.runs.answering.client, core.runs.answering.server, core.reports.one_question, core.reports.tokens, "
         "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
         "core.runs.juries.jury_job, core.reports.jury, charts.static_report, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"

@@ -1,7 +1,8 @@
-"""The linter, the formatter and the type checker find nothing."""
+"""The linters, the formatters and the type checker find nothing."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 
@@ -18,5 +19,16 @@ from core.settings import ROOT
 def test_nothing_found(words):
     done = subprocess.run(
         [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+def test_nothing_found_in_javascript():
+    """ESLint and Prettier, where `npm ci` has brought them; nothing is downloaded here."""
+    npm = shutil.which("npm")
+    if npm is None or not (ROOT / "node_modules" / "eslint").is_dir():
+        pytest.skip("eslint and prettier are missing; `npm ci` brings them into node_modules")
+    done = subprocess.run(
+        [npm, "run", "--silent", "lint"], cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

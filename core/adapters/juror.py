@@ -24,9 +24,9 @@ from safetensors.torch import load_file, save_file
 from core.errors import InputError, RunCancelled
 from core.inference.budget import free
 from core.inference.encoding import Encoder, context_of
-from core.inference.memory import is_out_of_memory
 from core.inference.model_loading import QUANTIZED, load_model
 from core.inference.models import canonical, resolve
+from core.inference.out_of_memory import is_out_of_memory
 from core.inference.rows import TokenRow
 from core.prompting.verdict import asked
 

@@ -18,7 +18,7 @@ from core.adapters.layer import active_ranks, variances
 from core.adapters.texts import load_texts, split, tokenize
 from core.calibration.bins import ECE_BINS, check_bins, top_label
 from core.calibration.consistency import calibration_test
-from core.calibration.estimate import Estimate
+from core.calibration.estimate import CalibrationEstimate
 from core.calibration.figures import estimates, top_estimates
 from core.calibration.reliability import reliability
 from core.conformal.probabilities import log_softmax, softmax
@@ -185,7 +185,9 @@ def letter_logits(loaded: Loaded, questions: Sequence[Any], *, rows: int) -> tup
     return logits, labels, time.perf_counter() - started
 
 
-def _figures(loaded: Loaded, data: str, made: dict[str, Estimate], top: Any, *, bins: int, seed: int) -> dict[str, Any]:
+def _figures(
+    loaded: Loaded, data: str, made: dict[str, CalibrationEstimate], top: Any, *, bins: int, seed: int
+) -> dict[str, Any]:
     rng = np.random.default_rng([seed, 7])
     diagram = reliability(top, rng=rng, bins=bins)
     return {

@@ -18,17 +18,13 @@ import numpy as np
 from scipy.special import betaincinv, gammaln
 
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
-from core.calibration.crossfit import CrossFit, Part, folds_of
-from core.calibration.estimate import Estimate
+from core.calibration.crossfit import CrossFit, folds_of
+from core.calibration.errors import PARTS, Part, binned_error
+from core.calibration.estimate import CalibrationEstimate
 from core.calibration.inversion import MEDIAN, TAIL, multiple, normal_draws
 from core.conformal.coverage import share_interval
 from core.records import FloatArray, IntArray
 
-PARTS: dict[str, Part] = {
-    "ece": np.abs,
-    "over": lambda gaps: np.maximum(-gaps, 0),
-    "under": lambda gaps: np.maximum(gaps, 0),
-}
 SIGNED: dict[str, Part] = {
     "ece": lambda directions: directions,
     "over": lambda directions: np.minimum(directions, 0),
@@ -109,7 +105,7 @@ def expected_by_luck(of: BinnedGaps) -> float:
     return float(np.where(certain, 0, scaled).sum() / of.n)
 
 
-def ece_estimate(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> Estimate:
+def ece_estimate(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> CalibrationEstimate:
     """The expected calibration error of the top option with its interval, luck and the error beyond it.
 
     Raises :class:`InputError` for bins that can't be.
@@ -118,7 +114,7 @@ def ece_estimate(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> E
     return _estimate("ece", of, _cross_fit(of, top))
 
 
-def binned_estimates(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> dict[str, Estimate]:
+def binned_estimates(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> dict[str, CalibrationEstimate]:
     """``ece``, ``over``, ``under``, ``mce`` and ``l2`` of the top option; the luck of ``mce`` is left out."""
     of = binned_gaps(top, bins=bins, by=by)
     fitted = _cross_fit(of, top)
@@ -130,9 +126,9 @@ def _cross_fit(of: BinnedGaps, top: TopLabel) -> CrossFit:
     return CrossFit(of.index[:, None], top.gap[:, None], np.sqrt(of.variance), folds_of(of.index))
 
 
-def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> Estimate:
+def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> CalibrationEstimate:
     part, n = PARTS[name], of.n
-    seen = float(part(of.sums).sum() / n)
+    seen = float(binned_error(of.sums, n, name))
     draws, noise = normal_draws(len(of.counts)), of.noise / n
     # A bin of the tried models is off in the direction that counts, so both parts have one law.
     size = PARTS["ece" if name == "ece" else "under"]
@@ -150,7 +146,7 @@ def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> Estimate:
     high = max(high, _whole_gap(name, of))
     low = 0.0 if mere_luck else min(fitted.low(SIGNED[name]), high)
     luck = expected_by_luck(of) / (1 if name == "ece" else 2)  # gaps of a calibrated model have mean 0
-    return Estimate(seen, low, high, n, luck, min(max(error(noise, MEDIAN), low), high))
+    return CalibrationEstimate(seen, low, high, n, luck, min(max(error(noise, MEDIAN), low), high))
 
 
 def _whole_gap(name: str, of: BinnedGaps) -> float:
@@ -167,7 +163,7 @@ def _whole_gap(name: str, of: BinnedGaps) -> float:
     return max(gap.get(name, max(gap.values())), 0.0)
 
 
-def largest_gap(of: BinnedGaps) -> Estimate:
+def largest_gap(of: BinnedGaps) -> CalibrationEstimate:
     """The largest gap between confidence and accuracy (MCE) of the bins that hold a question, without its luck.
 
     Each bin's accuracy has its Clopper–Pearson interval at 1 − .05 / filled bins (Bonferroni), so that together they
@@ -182,10 +178,10 @@ def largest_gap(of: BinnedGaps) -> Estimate:
     outside = np.maximum(np.maximum(least - confidence, confidence - most), 0)
     furthest = np.maximum(np.abs(least - confidence), np.abs(most - confidence))
     value = float(np.abs(hits / n - confidence).max())
-    return Estimate(value, float(outside.max()), float(furthest.max()), of.n)
+    return CalibrationEstimate(value, float(outside.max()), float(furthest.max()), of.n)
 
 
-def l2_estimate(of: BinnedGaps) -> Estimate:
+def l2_estimate(of: BinnedGaps) -> CalibrationEstimate:
     """The ℓ2 calibration error √(Σ (bin's share)·gap²), from the debiased estimate of its square.
 
     ``T = Σ_b (n_b/n)·(gap_b² − v_b/n_b)`` over bins of two questions or more, v the unbiased variance of their gaps,
@@ -195,8 +191,9 @@ def l2_estimate(of: BinnedGaps) -> Estimate:
     off in the bins' seen proportions, the lower one those that are off most where the noise is largest.
     """
     counted = of.counts > 1
+    seen = float(np.sqrt((of.sums**2 / np.maximum(of.counts, 1)).sum() / of.n))
     if not counted.any():
-        return Estimate(float(np.sqrt((of.sums**2 / np.maximum(of.counts, 1)).sum() / of.n)), 0.0, 1.0, of.n, None, 0.0)
+        return CalibrationEstimate(seen, 0.0, 1.0, of.n, None, 0.0)
     n = of.counts[counted]
     share, gap = n / of.n, of.sums[counted] / n
     variance = (of.squares[counted] / n - gap**2) * n / (n - 1)
@@ -215,8 +212,7 @@ def l2_estimate(of: BinnedGaps) -> Estimate:
     off = gap / np.sqrt(noise)
     high = end(off if off.any() else np.ones(len(n)), L2_TAIL)
     low = min(end(np.sqrt(weight), 1 - L2_TAIL), high)
-    seen = float(np.sqrt((of.sums**2 / np.maximum(of.counts, 1)).sum() / of.n))
     # Of a calibrated model a bin's squared gap is on average Σ c(1 − c) / n_b².
     luck = float(np.sqrt((of.variance[of.counts > 0] / of.counts[of.counts > 0]).sum() / of.n))
     excess = float(np.sqrt(max(square, 0.0)))
-    return Estimate(seen, low, high, of.n, luck, min(max(excess, low), high))
+    return CalibrationEstimate(seen, low, high, of.n, luck, min(max(excess, low), high))

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from core.calibration.crossfit import CrossFit, folds_of
-from core.calibration.errors import class_columns
-from core.calibration.estimate import Estimate
+from core.calibration.errors import binned_error, class_columns
+from core.calibration.estimate import CalibrationEstimate
 from core.calibration.inversion import MEDIAN, TAIL, correlated, multiple
 from core.conformal.probabilities import top_options
 from core.records import FloatArray, IntArray
@@ -17,7 +17,7 @@ from core.records import FloatArray, IntArray
 
 def classwise_estimate(
     probabilities: FloatArray, labels: IntArray, luck: FloatArray, *, bins: int, by: str
-) -> Estimate:
+) -> CalibrationEstimate:
     """The estimate for probabilities (n, k) and labels (n,); ``luck`` has a calibrated model's errors, one a draw."""
     n, k = probabilities.shape
     index, gaps = class_columns(probabilities, labels, bins=bins, by=by)
@@ -25,7 +25,7 @@ def classwise_estimate(
     covariance = _covariance(index, gaps, sums, bins) / (n * k) ** 2
     tried = np.sqrt(np.diag(covariance))
     noise = correlated(covariance)
-    seen = float(np.abs(sums).sum() / n / k)
+    seen = float(binned_error(sums, n) / k)
 
     def error(share: float) -> float:
         def law(t: float) -> FloatArray:
@@ -38,7 +38,7 @@ def classwise_estimate(
     high = error(TAIL)
     mere_luck = seen <= np.quantile(luck, 1 - TAIL)
     low = 0.0 if mere_luck else min(fitted.low(lambda directions: directions), high)
-    return Estimate(seen, low, high, n, float(luck.mean()), min(max(error(MEDIAN), low), high))
+    return CalibrationEstimate(seen, low, high, n, float(luck.mean()), min(max(error(MEDIAN), low), high))
 
 
 def _covariance(index: IntArray, gaps: FloatArray, sums: FloatArray, bins: int) -> FloatArray:

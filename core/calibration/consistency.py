@@ -15,6 +15,7 @@ from scipy.special import ndtr
 
 from core.calibration.binned import binned_gaps, expected_by_luck
 from core.calibration.bins import ECE_BINS, TopLabel
+from core.calibration.errors import binned_error
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 
@@ -65,8 +66,8 @@ def calibration_test(
 ) -> CalibrationTest:
     """Test the hypothesis that the top option's confidence is calibrated."""
     of = binned_gaps(top, bins=bins, by=by)
-    seen = float(np.abs(of.sums).sum() / len(top))
-    drawn = np.abs(calibrated_sums(top, of.index, bins=bins, draws=draws, rng=rng)).sum(axis=1) / len(top)
+    seen = float(binned_error(of.sums, len(top)))
+    drawn = binned_error(calibrated_sums(top, of.index, bins=bins, draws=draws, rng=rng), len(top))
     z = spiegelhalter(top)
     return CalibrationTest(
         ece=seen,

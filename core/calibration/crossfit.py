@@ -13,10 +13,9 @@ more than independent terms would; there the terms' variance is doubled, which i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from core.calibration.errors import Part
 from core.records import FloatArray, IntArray
 
 FOLDS = 10
@@ -27,9 +26,6 @@ UNCLEAR = 2.0
 """By how much the variance of terms is multiplied where the direction is not clear."""
 REACH = 1.96
 SEED = 0
-
-Part = Callable[[FloatArray], FloatArray]
-"""Which directions count: all of them, or the negative or the positive ones alone."""
 
 
 def folds_of(index: IntArray) -> IntArray:

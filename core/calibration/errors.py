@@ -8,12 +8,33 @@ truth (Kull et al. 2019, arXiv 1910.12656).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
 from core.records import FloatArray, IntArray
+
+Part = Callable[[FloatArray], FloatArray]
+"""Which gaps, or directions of gaps, count, and how much."""
+PARTS: dict[str, Part] = {
+    "ece": np.abs,
+    "over": lambda gaps: np.maximum(-gaps, 0),
+    "under": lambda gaps: np.maximum(gaps, 0),
+}
+"""What the errors count of a bin's summed gaps."""
+
+
+def binned_error(sums: FloatArray, n: int, part: str = "ece") -> FloatArray:
+    """``Σ_b |S_b| / n`` from the bins' summed gaps S (…, b) of n questions: the one formula behind every ECE.
+
+    ``over`` counts only bins whose gaps sum to less than 0, ``under`` those above 0.
+
+    >>> float(binned_error(np.array([-1.0, 0.5]), 10))
+    0.15
+    """
+    return np.asarray(PARTS[part](sums).sum(axis=-1) / n, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +54,14 @@ def top_errors(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> Top
     TopErrors(ece=0.25, mce=0.25, over=0.25, under=0.0)
     """
     index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
-    sums = np.bincount(index, weights=top.gap, minlength=bins)
+    sums = np.bincount(index, weights=top.gap, minlength=bins).astype(np.float64)
     counts = np.bincount(index, minlength=bins)
     n = len(top)
     return TopErrors(
-        ece=float(np.abs(sums).sum() / n),
+        ece=float(binned_error(sums, n)),
         mce=float((np.abs(sums[counts > 0]) / counts[counts > 0]).max()),
-        over=float(np.maximum(-sums, 0).sum() / n),
-        under=float(np.maximum(sums, 0).sum() / n),
+        over=float(binned_error(sums, n, "over")),
+        under=float(binned_error(sums, n, "under")),
     )
 
 
@@ -61,5 +82,5 @@ def classwise_error(probabilities: FloatArray, labels: IntArray, *, bins: int = 
     """
     n, k = probabilities.shape
     index, gaps = class_columns(probabilities, labels, bins=bins, by=by)
-    sums = np.bincount(index.ravel(), weights=gaps.ravel(), minlength=k * bins)
-    return float(np.abs(sums).sum() / n / k)
+    sums = np.bincount(index.ravel(), weights=gaps.ravel(), minlength=k * bins).astype(np.float64)
+    return float(binned_error(sums, n) / k)

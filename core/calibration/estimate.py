@@ -1,13 +1,15 @@
-"""A figure with its interval."""
+"""A calibration figure with its interval, and what of it is luck."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.estimates import Estimate
+
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure of n questions with its 95 % interval, ``low`` to ``high``.
+class CalibrationEstimate(Estimate):
+    """A figure of n questions with its 95 % interval.
 
     A calibration error has two more: ``bias`` is what luck alone brings, the mean of a perfectly calibrated model with
     the same probabilities, and ``excess`` is the error beyond luck, which lies within the interval. The ``value`` is
@@ -18,9 +20,6 @@ class Estimate:
     (NaN).
     """
 
-    value: float
-    low: float
-    high: float
     n: int
     bias: float | None = None
     excess: float | None = None
@@ -29,11 +28,11 @@ class Estimate:
     def text(self, *, digits: int = 3) -> str:
         """The figure as it is shown: of an error first what is beyond luck with its interval, then what was seen.
 
-        >>> Estimate(0.041, 0.009, 0.034, 500, bias=0.02, excess=0.021).text()
+        >>> CalibrationEstimate(0.041, 0.009, 0.034, 500, bias=0.02, excess=0.021).text()
         '0.021 (0.009–0.034); seen 0.041, luck 0.020'
-        >>> Estimate(0.5, 0.45, 0.55, 500).text()
+        >>> CalibrationEstimate(0.5, 0.45, 0.55, 500).text()
         '0.500 (0.450–0.550)'
-        >>> Estimate(float("inf"), float("nan"), float("nan"), 500, infinite=3).text()
+        >>> CalibrationEstimate(float("inf"), float("nan"), float("nan"), 500, infinite=3).text()
         '∞ (3 of 500 with probability 0)'
         """
         if self.infinite:

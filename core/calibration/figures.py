@@ -16,9 +16,9 @@ from core.calibration.binned import binned_estimates
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place, top_label
 from core.calibration.classwise import classwise_estimate
 from core.calibration.consistency import calibrated_sums
-from core.calibration.errors import class_columns
-from core.calibration.estimate import Estimate
-from core.calibration.means import mean_interval
+from core.calibration.errors import binned_error, class_columns
+from core.calibration.estimate import CalibrationEstimate
+from core.calibration.means import skewed_mean_interval
 from core.calibration.metrics import brier_terms, log_losses
 from core.calibration.smooth import error_at, fixed_points, on_grid
 from core.calibration.smooth_interval import CELLS, smooth_estimate
@@ -41,7 +41,7 @@ def estimates(
     bins: int = ECE_BINS,
     by: str = "width",
     seed: int = 0,
-) -> dict[str, Estimate]:
+) -> dict[str, CalibrationEstimate]:
     """``accuracy, nll, brier, ece, over, under, mce, l2, classwise_ece, smooth_ece`` of n questions.
 
     ``probabilities`` are (n, k) and ``labels`` (n,). NLL is of ``log_probabilities`` (n, k), or of log p where there
@@ -67,13 +67,15 @@ def top_estimates(
     bins: int = ECE_BINS,
     by: str = "width",
     seed: int = 0,
-) -> dict[str, Estimate]:
+) -> dict[str, CalibrationEstimate]:
     """The same without Brier and class-wise ECE, where only the top option and the true one's loss (n,), −log p, are
     kept: of tokens with vocabularies of tens of thousands."""
     return _estimates(top, {"nll": losses}, bins=bins, by=by, seed=seed)
 
 
-def _estimates(top: TopLabel, losses: dict[str, FloatArray], *, bins: int, by: str, seed: int) -> dict[str, Estimate]:
+def _estimates(
+    top: TopLabel, losses: dict[str, FloatArray], *, bins: int, by: str, seed: int
+) -> dict[str, CalibrationEstimate]:
     errors = binned_estimates(top, bins=bins, by=by)
     index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
     gap, smooth = _top_luck(top, index, bins, np.random.default_rng([seed, 2]))
@@ -86,15 +88,17 @@ def _estimates(top: TopLabel, losses: dict[str, FloatArray], *, bins: int, by: s
     }
 
 
-def accuracy_estimate(top: TopLabel) -> Estimate:
+def accuracy_estimate(top: TopLabel) -> CalibrationEstimate:
     """The share of questions whose top option is the truth, with its exact interval."""
-    return Estimate(float(top.correct.mean()), *share_interval(int(top.correct.sum()), len(top)), len(top))
+    return CalibrationEstimate(float(top.correct.mean()), *share_interval(int(top.correct.sum()), len(top)), len(top))
 
 
-def loss_estimate(values: FloatArray) -> Estimate:
+def loss_estimate(values: FloatArray) -> CalibrationEstimate:
     """The mean of losses (n,), which are at least 0, with its interval (:mod:`core.calibration.means`)."""
-    mean, low, high = mean_interval(values)
-    return Estimate(mean, max(0.0, low) if low == low else low, high, len(values), infinite=int(np.isinf(values).sum()))
+    mean, low, high = skewed_mean_interval(values)
+    return CalibrationEstimate(
+        mean, max(0.0, low) if low == low else low, high, len(values), infinite=int(np.isinf(values).sum())
+    )
 
 
 def _smooth_errors(top: TopLabel, gaps: FloatArray) -> FloatArray:
@@ -123,5 +127,5 @@ def _classwise_luck(probabilities: FloatArray, index: IntArray, bins: int, rng: 
     for draw in range(LUCKY_DRAWS):
         labels = (cumulative < rng.random((n, 1))).sum(axis=1).clip(0, k - 1)
         hits = np.bincount(index[np.arange(n), labels], minlength=k * bins)
-        values[draw] = np.abs(hits - promised).sum() / n / k
+        values[draw] = binned_error(np.asarray(hits - promised, dtype=np.float64), n) / k
     return values

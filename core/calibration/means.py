@@ -19,14 +19,14 @@ from core.records import FloatArray
 HARDLY_SKEWED = 1e-6
 
 
-def mean_interval(values: FloatArray) -> tuple[float, float, float]:
+def skewed_mean_interval(values: FloatArray) -> tuple[float, float, float]:
     """The mean of values (n,) and the ends of the 95 % interval of the expectation.
 
     An infinite mean has no interval (NaN, NaN), nor has a single value. Values that are all equal have one of no width.
 
-    >>> mean_interval(np.array([1.0, np.inf]))
+    >>> skewed_mean_interval(np.array([1.0, np.inf]))
     (inf, nan, nan)
-    >>> mean_interval(np.array([2.0, 2.0]))
+    >>> skewed_mean_interval(np.array([2.0, 2.0]))
     (2.0, 2.0, 2.0)
     """
     n, mean = len(values), float(np.mean(values))

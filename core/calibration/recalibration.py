@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import isotonic_regression, minimize, minimize_scalar
-from scipy.special import expit, log_expit, logsumexp
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_expit, logsumexp
 
+from core.calibration.binary import Isotonic, Sigmoid
 from core.conformal.probabilities import check_labels, check_probabilities, log
 from core.errors import InputError
 from core.records import FloatArray, IntArray
@@ -86,29 +87,28 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Platt:
-    """``slopes`` and ``shifts`` (k,) of sigmoids of each option's log-odds."""
+class PlattScaling:
+    """For each option a sigmoid of its log-odds."""
 
-    slopes: FloatArray
-    shifts: FloatArray
+    sigmoids: tuple[Sigmoid, ...]
 
     def logits(self, log_probabilities: FloatArray) -> FloatArray:
         odds = _log_odds(np.exp(log_probabilities))
-        return _kept(log_expit(odds * self.slopes + self.shifts), log_probabilities)
+        slopes, intercepts = np.array([(one.slope, one.intercept) for one in self.sigmoids]).T
+        return _kept(log_expit(odds * slopes + intercepts), log_probabilities)
 
     def words(self) -> dict[str, float]:
         return {}
 
 
 @dataclass(frozen=True, slots=True)
-class Isotonic:
-    """For each option the corners of a rising function, linear between them and level beyond."""
+class IsotonicScaling:
+    """For each option a rising function of its probability."""
 
-    corners: tuple[tuple[FloatArray, FloatArray], ...]
+    functions: tuple[Isotonic, ...]
 
     def logits(self, log_probabilities: FloatArray) -> FloatArray:
-        p = np.exp(log_probabilities)
-        columns = [np.interp(own, x, y) for own, (x, y) in zip(p.T, self.corners, strict=True)]
+        columns = [rising(p) for rising, p in zip(self.functions, np.exp(log_probabilities).T, strict=True)]
         return _kept(log(np.stack(columns, axis=1)), log_probabilities)
 
     def words(self) -> dict[str, float]:
@@ -159,41 +159,17 @@ def fit_vector(log_probabilities: FloatArray, labels: IntArray) -> Vector:
     return Vector(found.x[:k], found.x[k:] - found.x[k:].mean())
 
 
-def fit_platt(log_probabilities: FloatArray, labels: IntArray) -> Platt:
-    """A sigmoid an option, its targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) instead of 1 and 0."""
+def fit_platt(log_probabilities: FloatArray, labels: IntArray) -> PlattScaling:
+    """A sigmoid an option. A slope below 0 would turn an option's probabilities round, so it is from 0 to 100."""
     odds = _log_odds(np.exp(log_probabilities))
-    fitted = [_sigmoid(x, labels == j) for j, x in enumerate(odds.T)]
-    return Platt(np.array([slope for slope, _ in fitted]), np.array([shift for _, shift in fitted]))
+    return PlattScaling(
+        tuple(Sigmoid.fit(x, labels == j, least_slope=0.0, most_slope=HOTTEST) for j, x in enumerate(odds.T))
+    )
 
 
-def _sigmoid(x: FloatArray, is_true: FloatArray) -> tuple[float, float]:
-    positive = int(is_true.sum())
-    target = np.where(is_true, (positive + 1) / (positive + 2), 1 / (len(x) - positive + 2))
-
-    def loss(values: FloatArray) -> tuple[float, FloatArray]:
-        z = x * values[0] + values[1]
-        off = (expit(z) - target) / len(x)
-        return float((np.logaddexp(0, z) - target * z).mean()), np.array([(off * x).sum(), off.sum()])
-
-    # A slope below 0 would turn an option's probabilities round.
-    bounds = [(0.0, HOTTEST), (-STEEPEST, STEEPEST)]
-    found = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B", bounds=bounds, tol=1e-12)
-    return float(found.x[0]), float(found.x[1])
-
-
-def fit_isotonic(log_probabilities: FloatArray, labels: IntArray) -> Isotonic:
-    """The rising function of the least squared error an option, by pooling neighbours."""
-    return Isotonic(tuple(_rising(p, labels == j) for j, p in enumerate(np.exp(log_probabilities).T)))
-
-
-def _rising(x: FloatArray, is_true: FloatArray) -> tuple[FloatArray, FloatArray]:
-    values, index, counts = np.unique(x, return_inverse=True, return_counts=True)
-    means = np.bincount(index, weights=is_true) / counts
-    fitted = isotonic_regression(means, weights=counts).x
-    # The ends of each level stretch are all that linear interpolation needs.
-    ends = np.ones(len(fitted), dtype=np.bool_)
-    ends[1:-1] = (fitted[1:-1] != fitted[:-2]) | (fitted[1:-1] != fitted[2:])
-    return values[ends], fitted[ends]
+def fit_isotonic(log_probabilities: FloatArray, labels: IntArray) -> IsotonicScaling:
+    """A rising function an option."""
+    return IsotonicScaling(tuple(Isotonic.fit(p, labels == j) for j, p in enumerate(np.exp(log_probabilities).T)))
 
 
 def _finite(logs: FloatArray) -> FloatArray:

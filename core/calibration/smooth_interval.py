@@ -14,7 +14,7 @@ import numpy as np
 
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
 from core.calibration.crossfit import FOLDS, directions, folds_of, lower_end, widened
-from core.calibration.estimate import Estimate
+from core.calibration.estimate import CalibrationEstimate
 from core.calibration.inversion import MEDIAN, TAIL, multiple, normal_draws
 from core.calibration.smooth import NARROWEST, cosines, densities_of, heated, integral, on_grid, smooth_error
 from core.records import FloatArray
@@ -25,7 +25,7 @@ DRAWS = 500
 HALVINGS = 10
 
 
-def smooth_estimate(top: TopLabel, luck: FloatArray) -> Estimate:
+def smooth_estimate(top: TopLabel, luck: FloatArray) -> CalibrationEstimate:
     """The smooth error of the top option; ``luck`` are the errors of a calibrated model, one a draw."""
     value, _ = smooth_error(top)
     ends = _Ends(top)
@@ -34,7 +34,7 @@ def smooth_estimate(top: TopLabel, luck: FloatArray) -> Estimate:
     mere_luck = value <= np.quantile(luck, 1 - TAIL)
     low = 0.0 if mere_luck else min(_fixed_point(ends.low, largest), high)
     excess = _fixed_point(lambda width: ends.error(width, share=MEDIAN), largest)
-    return Estimate(value, low, high, len(top), float(luck.mean()), min(max(excess, low), high))
+    return CalibrationEstimate(value, low, high, len(top), float(luck.mean()), min(max(excess, low), high))
 
 
 def _fixed_point(end: Callable[[float], float], largest: float) -> float:

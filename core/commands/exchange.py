@@ -140,11 +140,10 @@ def _export_report(names: list[str], asked: SetRule, out: Path) -> list[Path]:
 
 
 def _drawn_by(asked: SetRule) -> SetRule:
-    """The rule of figures that show two scores: the first that is asked for, and LAC and APS."""
-    from core.reports.report import DEFAULT_SCORES
+    """The rule of figures that show two scores: the first that is asked for, and another beside it."""
+    from core.reports.report import shown_with
 
-    first = asked.scores[0]
-    return replace(asked, scores=(first, *(name for name in DEFAULT_SCORES if name != first)))
+    return replace(asked, scores=shown_with(asked.scores[0]))
 
 
 EXPORTS: dict[str, Callable[[list[str], SetRule, Path], list[Path]]] = {

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from core.commands.answer import CommandResult
 from core.errors import InputError
+from core.estimates import Estimate
 from core.exchange import juries as files
 from core.exchange import writing
 from core.jury.adjudication import RULES
-from core.jury.agreement import Agreement, Estimate, agreement
+from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import PROTOCOLS, JuryExperiment, Protocol, run, split_in_half
 from core.jury.judgements import Judgements
 from core.reports import jury as reports

@@ -8,15 +8,16 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from core.commands.answer import CommandResult
+from core.commands.runs import execute_here
 from core.errors import InputError
 from core.jury.judgements import Judgements, truth
-from core.runs.juries import jury_job, jury_pipeline, jury_stages, jury_store
-from core.runs.juries.jury_pipeline import PathSpec, PathState, answer_prompt
+from core.runs import store
+from core.runs.juries import jury_job, jury_pipeline, jury_store
+from core.runs.juries.jury_pipeline import PathSpec, answer_prompt
 from core.runs.store import write_atomically
 from core.tasks import trivia
 from core.tasks.rows import read_file
@@ -139,29 +140,10 @@ def make(arguments: Namespace) -> CommandResult:
     )  # fmt: skip
     if arguments.queue:
         path_id = jury_job.launch(spec)
-        return CommandResult({"path": path_id}, f"{path_id} is at work; the New run page shows it")
+        return CommandResult({"path": path_id}, f"{path_id} is queued; the New run page shows it")
     path_id = jury_pipeline.create(spec)
-    jury_id = jury_stages.perform(path_id, on_state=_Shown())
+    run_id = execute_here(jury_pipeline.read_spec(path_id).run_spec, unit="row")
+    jury_id = store.read_record(run_id).provenance["jury"]
     return CommandResult(
         {"path": path_id, "jury": jury_id}, f"{jury_id} is made; `python -m core jury evaluate` tries rules on it"
     )
-
-
-class _Shown:
-    """One progress bar per stage, on standard error."""
-
-    def __init__(self) -> None:
-        self.bar: Any = None
-        self.stage = ("", "")
-
-    def __call__(self, state: PathState) -> None:
-        from tqdm import tqdm
-
-        if (state.stage, state.what) != self.stage:
-            if self.bar is not None:
-                self.bar.close()
-            self.stage = (state.stage, state.what)
-            self.bar = tqdm(desc=f"{state.stage} {state.what}".strip(), total=state.total, file=sys.stderr)
-        if state.losses:
-            self.bar.set_postfix_str(f"loss {state.losses[-1]:.3f}", refresh=False)
-        self.bar.update(state.done - self.bar.n)

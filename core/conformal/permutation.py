@@ -22,7 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.conformal.alpha import check_thousandths
-from core.conformal.bootstrap import CHUNK, RESAMPLES, Strata, sizes_at, uacc
+from core.conformal.set_sizes.by_rank import sizes_at, uacc
+from core.conformal.set_sizes.intervals import Strata
+from core.conformal.set_sizes.resampling import CHUNK, RESAMPLES
 from core.conformal.threshold import rank
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray

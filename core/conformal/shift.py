@@ -13,11 +13,11 @@ import numpy as np
 
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
 from core.errors import InputError
+from core.logistic import logistic
 from core.records import FloatArray, IntArray
 
 DRAWS = 999
 RIDGE = 1.0
-NEWTON_STEPS = 50
 LARGEST_WEIGHT = 20.0
 """Odds are cut off here, so that no single calibration question decides the threshold."""
 
@@ -58,24 +58,16 @@ def looks(probabilities: FloatArray) -> FloatArray:
 def odds(calibration_looks: FloatArray, test_looks: FloatArray) -> tuple[FloatArray, FloatArray]:
     """How much more of each question's kind there is among the test ones, for both sides, (n,) and (m,).
 
-    Ridge-regularised logistic regression by Newton's method; odds are corrected for the sides' sizes and cut off
-    at 20 and 1/20.
+    They are the odds of a ridge-regularised logistic regression, corrected for the sides' sizes and cut off at 20 and
+    1/20.
     """
     n, m = len(calibration_looks), len(test_looks)
     raw = np.concatenate([calibration_looks, test_looks])
     spread = raw.std(axis=0)
-    x = np.column_stack([np.ones(n + m), (raw - raw.mean(axis=0)) / np.where(spread > 0, spread, 1.0)])
-    y = np.repeat([0.0, 1.0], [n, m])
-    penalty = np.diag([0.0] + [RIDGE] * raw.shape[1])
-    beta = np.zeros(x.shape[1])
-    for _ in range(NEWTON_STEPS):
-        mean = 1 / (1 + np.exp(-np.clip(x @ beta, -30, 30)))
-        hessian = (x * (mean * (1 - mean))[:, None]).T @ x + penalty
-        step = np.linalg.solve(hessian, x.T @ (y - mean) - penalty @ beta)
-        beta += step
-        if np.abs(step).max() < 1e-9:
-            break
-    ratio = np.clip(np.exp(np.clip(x @ beta, -30, 30)) * n / m, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)
+    x = (raw - raw.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    *weights, intercept = logistic(x, np.repeat([0.0, 1.0], [n, m]), penalty=RIDGE)
+    log_odds = np.clip(x @ np.array(weights) + intercept, -30, 30)  # whose exponential is a number
+    ratio = np.clip(np.exp(log_odds) * n / m, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)
     return ratio[:n], ratio[n:]
 
 

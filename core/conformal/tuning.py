@@ -13,13 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.conformal.draws import TUNING, first_part
-from core.conformal.scores import SCORES, Parameters, score, true_scores
+from core.conformal.scores import Parameters, score, score_named, true_scores
 from core.conformal.threshold import exact
-from core.errors import InputError
 from core.records import FloatArray, IntArray
 
-WEIGHTS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0)
-FREE_RANKS = {"raps": (0, 1, 2, 3), "saps": (1,)}
 PARTS = 5
 """One of so many parts of the calibration questions is set aside."""
 TUNING_ALPHA = 100
@@ -45,16 +42,14 @@ def tune(name: str, probabilities: FloatArray, labels: IntArray, calibration: In
     A score without parameters, or fewer than 20 rows to tune on, tunes nothing and sets nothing aside. Raises
     :class:`InputError` for an unknown score.
     """
-    if name not in SCORES:
-        raise InputError(f"unknown score {name!r}; choose from {', '.join(SCORES)}")
+    grid = score_named(name).grid
     size = (2 * len(calibration) + PARTS) // (2 * PARTS)
-    if not SCORES[name].tuned or size < SMALLEST:
+    if not grid or size < SMALLEST:
         return Tuned(Parameters(), np.array([], dtype=np.int64), calibration)
     aside, half = (first_part(calibration, part, seed=seed, purpose=TUNING) for part in (size, size // 2))
     first, second = calibration[half], calibration[aside & ~half]
-    candidates = [Parameters(weight, ranks) for weight in WEIGHTS for ranks in FREE_RANKS[name]]
-    sizes = [_total_size(name, probabilities, labels, first, second, parameters) for parameters in candidates]
-    return Tuned(candidates[int(np.argmin(sizes))], calibration[aside], calibration[~aside])
+    sizes = [_total_size(name, probabilities, labels, first, second, parameters) for parameters in grid]
+    return Tuned(grid[int(np.argmin(sizes))], calibration[aside], calibration[~aside])
 
 
 def _total_size(

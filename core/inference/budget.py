@@ -15,7 +15,8 @@ import torch
 
 from core.errors import RunError
 from core.inference.batching import token_batches
-from core.inference.memory import SHARE, Geometry, free_bytes, is_out_of_memory
+from core.inference.memory import SHARE, Geometry, free_bytes
+from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 
 TOKENS = {"cpu": 512, "mps": 8192, "cuda": 32768}
 """Tokens per batch. A larger batch is no faster on the device."""
@@ -87,10 +88,7 @@ def work_through(
             continue
         free(budget.device)  # outside the except block, whose traceback would keep the tensors alive
         if len(batch) == 1 or not budget.halve():
-            raise RunError(
-                f"memory ran out on a single question of {widths[batch[0]]} tokens; choose a smaller model, float16 or "
-                "bfloat16, or fewer shots"
-            )
+            raise RunError(out_of_memory(widths[batch[0]]))
         left = [row for rows in waiting for row in rows]
         waiting = [[left[at] for at in rows] for rows in plan([widths[row] for row in left])]
 

@@ -15,7 +15,7 @@ import torch
 
 from core.errors import InputError
 from core.inference.kinds import INSTEAD
-from core.inference.memory import is_out_of_memory
+from core.inference.out_of_memory import is_out_of_memory
 from core.inference.safetensors_files import Stored, some
 
 MASK = r"(^|\.)(attn|attention|self_attention)\.(bias|masked_bias)$"

@@ -17,8 +17,8 @@ from core.inference.configurations import load_configuration, refuse_quantised
 from core.inference.folders import ADAPTER, check_adapter
 from core.inference.kinds import quantisation
 from core.inference.loaded import check_left_to_right, check_numbers, check_tensors, check_types
-from core.inference.memory import is_out_of_memory
 from core.inference.models import ModelSource
+from core.inference.out_of_memory import is_out_of_memory
 from core.inference.quiet import quiet
 from core.inference.safetensors_files import INDEX, SINGLE, Stored, read_header, weight_files
 from core.inference.tokenizers import base_of, load_tokenizer, loading_sentence

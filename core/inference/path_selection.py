@@ -19,6 +19,7 @@ from core.errors import RunError, SelfCheckError
 from core.inference import masks, paths
 from core.inference.budget import attempt, free
 from core.inference.decoder import Decoder
+from core.inference.out_of_memory import out_of_memory
 from core.inference.paths import Sums
 from core.inference.prefix import Prefix
 from core.inference.rows import TokenRow
@@ -109,10 +110,7 @@ def _together(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None) -> Su
         return result
     free(torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"))
     if len(rows) == 1:
-        raise RunError(
-            f"memory ran out on a single question of {len(rows[0].context)} tokens; choose a smaller model, float16 "
-            "or bfloat16, or fewer shots"
-        )
+        raise RunError(out_of_memory(len(rows[0].context)))
     halves = [_together(rung, rows[first::2], prefix) for first in (0, 1)]
     return [halves[i % 2][i // 2] for i in range(len(rows))]
 

@@ -16,9 +16,10 @@ from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.encoding import Encoder, context_of
 from core.inference.engine import SelfCheck
-from core.inference.memory import geometry, is_out_of_memory
+from core.inference.memory import geometry
 from core.inference.model_loading import load_model
 from core.inference.models import ModelSource
+from core.inference.out_of_memory import is_out_of_memory
 from core.inference.path_selection import WRONG_PATH, Climb, Rung, climb_down, ladder, shared_part
 from core.inference.paths import LetterSums, Sums
 from core.inference.prefix import Prefix, shared_tokens

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import InputError
-from core.jury.confidence import check_both_classes
+from core.jury.confidence import check_both_classes, log_odds
 from core.jury.dawid_skene import DawidSkene
-from core.jury.fitting import log_odds, logistic
 from core.jury.judgements import Judgements
+from core.logistic import logistic
 from core.records import BoolArray, FloatArray, IntArray
 
 

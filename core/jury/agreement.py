@@ -14,19 +14,11 @@ import numpy as np
 
 from core.calibration.jackknife import ends
 from core.conformal.coverage import share_interval
+from core.estimates import Estimate
 from core.jury.judgements import Judgements
 from core.records import BoolArray
 
 _NONE = np.full((1, 1), np.nan)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure with its 95 % interval; all NaN where it is not defined."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,15 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.calibration.binary import Isotonic, Sigmoid
 from core.conformal.pvalues import p_values
 from core.conformal.threshold import rank
 from core.errors import InputError
-from core.jury.fitting import Isotonic, Platt, log_odds
 from core.jury.judgements import Judgements, one_sided
 from core.records import BoolArray, FloatArray
 
 GRID = np.arange(1, 100) / 100
 """The error rates ε of the published map: the decimals .01 … .99."""
+SMALLEST = 1e-8
+"""Probabilities are kept this far from 0 before logarithms are taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,11 @@ class Said:
     def top(self) -> FloatArray:
         """The probability of the verdict (n,)."""
         return np.maximum(self.p_true, self.p_false)
+
+
+def log_odds(p_true: FloatArray, p_false: FloatArray) -> FloatArray:
+    """``log p_true − log p_false``, of the same shape, each probability at least 1e-8."""
+    return np.asarray(np.log(np.maximum(p_true, SMALLEST)) - np.log(np.maximum(p_false, SMALLEST)), dtype=np.float64)
 
 
 def nonconformity(p_true: FloatArray, p_false: FloatArray, labels: BoolArray) -> FloatArray:
@@ -62,7 +69,7 @@ def _p_value(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
 
 
 def _platt(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
-    true = Platt.fit(log_odds(fitted.p_true, fitted.p_false), labels)(log_odds(asked.p_true, asked.p_false))
+    true = Sigmoid.fit(log_odds(fitted.p_true, fitted.p_false), labels)(log_odds(asked.p_true, asked.p_false))
     return np.where(asked.verdicts, true, 1 - true)
 
 

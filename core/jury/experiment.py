@@ -19,10 +19,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.calibration.bins import TopLabel
+from core.calibration.errors import top_errors
 from core.calibration.jackknife import ends, random_groups
 from core.errors import InputError
+from core.estimates import Estimate
 from core.jury.adjudication import PUBLISHED_RULES, RULES, Case, adjudicate
-from core.jury.agreement import Estimate
 from core.jury.confidence import confidence
 from core.jury.judgements import Judgements, one_sided
 from core.records import BoolArray, FloatArray, IntArray
@@ -297,8 +299,15 @@ def run(judgements: Judgements, protocol: Protocol) -> JuryExperiment:
         jurors=tuple(
             JurorOutcome(name, of) for name, of in zip(judgements.jurors, found[len(names) * width :], strict=True)
         ),
-        ece=float(np.mean([ece(of.case.confidence.ravel(), of.case.asked.right.ravel()) for of in splits])),
-        ece_raw=float(np.mean([ece(of.case.asked.top.ravel(), of.case.asked.right.ravel()) for of in splits])),
+        ece=_mean_ece([(of.case.confidence, of.case.asked.right) for of in splits]),
+        ece_raw=_mean_ece([(of.case.asked.top, of.case.asked.right) for of in splits]),
+    )
+
+
+def _mean_ece(splits: Sequence[tuple[FloatArray, BoolArray]]) -> float:
+    """The mean over splits of the ECE of all jurors' confidences (n, j) in verdicts that are right or not (n, j)."""
+    return float(
+        np.mean([top_errors(TopLabel(sure.ravel(), right.ravel().astype(np.float64))).ece for sure, right in splits])
     )
 
 
@@ -320,9 +329,3 @@ def measures(verdict: BoolArray, labels: BoolArray) -> dict[str, float]:
     hits, said, right = int((verdict & labels).sum()), int(verdict.sum()), int(labels.sum())
     parts = (int((verdict == labels).sum()), len(labels)), (hits, said), (hits, right), (2 * hits, said + right)
     return {name: part / of if of else 0.0 for name, (part, of) in zip(MEASURES, parts, strict=True)}
-
-
-def ece(sure: FloatArray, right: BoolArray) -> float:
-    """The expected calibration error of confidences (n,) in verdicts that are right or not, 15 equal bins of [0, 1]."""
-    index = np.clip(np.ceil(sure * 15).astype(int) - 1, 0, 14)
-    return float(abs(np.bincount(index, weights=right - sure, minlength=15)).sum() / len(sure))

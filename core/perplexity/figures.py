@@ -95,7 +95,8 @@ AGGREGATES = {"token-weighted": token_weighted, "message-mean": message_mean, "b
 @dataclass(frozen=True, slots=True)
 class Paired:
     """How much less likely the same n messages are under A than under B, nats a token: the mean over messages of A − B,
-    its 95 % interval (:func:`mean_interval`), and the p-value of a sign-flip test that the prompts change nothing.
+    its 95 % interval (:func:`clustered_mean_interval`), and the p-value of a sign-flip test that the prompts change
+    nothing.
 
     The messages of one conversation are alike, so both are over ``conversations``; where there is one, they are over
     its messages and speak of that conversation alone. Below 0, A makes the messages more likely.
@@ -159,12 +160,12 @@ def paired(
     codes = np.unique(np.zeros(n) if conversations is None else conversations, return_inverse=True)[1]
     count = int(codes.max()) + 1
     units = codes if count > 1 else np.arange(n)
-    low, high = mean_interval(differences, units)
+    low, high = clustered_mean_interval(differences, units)
     sums = np.bincount(units, differences).astype(np.float64)
     return Paired(n, count, float(differences.mean()), low, high, sign_flip(sums, rng=rng))
 
 
-def mean_interval(values: FloatArray, units: IntArray) -> tuple[float, float]:
+def clustered_mean_interval(values: FloatArray, units: IntArray) -> tuple[float, float]:
     """The 95 % t interval of the mean of values (n,) that are independent between their ``units`` (n,), 0 … G − 1.
 
     The standard error is the cluster-robust one with the correction for small samples (CR2), and t has the degrees of

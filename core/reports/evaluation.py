@@ -97,6 +97,8 @@ def load(run_id: str, *, normalisation: str = "raw") -> Evaluation:
     record = store.read_record(run_id)
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; figures are shown when it has ended well")
+    if record.spec.makes_jury:
+        raise InputError(f"run {record.run_id} made a jury and has no answers of its own; the Jury page shows it")
     if not record.spec.answers:
         raise InputError(f"run {record.run_id} has losses of words and no answers; the Perplexity page shows it")
     questions = store.read_questions(run_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +12,13 @@ import pyarrow as pa
 
 from core.calibration.metrics import correct
 from core.conformal.alpha import THOUSAND
-from core.conformal.bootstrap import SizeCurve, intervals, size_curve, thresholds_by_rank
 from core.conformal.coverage import beta_binomial_band, share_interval
 from core.conformal.curve import AlphaCurve, alpha_curve
 from core.conformal.draws import WORD
 from core.conformal.scores import score, true_scores
+from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank
+from core.conformal.set_sizes.intervals import intervals
+from core.conformal.tuning import tune
 from core.records import IntArray, Question
 from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.evaluation import Evaluation
@@ -71,13 +73,22 @@ def overview_row(run: Report, questions: str) -> dict[str, Any]:
     return row
 
 
-def overview(runs: Iterable[Evaluation], alpha: int) -> pd.DataFrame:
-    """A row for each finished run at ``alpha`` thousandths, by LAC and APS; empty for no runs."""
+def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEFAULT_SCORES) -> pd.DataFrame:
+    """A row for each finished run at ``alpha`` thousandths, with each score's figures; empty for no runs."""
     rows = []
     for run in runs:
-        made = report(run, alpha, scores=DEFAULT_SCORES)
+        made = report(run, alpha, scores=scores)
         rows.append(overview_row(made, banks.question_set(run.run_id)))
     return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSummary:
+    """One score's sets of a run at every alpha. ``n`` questions calibrate; a tuned score has set some aside."""
+
+    n: int
+    curve: AlphaCurve
+    sizes: SizeCurve
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +97,29 @@ class RunSummary:
     digest of those that it was tested on (:func:`core.runs.banks.question_set`)."""
 
     report: Report
-    curves: dict[str, AlphaCurve]
-    sizes: dict[str, SizeCurve]
+    scores: dict[str, ScoreSummary]
     questions: str
 
 
 def summarise(run: Evaluation) -> RunSummary:
     """The figures that no alpha changes, and those of LAC and APS at every alpha."""
-    curves, sizes = {}, {}
+    scores = {name: summarise_score(run, name) for name in DEFAULT_SCORES}
+    return RunSummary(report(run, THOUSAND // 10, scores=()), scores, banks.question_set(run.run_id))
+
+
+def summarise_score(run: Evaluation, name: str) -> ScoreSummary:
+    """The figures of one score at every alpha."""
+    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    own = tuned.calibration
+    scores = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)
+    true = true_scores(scores[own], run.labels[own])
+    limits = thresholds_by_rank(true, THOUSAND // 10)  # exact ones are those of every alpha
     right = correct(run.probabilities[run.test], run.labels[run.test])
-    for name in DEFAULT_SCORES:
-        scores = score(name, run.option_probabilities, seed=run.spec.seed)
-        true = true_scores(scores[run.calibration], run.labels[run.calibration])
-        curves[name] = alpha_curve(true, scores[run.test], run.labels[run.test])
-        limits = thresholds_by_rank(true, THOUSAND // 10)  # exact ones are those of every alpha
-        sizes[name] = size_curve(limits, scores[run.test], right, options=run.k)
-    return RunSummary(report(run, THOUSAND // 10, scores=()), curves, sizes, banks.question_set(run.run_id))
+    return ScoreSummary(
+        n=len(own),
+        curve=alpha_curve(true, scores[run.test], run.labels[run.test]),
+        sizes=size_curve(limits, scores[run.test], right, options=run.k),
+    )
 
 
 def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
@@ -110,11 +128,11 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
     for run in runs:
         of = run.report
         row = overview_row(of, run.questions)
-        low, high = beta_binomial_band(of.n_calibration, of.n_test, alpha)
-        for name, curve in run.curves.items():
-            likely = intervals(run.sizes[name], alpha)
+        for name, summary in run.scores.items():
+            low, high = beta_binomial_band(summary.n, of.n_test, alpha)
+            likely = intervals(summary.sizes, alpha)
             row |= {
-                f"{name}_coverage": float(curve.coverage[alpha - 1]),
+                f"{name}_coverage": float(summary.curve.coverage[alpha - 1]),
                 f"{name}_coverage_low": low,
                 f"{name}_coverage_high": high,
                 f"{name}_set_size": likely.mean_set_size.value,

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.conformal.bootstrap import intervals, size_curve, thresholds_by_rank
 from core.conformal.coverage import share_interval
 from core.conformal.probabilities import softmax, top_options
 from core.conformal.scores import score, true_scores
+from core.conformal.set_sizes.by_rank import size_curve, thresholds_by_rank
+from core.conformal.set_sizes.intervals import intervals
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import full_set_message, threshold
 from core.errors import InputError

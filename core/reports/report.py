@@ -14,12 +14,13 @@ from core.calibration import metrics
 from core.calibration.binned import ece_estimate
 from core.calibration.bins import top_label
 from core.conformal.alpha import THOUSAND, check_thousandths
-from core.conformal.bootstrap import SetEstimates, Strata, intervals, size_curve, strata_intervals, thresholds_by_rank
 from core.conformal.coverage import share_interval, strata_band, strata_p_value
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
 from core.conformal.probabilities import top_shares
 from core.conformal.published import top_ties_of
 from core.conformal.scores import SCORES
+from core.conformal.set_sizes.by_rank import size_curve, thresholds_by_rank
+from core.conformal.set_sizes.intervals import SetEstimates, Strata, intervals, strata_intervals
 from core.conformal.threshold import full_set_message
 from core.conformal.tuning import TUNING_ALPHA, Tuned
 from core.errors import InputError
@@ -32,6 +33,7 @@ from core.reports.prompting.option_order import OptionOrder, option_order
 from core.reports.scored_sets import FormedSets, form, true_letters
 
 DEFAULT_SCORES = ("lac", "aps")
+
 ONE_WITHIN_ROUNDING = 1e-9
 LISTED = 4
 CLOZE_NOTE = (
@@ -40,6 +42,15 @@ CLOZE_NOTE = (
 )
 NORMALISED_NOTE = "Probabilities are a softmax over scores of the options' texts: {}."
 RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc takes the most."
+
+
+def shown_with(score: str) -> tuple[str, str]:
+    """The scores of a figure that compares: ``score`` and the one it is shown beside, LAC, or APS beside LAC itself.
+
+    >>> shown_with("raps"), shown_with("lac")
+    (('raps', 'lac'), ('lac', 'aps'))
+    """
+    return score, "aps" if score == "lac" else "lac"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,7 @@ class ScoreReport:
 
     ``coverage_band`` is the 95 % Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how
     likely a coverage this low or lower then is; ``uacc`` = accuracy · √k / mean set size (may exceed 1); the intervals
-    of both hold the figure that other calibration and test questions give on average (:mod:`core.conformal.bootstrap`);
+    of both hold the figure that other calibration and test questions give on average (:mod:`core.conformal.set_sizes`);
     ``sizes`` counts sets of 0 … k options, ``by_size`` has the coverage of each size. ``threshold`` is NaN where
     strata have one each; ``thresholds`` names them (``all``, or a subject or letter each), ``strata`` has the coverage
     within each subject, or within each true letter where letters have the thresholds. ``parameters`` and ``tuned_on``,
@@ -202,7 +213,7 @@ def report(
         ece_luck=ece.bias or 0.0,
         letter_rates=dict(zip(run.letters, top_shares(probabilities).mean(axis=0).tolist(), strict=True)),
         scores={name: _score_report(run, name, alpha, method=method, empty=empty, by=by) for name in scores},
-        option_order=option_order(run, alpha, scores=tuple(name for name in scores if not SCORES[name].tuned)),
+        option_order=option_order(run, alpha, scores=tuple(scores)),
         notes=_run_notes(run, infinite, method),
     )
 
@@ -320,7 +331,7 @@ def tuning_note(name: str, tuned: Tuned) -> str:
     """How a score's parameters were chosen, as a note for the reader."""
     free = tuned.parameters.free_ranks
     values = f"λ {tuned.parameters.weight:g}"
-    if name == "raps":
+    if "free_ranks" in SCORES[name].parameters:
         values += f" after {free} free rank{'s' if free != 1 else ''}"
     if len(tuned.rows) == 0:
         return f"Not tuned: {values} are defaults, because there are too few calibration questions to set some aside."

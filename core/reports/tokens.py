@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.calibration.estimate import Estimate
+from core.calibration.estimate import CalibrationEstimate
 from core.errors import InputError
 from core.settings import ASSETS, settings
 
@@ -85,9 +85,9 @@ def figures_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def estimate_of(one: TokenResult, figure: str) -> Estimate:
+def estimate_of(one: TokenResult, figure: str) -> CalibrationEstimate:
     """A figure with its interval. Files of older versions have no error beyond luck."""
-    return Estimate(**one.values["figures"][figure])
+    return CalibrationEstimate(**one.values["figures"][figure])
 
 
 def reliability_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:

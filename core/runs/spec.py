@@ -23,6 +23,9 @@ TEXT_FORMS = ("cloze", "continuation")
 LOSSES = "losses"
 """The form of a run that scores every word of a counselor's instead of answering questions; its task is
 ``perplexity@`` and the hash of a :class:`~core.perplexity.request.Request`."""
+JURY = "jury"
+"""The form of a run that makes a jury; its task is ``jury@`` and the id of a
+:class:`~core.runs.juries.jury_pipeline.PathSpec`."""
 FORMATS = ("plain", "chat")
 MODES = {"short": 100, "long": 10_000}
 """Questions a run uses at most, by mode."""
@@ -82,7 +85,7 @@ class RunSpec:
             raise InputError("a run needs a task")
         _among("strategy", self.strategy, STRATEGIES)
         _among("dtype", self.dtype, DTYPES)
-        _among("form", self.form, (*FORMS, LOSSES))
+        _among("form", self.form, (*FORMS, LOSSES, JURY))
         _among("format", self.prompt_format, FORMATS)
         self._check_asking()
         if self.batch_size is not None and self.batch_size < 1:
@@ -120,7 +123,17 @@ class RunSpec:
     @property
     def answers(self) -> bool:
         """Whether the run answers questions, and so has figures of accuracy and sets."""
-        return self.form != LOSSES
+        return self.form in FORMS
+
+    @property
+    def makes_jury(self) -> bool:
+        """Whether the run makes a jury, which the Jury page shows."""
+        return self.form == JURY
+
+    @property
+    def measures_perplexity(self) -> bool:
+        """Whether the run scores every word of a counselor's, which the Perplexity page shows."""
+        return self.form == LOSSES
 
     @property
     def model_name(self) -> str:

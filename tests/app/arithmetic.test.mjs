@@ -6,6 +6,7 @@ import { golden, numbers, script } from "./golden.mjs";
 
 const { hashes, firstPart, uniformsAt } = await script("shared/random_numbers.js");
 const { lookAt, makePool } = await script("alpha_lab/splits.js");
+const { SCORES } = await script("shared/scores.js");
 const { accuracy, byClass, byGroup, curves, evaluate, histogram, memberRow, prepare, rank, scoreRange, uacc } = await script("shared/sets.js");
 const { bands, guaranteePValue, shareInterval, strataBand } = await script("shared/coverage_distributions.js");
 const { PROCEDURES, procedureFits, redrawer } = await script("alpha_lab/redraw.js");
@@ -29,11 +30,16 @@ test("draws", () => {
   }
 });
 
+test("the browser has Python's scores, in their order and with their ranges", () => {
+  assert.deepEqual(Object.keys(SCORES), golden.scores.map(({ name }) => name));
+  for (const [name, k, parameters, expected] of golden.ranges) assert.deepEqual(SCORES[name].range(k, parameters), expected);
+});
+
 function poolOf(sent) {
   return makePool({
     k: sent.k, p: numbers(sent.p), labels: Int32Array.from(sent.y), groups: Int32Array.from(sent.group),
     groupNames: sent.group_names, clusters: Int32Array.from(sent.cluster), own: Uint8Array.from(sent.own),
-    extra: sent.extra, seed: sent.seed, places: Int32Array.from(sent.place),
+    extra: sent.extra, seed: sent.seed, places: Int32Array.from(sent.place), scores: golden.scores,
   });
 }
 

@@ -29,7 +29,8 @@ from core.conformal.mondrian import BY
 from core.conformal.probabilities import top_options
 from core.conformal.published import scores_for
 from core.conformal.redraw import PROCEDURES, redraw
-from core.conformal.scores import SCORE_NAMES, true_scores
+from core.conformal.scores import SCORE_NAMES, SCORES, Parameters, true_scores
+from core.conformal.scores.table import score_table
 from core.conformal.sets import EMPTY_POLICIES
 from core.conformal.tuning import tune
 from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray, FloatArray, IntArray, OptionLogits, Question
@@ -280,6 +281,16 @@ def _redrawn(
     return {"n": n, "alpha": alpha, "draws": DRAWS, "procedures": fits, "coverage": numbers.add(coverage)}
 
 
+def ranges() -> list[list[Any]]:
+    """The range of every score, for some numbers of options and every choice of its parameters."""
+    return [
+        [of["name"], k, parameters, list(SCORES[of["name"]].range(k, Parameters(*parameters.values())))]
+        for of in score_table()
+        for parameters in of["grid"] or [of["untuned"]]
+        for k in (2, 4, 26)
+    ]
+
+
 def laws() -> dict[str, Any]:
     """Bands at every alpha, intervals, densities, laws and p-values, also where they are extreme."""
     bands = []
@@ -358,5 +369,16 @@ def write(folder: Path) -> Path:
     cases = [written(name, case, numbers) for name, case in CASES.items()]
     (folder / "golden.gz").write_bytes(gzip.compress(np.concatenate(numbers.parts).tobytes(), compresslevel=1))
     path = folder / "golden.json"
-    path.write_text(json.dumps({"cases": cases, "laws": laws(), "draws": draws(), "numbers": "golden.gz"}))
+    path.write_text(
+        json.dumps(
+            {
+                "cases": cases,
+                "laws": laws(),
+                "draws": draws(),
+                "scores": score_table(),
+                "ranges": ranges(),
+                "numbers": "golden.gz",
+            }
+        )
+    )
     return path

@@ -14,6 +14,7 @@ from app.components.alpha_lab import shift
 from app.components.calibration import temperature
 from app.components.one_question import option_bars
 from charts.scripts import bundle, scripts
+from core.conformal.scores import SCORES
 from core.settings import ROOT
 from tests.app import golden
 from tests.app.javascript import node, passed_tests
@@ -22,6 +23,7 @@ SCRIPTS = ROOT / "app" / "components"
 ARITHMETIC = (
     "shared/random_numbers.js",
     "shared/scores.js",
+    *(f"shared/scores/{path.name}" for path in sorted((SCRIPTS / "shared" / "scores").glob("*.js"))),
     "shared/sets.js",
     "shared/coverage_distributions.js",
     "alpha_lab/splits.js",
@@ -35,12 +37,12 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
     here = Path(__file__).parent
     passed = passed_tests([here / name for name in TESTS], HEDGE_GOLDEN=str(path), HEDGE_SCRIPTS=str(SCRIPTS))
     looks = sum(len(case.views) for case in golden.CASES.values())
-    # A test for each look and for each score on it, three more of arithmetic, those of laws and of looks.
+    # A test for each look and for each score on it, four more of arithmetic, those of laws and of looks.
     laws = len(re.findall(r"^test\(", (here / "coverage_distributions.test.mjs").read_text(), re.MULTILINE)) + len(
         golden.BAND_SIZES
     )
     refusals = len(re.findall(r"^test\(", (here / "looks.test.mjs").read_text(), re.MULTILINE))
-    assert passed == looks * (1 + len(golden.SCORE_NAMES)) + 3 + laws + refusals
+    assert passed == looks * (1 + len(golden.SCORE_NAMES)) + 4 + laws + refusals
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,14 @@ def test_the_arithmetic_knows_no_page():
     for name in ARITHMETIC:
         text = (SCRIPTS / name).read_text(encoding="utf-8")
         assert not re.search(r"\b(document|window|HTMLElement)\b", text), name
+
+
+def test_a_score_is_made_of_what_both_languages_round_alike():
+    for name in SCORES:
+        text = (SCRIPTS / "shared" / "scores" / f"{name.replace('-', '_')}.js").read_text(encoding="utf-8")
+        assert "only + - * / and square roots, in rank order" in text, name
+        assert set(re.findall(r"Math\.(\w+)", text)) <= {"max", "min", "abs", "floor", "sqrt"}, name
+        assert "**" not in text, name
 
 
 def test_no_line_begins_with_a_per_cent_sign():

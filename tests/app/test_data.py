@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,12 +18,12 @@ from app import data
 from app.components.one_question.question import MOST_RUNS
 from app.components.shared.runs import SHOWCASE
 from app.state import View
-from core.conformal.scores import SCORES
+from core.conformal.scores import SCORE_NAMES, SCORES
 from core.errors import InputError
 from core.reports import evaluation, frames, one_question
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView as Look
-from core.reports.report import report
+from core.reports.report import DEFAULT_SCORES, report
 from core.runs import banks, store
 from core.settings import ASSETS
 from tests.conftest import synthetic_run
@@ -42,10 +43,11 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_the_overview_equals_the_reports(home: Path):
     ids = [synthetic_run(seed=i, model=f"model-{i}", n=150) for i in range(2)]
-    for alpha in (1, 100, 333, 999):
-        table, problems = data.overview(data.runs(), alpha)
+    for alpha, score in zip(itertools.cycle((1, 100, 333, 999)), SCORE_NAMES, strict=False):
+        table, problems = data.overview(data.runs(), alpha, score)
         assert problems == ()
-        expected = frames.overview([evaluation.load(run_id) for run_id in ids], alpha)
+        shown = dict.fromkeys((*DEFAULT_SCORES, score))
+        expected = frames.overview([evaluation.load(run_id) for run_id in ids], alpha, tuple(shown))
         sort = {"by": "run", "ignore_index": True}
         pd.testing.assert_frame_equal(table.sort_values(**sort), expected.sort_values(**sort), check_exact=True)
 

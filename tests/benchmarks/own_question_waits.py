@@ -1,24 +1,33 @@
 """How long a person waits for the answer to a question of their own, in a real browser.
 
     .venv/bin/python -m tests.benchmarks.own_question_waits
+    .venv/bin/python -m tests.benchmarks.own_question_waits --client
 
 Twenty different questions to the bundled pocket model once it is warm: from the click on Ask until the page shows the
-question's set, and the part of it that the model took. Prints one JSON object of milliseconds.
+question's set, and the part of it that the model took. With ``--client``, no browser: from the call of
+:func:`core.runs.answering.client.ask` until the answer is known. The first question is ``cold``: it starts the server
+and the worker and loads the model. Prints one JSON object of milliseconds.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import statistics
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 from playwright.sync_api import expect, sync_playwright
 
+from core.runs.answering import client
+from core.runs.answering.custom_question import CustomQuestion
 from core.runs.spec import RunSpec
 from tests.browser.conftest import FLAGS, SEEN_WITHIN_MS, server
+from tests.processes import end_all
 
 QUESTIONS = 20
 WATCH = """([asked, first]) => {
@@ -42,6 +51,45 @@ CITIES = ("Paris", "London", "Rome", "Berlin", "Madrid", "Vienna", "Oslo", "Athe
 
 def main() -> None:
     """Measure and print."""
+    print(json.dumps(through_client() if "--client" in sys.argv else through_browser()))
+
+
+def through_client() -> dict[str, float]:
+    """Milliseconds from asking to the answer, by the client alone."""
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["HEDGE_HOME"] = home
+        try:
+            waits = [ask(number) for number in range(QUESTIONS + 1)]
+        finally:
+            end_all(Path(home))
+    warm = sorted(waits[1:])
+    return {
+        "cold": round(waits[0]),
+        "warm_median": round(statistics.median(warm), 1),
+        "warm_worst": round(warm[-1], 1),
+        "questions": QUESTIONS,
+    }
+
+
+def ask(number: int) -> float:
+    """Milliseconds until the answer to one question is known."""
+    asked, options = question(number)
+    own = CustomQuestion("pocket-1m", RunSpec(model="pocket-1m", task="qa").run_id, asked, options)
+    start = time.perf_counter()
+    now = client.ask(own)
+    while not now.ended:
+        now = client.progress(own.answer_id, wait_s=1.0)
+    assert now.stage == "answered", now.message
+    return 1000 * (time.perf_counter() - start)
+
+
+def question(number: int) -> tuple[str, tuple[str, ...]]:
+    """A question and its four options."""
+    return f"Which city is the capital of country number {number}?", tuple(CITIES[(number + i) % 8] for i in range(4))
+
+
+def through_browser() -> dict[str, float]:
+    """Milliseconds from the click to the frame that shows the set."""
     expect.set_options(timeout=SEEN_WITHIN_MS)
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with (
@@ -55,24 +103,19 @@ def main() -> None:
         cold, _ = wait(page, 0)
         waits = [wait(page, i) for i in range(1, QUESTIONS + 1)]
     clicks, model = ([one[part] for one in waits] for part in (0, 1))
-    print(
-        json.dumps(
-            {
-                "cold": round(cold),
-                "click_median": round(statistics.median(clicks)),
-                "click_p95": round(sorted(clicks)[int(0.95 * QUESTIONS) - 1]),
-                "click_worst": round(max(clicks)),
-                "model_median": round(statistics.median(model)),
-                "questions": QUESTIONS,
-            }
-        )
-    )
+    return {
+        "cold": round(cold),
+        "click_median": round(statistics.median(clicks)),
+        "click_p95": round(sorted(clicks)[int(0.95 * QUESTIONS) - 1]),
+        "click_worst": round(max(clicks)),
+        "model_median": round(statistics.median(model)),
+        "questions": QUESTIONS,
+    }
 
 
 def wait(page, number: int) -> tuple[float, float]:
     """Milliseconds from the click to the set, and those that the model took."""
-    asked = f"Which city is the capital of country number {number}?"
-    options = [CITIES[(number + i) % len(CITIES)] for i in range(4)]
+    asked, options = question(number)
     page.get_by_role("textbox", name="Question", exact=True).fill(asked)
     page.get_by_role("textbox", name=re.compile("^Options")).fill("\n".join(options))
     button = page.get_by_role("button", name="Ask", exact=True)

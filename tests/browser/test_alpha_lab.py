@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from core.conformal.redraw import redraw
-from core.conformal.scores import score, true_scores
+from core.conformal.scores import SCORE_NAMES, score, true_scores
 from core.records import OptionLogits
 from core.reports import evaluation
 from core.reports.alpha_lab import view as views
@@ -499,7 +499,7 @@ def test_the_keyboard_alone_reaches_and_moves_every_control(visit: Visitor, addr
     for name in PRESSED:
         assert name in names, name
     expect(page.locator("[data-side=left]")).to_have_attribute("data-score", "aps")  # down from LAC: they change places
-    expect(page.locator("[data-side=right]")).to_have_attribute("data-score", "top-k")
+    expect(page.locator("[data-side=right]")).to_have_attribute("data-score", SCORE_NAMES[-1])
     expect(page).to_have_url(re.compile("by=group"))
     expect(page).to_have_url(re.compile("split=1"))
     expect(page.get_by_text("1,000 splits of")).to_be_visible()

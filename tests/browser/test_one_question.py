@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from core.conformal.scores import SCORE_NAMES
 from core.records import LETTERS
 from core.reports import evaluation
 from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
-from core.runs.answering import answers
+from core.runs.answering import custom_question
 from core.runs.spec import RunSpec
 from tests.browser.conftest import Visitor, server
 from tests.conftest import synthetic_questions, synthetic_run
@@ -198,7 +199,7 @@ def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: s
     bars = Bars(page).ready()
     scores = page.locator(".scores-table tbody tr")
     runs = page.locator(".runs-table tbody tr")
-    expect(scores).to_have_count(7)
+    expect(scores).to_have_count(len(SCORE_NAMES))
     expect(runs).to_have_count(2)
     run = evaluation.load(first)
     by = bench(run)
@@ -315,7 +316,7 @@ def test_a_question_of_ones_own_is_answered_by_the_pocket_model(visit: Visitor, 
     expect(page).to_have_url(re.compile("answer="))
     found = re.search(r"answer=([0-9a-f]{16})", page.url)
     assert found is not None
-    answer = answers.read(found[1])
+    answer = custom_question.read_answer(found[1])
     by = bench(evaluation.load(POCKET_RUN))
     _, own = asked(by, answer.logits)
     bars.expect_set(own[0])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+from core import __version__
 from core.cli import main
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import load
@@ -31,6 +33,14 @@ def say(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         timeout=240,
         check=False,
     )
+
+
+def test_the_version_is_the_newest_of_the_changelog(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"Hedge {__version__}\n"
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert next(name for name in headings if name != "Unreleased") == __version__
 
 
 def test_report_prints_one_json_document(home):

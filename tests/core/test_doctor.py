@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from core import doctor
+from core import __version__, doctor
 from core.doctor import Finding
 from core.errors import RunError
 from core.inference.speed import measure
@@ -45,6 +45,7 @@ def test_every_finding_has_a_value_and_a_meaning(quick, monkeypatch):
     assert all(finding.value and finding.meaning.endswith(".") for finding in seen.values())
     assert seen["hub token"].value == "present"
     assert "secret" not in json.dumps([finding.value + finding.meaning for finding in seen.values()])
+    assert seen["versions"].value.startswith(f"Hedge {__version__}, Python 3.")
     assert not seen["hub"].good
     assert seen["hub"].value.startswith("127.0.0.1 can't be reached")
     assert seen["database"].value.endswith("engine.sqlite, not made yet")

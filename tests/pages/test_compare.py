@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from core.conformal.scores import SCORE_NAMES, SCORES
 from core.reports import evaluation
 from core.reports.compare import paired
-from core.reports.report import report
+from core.reports.report import shown_with
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
 from tests.simulation.claims import FEW_SAID
@@ -117,10 +120,26 @@ def test_a_run_that_is_gone_is_one_sentence(open_page: Open):
     assert app.multiselect(key="compared_runs").value == [name]
 
 
-def test_the_score_changes_which_sets_are_compared(open_page: Open):
-    ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
-    app = open_page("compare", runs=",".join(ids), score="aps")
-    spec = app.get("vega_lite_chart")[0].proto.spec
-    assert "mean_set_size" in spec
-    expected = report(evaluation.load(ids[0]), 100).scores["aps"].mean_set_size
-    assert expected > 0
+@pytest.mark.parametrize("score", SCORE_NAMES)
+def test_every_score_can_be_compared(score: str, open_page: Open):
+    """It is chosen on the page, lives in the address, and gives the figures of the reports everywhere."""
+    ids = [synthetic_run(model=f"model-{i}", seed=7, n=240) for i in range(2)]
+    app = open_page("compare", runs=",".join(ids))
+    app.selectbox(key="score_choice").set_value(score)
+    for key in ("shapes_open", "abstaining_open"):
+        app.session_state[key] = True
+    app.run()
+    assert not app.exception
+    assert app.query_params.get("score", "lac") == score
+    runs = [evaluation.load(name) for name in ids]
+    (pair,) = paired.compare([(runs[0], runs[1])], 100, score=score)
+    assert app.dataframe[0].value["Difference"].tolist() == pytest.approx(
+        [pair.accuracy.mean, pair.set_size.mean, pair.uacc.mean]
+    )
+    spec = json.loads(app.get("vega_lite_chart")[0].proto.spec)
+    drawn = [SCORES[name].title for name in sorted(shown_with(score), key=lambda name: name != "lac")]
+    assert json.dumps(drawn) in json.dumps(spec)  # the legend
+    again = open_page("compare", runs=",".join(ids), score=score)
+    assert not again.exception
+    assert not again.error
+    assert again.selectbox(key="score_choice").value == score

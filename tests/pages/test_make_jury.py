@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
+from core.runs import engine, store
+from core.runs.agent import liveness
 from core.runs.agent.file_lock import take
 from core.runs.juries import jury_pipeline
 from core.runs.juries.jury_pipeline import PathSpec
@@ -57,18 +58,34 @@ def test_one_juror_is_no_jury(open_page: Open, launched: list[PathSpec]) -> None
 
 def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
     spec = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
-    path_id = jury_pipeline.create(spec)
-    folder = jury_pipeline.folder_of(path_id)
-    state = {"stage": "tune", "state": "running", "done": 7, "total": 100, "what": "pocket-1m-2", "losses": [0.7, 0.5]}
-    (folder / "state.json").write_text(json.dumps(state))
-    lock = take(folder / "lock")
+    jury_pipeline.create(spec)
+    run = spec.run_spec
+    folder = store.create(store.RunRecord(spec=run, state="running", created=1.0, started=2.0))
+    store.write_progress(folder, store.Progress(7, 100, "tuning pocket-1m-2", None, None, "here"))
+    lock = take(liveness.run_lock(folder))
     assert lock is not None
     with lock:
         app = opened(open_page)
         assert not app.exception
-        assert "tuning pocket-1m-2 · 7 of 100" in str(app.get("progress")[0].proto.text).replace("\\", "")
-        next(button for button in app.button if button.label == "Cancel").click().run()
-        assert (folder / "cancel").exists()
+        bars = [str(bar.proto.text).replace("\\", "") for bar in app.get("progress")]
+        assert any("tuning pocket-1m-2 · 7 of 100" in bar for bar in bars)
+        assert any(button.label == "Cancel" for button in app.button)
+    store.update_record(run.run_id, state="failed", message=engine.states.LOST, ended=3.0)
     app = opened(open_page)
-    assert "its process was stopped" in said(app).lower()
+    assert "its process ended before the run did" in said(app).lower()
     assert "Go on" in [button.label for button in app.button]
+
+
+def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_page: Open) -> None:
+    """Every page that lists runs opens with one of a jury among them; the others take it for none of theirs."""
+    spec = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
+    jury_pipeline.create(spec)
+    run = spec.run_spec
+    record = store.RunRecord(spec=run, state="done", created=1.0, started=2.0, ended=3.0)
+    store.write_record(store.create(record), replace(record, provenance={"jury": "some-jury"}))
+    for page in ("new_run", "alpha_lab", "compare", "perplexity", "one_question", "prompting", "jury", "data"):
+        app = open_page(page)
+        assert not app.exception, page
+        assert run.run_id not in said(app), page
+    links = [link.proto.label for link in opened(open_page).get("page_link")]
+    assert "Open it on the Jury page" in links

@@ -59,7 +59,7 @@ def test_a_question_of_a_link_with_its_p_values(open_page: Open):
         assert one["counts"] == expected.counts.tolist()
         assert one["n"] == expected.n
         assert data["thresholds"][one["name"]] == by.scores[one["name"]].thresholds().tolist()
-    assert [one["badge"] for one in data["scores"]] == ["", "", "", "not tuned", "not tuned", "", ""]
+    assert [one["badge"] for one in data["scores"]] == ["not tuned" if of.tuned else "" for of in SCORES.values()]
 
 
 def test_the_options_in_full_at_the_alpha_of_the_link(open_page: Open):

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from core.conformal.scores import SCORE_NAMES, SCORES
 from core.exchange import bluq
 from core.exchange.imported import save
 from core.reports import evaluation
@@ -95,8 +96,25 @@ def test_the_score_of_the_figure_lives_in_the_address(open_page: Open):
     synthetic_run()
     app = open_page("overview", score="aps")
     assert "APS" in app.get("vega_lite_chart")[0].proto.spec
-    app.segmented_control(key="score_choice").set_value("lac").run()
+    app.selectbox(key="score_choice").set_value("lac").run()
     assert "score" not in app.query_params
+
+
+@pytest.mark.parametrize("score", SCORE_NAMES)
+def test_every_score_has_its_figure_and_its_columns(score: str, open_page: Open):
+    run_id = synthetic_run(n=240)
+    app = open_page("overview", score=score)
+    assert not app.exception
+    assert app.selectbox(key="score_choice").value == score
+    title = SCORES[score].title
+    assert f"Mean {title} set size, options" in app.get("vega_lite_chart")[0].proto.spec
+    expected = report(evaluation.load(run_id), 100, scores=[score]).scores[score]
+    row = app.dataframe[0].value.iloc[0]
+    assert row[f"{score}_set_size"] == expected.mean_set_size
+    assert row[f"{score}_coverage"] == pytest.approx(100 * expected.coverage)
+    assert (row[f"{score}_coverage_low"], row[f"{score}_coverage_high"]) == pytest.approx(expected.coverage_band)
+    shown = json.loads(app.dataframe[0].proto.columns)
+    assert shown[f"{score}_set_size"]["label"] == f"{title} size"
 
 
 def test_a_run_that_has_not_ended_is_listed_without_figures(open_page: Open):

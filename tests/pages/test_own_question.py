@@ -1,4 +1,4 @@
-"""A question of one's own on the page: a real desk, a fake model, and nothing typed that is lost."""
+"""A question of one's own on the page: a real answering server, a fake model, and nothing typed that is lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import evaluation
 from core.reports.one_question import asked, bench
 from core.runs import store
-from core.runs.answering import answers, client
+from core.runs.answering import client, custom_question
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
@@ -42,7 +42,7 @@ def fill(app: AppTest, question: str, options: str, *, context: str = "", extra:
 def answered(app: AppTest) -> AppTest:
     """The page once the answer is there."""
     name = app.query_params["answer"]
-    until(lambda: client.state(name).ended, "the answer")
+    until(lambda: client.progress(name).ended, "the answer")
     return app.run()
 
 
@@ -64,7 +64,7 @@ def test_a_typed_question_gets_its_set_by_the_runs_calibration(open_page: Open, 
     assert not app.exception
     assert not app.error
     assert not app.warning
-    answer = answers.read(app.query_params["answer"])
+    answer = custom_question.read_answer(app.query_params["answer"])
     assert answer.options == ("Paris", "London", "Rome", "Berlin", DONT_KNOW, NONE_OF_ABOVE)
     data = sent(app, "question")
     by = bench(evaluation.load(run_id))
@@ -148,7 +148,7 @@ def test_a_cloze_run_offers_no_letters(open_page: Open, fake_home: Path):  # noq
     assert "The run's questions have 4 options of their own, and nothing added" in said(app)
     app = answered(fill(app, "What?", "x\ny\nz\nw", extra=None))
     assert not app.exception
-    assert answers.read(app.query_params["answer"]).options == ("x", "y", "z", "w")
+    assert custom_question.read_answer(app.query_params["answer"]).options == ("x", "y", "z", "w")
     assert not app.warning
 
 
@@ -167,7 +167,7 @@ def test_how_far_it_is_shows_and_can_be_stopped(open_page: Open, run_id: str, mo
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"load_ms": 60000}')
     app = fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw")
     name = app.query_params["answer"]
-    until(lambda: client.state(name).stage == "loading", "the model to load")
+    until(lambda: client.progress(name).stage == "loading", "the model to load")
     app.run()
     assert "Loading the model" in said(app)
     next(button for button in app.button if button.label == "Stop").click().run()
@@ -180,7 +180,7 @@ def test_a_reload_finds_the_answer_on_its_way(open_page: Open, run_id: str, monk
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"load_ms": 60000}')
     app = fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw")
     name = app.query_params["answer"]
-    until(lambda: client.state(name).stage == "loading", "the model to load")
+    until(lambda: client.progress(name).stage == "loading", "the model to load")
     again = open_page("one_question", ask="own", run=run_id, answer=name)
     assert not again.exception
     assert "Loading the model" in said(again)
@@ -254,8 +254,8 @@ def test_the_calibrating_run_is_part_of_the_link(open_page: Open, run_id: str):
 
 def test_an_answer_that_is_not_as_recorded_is_told(open_page: Open, run_id: str):
     app = answered(fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw"))
-    answer = answers.read(app.query_params["answer"])
-    answers.write(replace(answer, recorded_difference=0.4, dropped=2, letter_mass=0.1))
+    answer = custom_question.read_answer(app.query_params["answer"])
+    custom_question.write_answer(replace(answer, recorded_difference=0.4, dropped=2, letter_mass=0.1))
     app.run()
     assert "differ by 0.4 in log-probability from what the run recorded" in said(app)
     assert "2 examples were left out" in said(app)

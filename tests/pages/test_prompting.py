@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.cli import main
+from core.conformal.scores import SCORES
 from core.reports.compare.benchmark import SetRule
 from core.reports.prompting import experiments
 from core.runs import store
@@ -55,6 +56,24 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
     assert "each in 24 orders of its options" in text
     assert "2 sampled answers a question" in text
     assert "is no letter of an option" in text
+
+
+def test_every_score_can_be_chosen(asked, open_page: Open):
+    """It is chosen on the page, lives in the address, and gives the figures of the reports everywhere."""
+    chosen = [one for one in the_readings() if one.shots == 0 and one.method in ("letters", "raw")]
+    runs = [experiments.evaluate(one) for one in chosen]
+    for name, score in SCORES.items():
+        app = open_page("prompting", score=name)
+        app.session_state["prompting_letters_open"] = True
+        app.run()
+        assert not app.exception, name
+        assert not app.error, name
+        assert app.selectbox(key="score_choice").value == name
+        rows = experiments.figures(chosen, runs, SetRule(100, (name,)))
+        sizes = [metric.value for metric in app.metric if metric.label == "Mean set size"]
+        assert sizes == [f"{size:.2f}" for size in rows["mean_set_size"]], name
+        assert "of the sets in other orders are the set of the first order" in said(app), name
+        assert score.title in app.selectbox(key="score_choice").options
 
 
 def test_other_ways_and_shots_are_chosen(asked, open_page: Open):

@@ -137,6 +137,32 @@ def test_every_weight_has_one_optimizer(tmp_path: Path) -> None:
     assert sorted(map(id, held)) == sorted(map(id, made.model.parameters()))
 
 
+def test_one_step_moves_matrices_along_the_nearest_orthogonal_matrix(tmp_path: Path) -> None:
+    """Muon with all singular values near rate · √max(1, rows / columns), and no weight decays."""
+    made = trainer(tmp_path)
+    muon, adamw = made.optimizers
+    assert (muon.defaults["weight_decay"], adamw.defaults["weight_decay"]) == (0, 0)
+    before = {name: weights.detach().clone() for name, weights in made.model.named_parameters()}
+    weighted_loss(made.model, made._batch(), read=lambda tokens: read(made.model, tokens)).backward()
+    muon.step()
+    moved = {name for name, weights in made.model.named_parameters() if not torch.equal(weights, before[name])}
+    assert moved == {name for name, weights in before.items() if weights.ndim == 2 and "embed" not in name}
+    for name, weights in made.model.named_parameters():
+        if name in moved:
+            largest = torch.linalg.svdvals(weights.detach() - before[name])[0]
+            assert 0.6 < largest / (made.recipe.rate * max(1, weights.shape[0] / weights.shape[1]) ** 0.5) < 1.3
+
+
+def test_a_checkpoint_of_the_earlier_muon_is_refused(tmp_path: Path) -> None:
+    trainer(tmp_path).run()
+    path = tmp_path / "work" / "checkpoint.pt"
+    state = torch.load(path, weights_only=True)
+    del state["optimizers"][0]["param_groups"][0]["weight_decay"]
+    torch.save(state, path)
+    with pytest.raises(InputError, match="own Muon, before torch had one; delete it"):
+        trainer(tmp_path)
+
+
 def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
     made = trainer(tmp_path)
     data = made._batch()

@@ -16,13 +16,13 @@ from scipy.special import betaincinv
 from core.calibration.binned import binned_estimates, ece_estimate
 from core.calibration.bins import TopLabel, edges, place
 from core.calibration.consistency import calibration_test
-from core.calibration.estimate import Estimate
 from core.calibration.figures import estimates, top_estimates
-from core.calibration.means import mean_interval
+from core.calibration.means import skewed_mean_interval
 from core.calibration.recalibration import fit
 from core.calibration.reliability import reliability
 from core.calibration.smooth import smooth_error
 from core.conformal.probabilities import log_softmax
+from core.estimates import Estimate
 from core.records import FloatArray, IntArray
 from tests.simulation.case import INTERVAL, TEST, Case
 
@@ -216,7 +216,7 @@ def _recalibration_hit(seed: int, *, power: float, n: int) -> bool:
         return np.asarray(of - mapped)
 
     fresh, shares = _fresh(power)
-    _, low, high = mean_interval(change(logs[n:])[np.arange(n), y[n:]])
+    _, low, high = skewed_mean_interval(change(logs[n:])[np.arange(n), y[n:]])
     return low <= float((shares * change(np.log(fresh))).sum(axis=1).mean()) <= high
 
 

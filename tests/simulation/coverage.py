@@ -14,7 +14,8 @@ from core.conformal.coverage import beta_band, beta_binomial_band, guarantee_p_v
 from core.conformal.probabilities import log, softmax
 from core.conformal.pvalues import p_values
 from core.conformal.redraw import redraw
-from core.conformal.scores import lac_scores, score, true_scores
+from core.conformal.scores import score, true_scores
+from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
 from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation

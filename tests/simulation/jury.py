@@ -13,8 +13,9 @@ from functools import cache, lru_cache
 import numpy as np
 import pandas as pd
 
+from core.estimates import Estimate
 from core.jury.adjudication import adjudicate
-from core.jury.agreement import Agreement, Estimate, agreement
+from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import JuryExperiment, Protocol, calibration_size, kept, measures, run, split
 from core.jury.judgements import Judgements
 from core.reports.jury import left_out, reliability, risk

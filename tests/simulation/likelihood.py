@@ -14,11 +14,12 @@ from functools import cache, partial
 import numpy as np
 
 from core.calibration.bins import top_label
-from core.calibration.figures import Estimate, accuracy_estimate, loss_estimate
-from core.calibration.means import mean_interval
+from core.calibration.figures import accuracy_estimate, loss_estimate
+from core.calibration.means import skewed_mean_interval
 from core.calibration.metrics import accuracy, brier, brier_terms, log_losses
 from core.calibration.recalibration import tempered
 from core.conformal.probabilities import log_softmax, softmax
+from core.estimates import Estimate
 from core.records import FloatArray, IntArray
 from tests.simulation.case import INTERVAL, Case
 
@@ -83,7 +84,7 @@ def held(name: str, figure: str, n: int, seed: int) -> bool:
 
 def change_held(name: str, n: int, seed: int) -> bool:
     """The same of a change of NLL, which the table of recalibrations brackets."""
-    _, low, high = mean_interval(change(*LAWS[name].draw(n, np.random.default_rng([seed, n]))))
+    _, low, high = skewed_mean_interval(change(*LAWS[name].draw(n, np.random.default_rng([seed, n]))))
     return low <= truth(name)["change"] <= high
 
 

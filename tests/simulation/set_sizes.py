@@ -15,11 +15,13 @@ from functools import lru_cache, partial
 import numpy as np
 from scipy.special import betaincinv
 
-from core.conformal.bootstrap import Estimate, PairedRun, SetEstimates, difference_intervals
 from core.conformal.permutation import Swappable, swap_test
 from core.conformal.probabilities import log, softmax
 from core.conformal.scores import score, true_scores
+from core.conformal.set_sizes.differences import PairedRun, difference_intervals
+from core.conformal.set_sizes.intervals import SetEstimates
 from core.conformal.threshold import rank
+from core.estimates import Estimate
 from core.records import BoolArray, FloatArray, IntArray
 from core.reports.compare.paired import difference, mcnemar
 from core.reports.evaluation import Evaluation

@@ -23,9 +23,9 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "coverage: subjects named as covered too little",
     ),
     "core.conformal.pvalues.p_values": ("coverage: conformal p-value",),
-    "core.conformal.bootstrap.intervals": ("set size: interval of mean size", "set size: interval of UAcc"),
-    "core.conformal.bootstrap.strata_intervals": ("set size: interval of mean size, a threshold",),
-    "core.conformal.bootstrap.difference_intervals": (
+    "core.conformal.set_sizes.intervals.intervals": ("set size: interval of mean size", "set size: interval of UAcc"),
+    "core.conformal.set_sizes.intervals.strata_intervals": ("set size: interval of mean size, a threshold",),
+    "core.conformal.set_sizes.differences.difference_intervals": (
         "set size: interval of a difference in size",
         "set size: interval of a difference in UAcc",
     ),
@@ -36,7 +36,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.conformal.shift.exchangeability_p_value": ("search: a pair chosen beforehand",),
     "core.reports.alpha_lab.covariate_shift.Search": ("search: worst pair",),
     # Calibration
-    "core.calibration.estimate.Estimate": (
+    "core.estimates.Estimate": (
         "ECE",
         "overconfidence",
         "underconfidence",
@@ -47,17 +47,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "likelihood: accuracy",
         "likelihood: nll",
         "likelihood: brier",
-    ),
-    "core.calibration.means.mean_interval": ("likelihood: change of NLL", "change of NLL by a fitted temperature"),
-    "core.calibration.consistency.CalibrationTest": ("p-value of the ECE", "Spiegelhalter's z"),
-    "core.calibration.reliability.ReliabilityBin": ("accuracy of a bin", "a calibrated model's band"),
-    # Questions in several orders
-    "core.reports.prompting.option_order.OptionOrder": ("rotations, PPA", "rotations, questions whose choice changes"),
-    "core.reports.prompting.option_order.SetStability": ("rotations, sets that stay the same",),
-    "core.reports.prompting.option_order._rate_intervals": ("rotations, how often A is picked",),
-    "core.reports.prompting.option_order.letters_p_value": ("rotations, test of the letters",),
-    # Juries
-    "core.jury.agreement.Estimate": (
+        # Juries
         "jury, Cohen's kappa",
         "jury, Fleiss' kappa",
         "jury, Krippendorff's alpha",
@@ -70,12 +60,24 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "jury, difference to majority",
         "jury, a juror's accuracy",
     ),
+    "core.calibration.means.skewed_mean_interval": (
+        "likelihood: change of NLL",
+        "change of NLL by a fitted temperature",
+    ),
+    "core.calibration.consistency.CalibrationTest": ("p-value of the ECE", "Spiegelhalter's z"),
+    "core.calibration.reliability.ReliabilityBin": ("accuracy of a bin", "a calibrated model's band"),
+    # Questions in several orders
+    "core.reports.prompting.option_order.OptionOrder": ("rotations, PPA", "rotations, questions whose choice changes"),
+    "core.reports.prompting.option_order.SetStability": ("rotations, sets that stay the same",),
+    "core.reports.prompting.option_order._rate_intervals": ("rotations, how often A is picked",),
+    "core.reports.prompting.option_order.letters_p_value": ("rotations, test of the letters",),
+    # Juries
     "core.reports.jury.left_out": ("jury, what a juror adds",),
     "core.reports.jury.reliability": ("jury, a bin of reliability",),
     "core.reports.jury.risk": ("jury, wrong among the answered",),
     # Perplexity
     "core.perplexity.figures.Paired": ("perplexity: interval of A − B", "perplexity: p-value of A − B"),
-    "core.perplexity.figures.mean_interval": ("perplexity: interval of A − B",),
+    "core.perplexity.figures.clustered_mean_interval": ("perplexity: interval of A − B",),
     # Published claims
     "core.reports.compare.claims.PublishedClaim": ("claims:",),
     "core.reports.compare.claims._spearman_interval": ("claims: interval of Spearman's ρ",),
@@ -85,23 +87,23 @@ SIMULATED: dict[str, tuple[str, ...]] = {
 
 PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.commands.perplexity._choices": ("core.conformal.coverage.share_interval",),
-    "core.conformal.bootstrap.Estimate": (
-        "core.conformal.bootstrap.intervals",
-        "core.conformal.bootstrap.strata_intervals",
-        "core.conformal.bootstrap.difference_intervals",
+    "core.conformal.set_sizes.intervals.quantile_interval": (
+        "core.conformal.set_sizes.intervals.intervals",
+        "core.conformal.set_sizes.intervals.strata_intervals",
+        "core.conformal.set_sizes.differences.difference_intervals",
     ),
     "core.reports.compare.benchmark.results_json": (
-        "core.conformal.bootstrap.intervals",
-        "core.calibration.estimate.Estimate",
+        "core.conformal.set_sizes.intervals.intervals",
+        "core.estimates.Estimate",
     ),
     "core.reports.compare.benchmark.run_rows": (
-        "core.conformal.bootstrap.intervals",
+        "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.coverage.beta_binomial_band",
         "core.conformal.coverage.share_interval",
-        "core.calibration.estimate.Estimate",
+        "core.estimates.Estimate",
     ),
     "core.reports.calibration.calibrated.figures_frame": (
-        "core.calibration.estimate.Estimate",
+        "core.estimates.Estimate",
         "core.calibration.consistency.CalibrationTest",
     ),
     "core.reports.calibration.calibrated.nominal_coverage": ("core.conformal.coverage.beta_binomial_band",),
@@ -110,44 +112,44 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.reports.compare.claims._spearman_p",
     ),
     "core.reports.frames.overview_at": (
-        "core.conformal.bootstrap.intervals",
+        "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.coverage.beta_binomial_band",
     ),
     "core.reports.frames.overview_row": (
-        "core.conformal.bootstrap.intervals",
+        "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.coverage.beta_binomial_band",
         "core.conformal.coverage.share_interval",
-        "core.calibration.estimate.Estimate",
+        "core.estimates.Estimate",
     ),
     "core.reports.frames.score_table": (
-        "core.conformal.bootstrap.intervals",
+        "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.coverage.strata_band",
         "core.conformal.coverage.strata_p_value",
     ),
     "core.reports.jury.SetsFigures": ("core.conformal.coverage.beta_binomial_band",),
-    "core.reports.jury.calibration_errors": ("core.calibration.estimate.Estimate",),
-    "core.reports.jury.to_json": ("core.jury.agreement.Estimate",),
+    "core.reports.jury.calibration_errors": ("core.estimates.Estimate",),
+    "core.reports.jury.to_json": ("core.estimates.Estimate",),
     "core.reports.lesson._shift": ("core.reports.alpha_lab.covariate_shift.Search",),
     "core.reports.lesson._subjects": ("core.conformal.mondrian.least_covered_p_value",),
     "core.reports.lesson.facts": ("core.conformal.coverage.beta_binomial_band",),
     "core.reports.prompting.letter_answers.Invalid": ("core.conformal.coverage.share_interval",),
     "core.reports.one_question.option_frame": ("core.conformal.pvalues.p_values",),
-    "core.reports.perplexity.ChoiceSets": ("core.conformal.bootstrap.intervals",),
+    "core.reports.perplexity.ChoiceSets": ("core.conformal.set_sizes.intervals.intervals",),
     "core.reports.perplexity._difference": ("core.perplexity.figures.Paired",),
     "core.reports.prompting.experiments._pair_row": (
         "core.reports.compare.paired.Pair",
         "core.reports.compare.paired.Difference",
     ),
-    "core.reports.report.Report": ("core.calibration.estimate.Estimate",),
+    "core.reports.report.Report": ("core.estimates.Estimate",),
     "core.reports.report.ScoreReport": (
-        "core.conformal.bootstrap.intervals",
-        "core.conformal.bootstrap.strata_intervals",
+        "core.conformal.set_sizes.intervals.intervals",
+        "core.conformal.set_sizes.intervals.strata_intervals",
         "core.conformal.coverage.strata_band",
         "core.conformal.coverage.strata_p_value",
     ),
     "core.reports.report.SizeCoverage": ("core.conformal.coverage.share_interval",),
     "core.reports.alpha_lab.covariate_shift.Shifted": ("core.conformal.shift.exchangeability_p_value",),
-    "core.reports.tokens.figures_frame": ("core.calibration.estimate.Estimate",),
+    "core.reports.tokens.figures_frame": ("core.estimates.Estimate",),
 }
 """A place that shows what others compute → these."""
 

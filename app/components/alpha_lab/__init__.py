@@ -1,7 +1,8 @@
 """The alpha lab's component: the data goes over once, a moving alpha is computed in the browser.
 
-``random_numbers``, ``scores``, ``sets`` and ``coverage_distributions`` of the shared scripts, and ``splits`` and
-``redraw`` here, hold the arithmetic of :mod:`core.conformal`. The other scripts draw, and ``alpha_lab`` joins them.
+The shared scripts ``random_numbers``, ``scores`` (each score in a file of its own), ``sets`` and
+``coverage_distributions``, and ``splits`` and ``redraw`` here, hold the arithmetic of :mod:`core.conformal`. The other
+scripts draw, and ``alpha_lab`` joins them.
 Data stays the same between reruns, so that streamlit sends a reference instead of the arrays. What the browser starts
 from (the seed) changes only where something else than the component changed the view: a link, or the way back.
 """
@@ -18,7 +19,7 @@ import streamlit as st
 from app import state
 from app.state import LAB_NAMES, View
 from charts.scripts import LIVE_CSS, bundle
-from core.conformal.scores import SCORES
+from core.conformal.scores.table import score_table
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "alpha_lab.js"
@@ -29,11 +30,6 @@ _mount = st.components.v2.component(
     css=LIVE_CSS.read_text(encoding="utf-8"),
     js=bundle(SCRIPT),
 )
-_SCORES = [
-    {"name": name, "title": of.title, "gloss": of.gloss, "sentence": of.sentence, "formula": of.formula}
-    | {"source": of.source}
-    for name, of in SCORES.items()
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,7 @@ def alpha_lab(
             **tables,
             "version": version,
             "name": name,
-            "scores": _SCORES,
+            "scores": score_table(),
             "view": seed.view,
             "revision": seed.revision,
         },
@@ -91,7 +87,7 @@ def lab_figure(
             **{part: table for part, table in tables.items() if part != "questions" or "questions" in show},
             "version": version,
             "name": name,
-            "scores": _SCORES,
+            "scores": score_table(),
             "view": lab_view(View()) | dict(start),
             "revision": 0,
             "show": list(show),

@@ -49,7 +49,7 @@ function poolOf(data) {
   const whole = (name, Kind = Int32Array) => Kind.from(rows.getChild(name).toArray());
   return makePool({
     k, p, labels: whole("y"), groups: whole("group"), groupNames: data.group_names, clusters: whole("cluster"),
-    own: whole("own", Uint8Array), extra: data.extra, seed: data.seed, places: whole("place"),
+    own: whole("own", Uint8Array), extra: data.extra, seed: data.seed, places: whole("place"), scores: data.scores,
   });
 }
 
@@ -361,7 +361,7 @@ class Lab {
   // Thresholds at 1 or just below it, and the way out where E and F can be left out.
   paintSaturated(results) {
     const notice = this.find(".saturated"), strata = { all: "", group: "subjects", class: "letters" }[this.view.by];
-    const slots = this.slots.filter(({ side, name }) => canSaturate(name, this.prepared[side].parameters));
+    const slots = this.slots.filter(({ side, name }) => canSaturate(this.pool.scoreTable.get(name), this.prepared[side].parameters));
     const text = slots.map(({ side, title }) => saturatedText(title, [...results[side].thresholds], strata)).filter(Boolean).join(" ");
     const offers = text && this.view.extra === "keep" && this.extra.length > 0 && !this.look.labels.some((label) => this.extra.includes(label));
     notice.hidden = !text;

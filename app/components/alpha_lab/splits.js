@@ -10,9 +10,13 @@ const SEEDS = 4294967296;
 const OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 // `p` has k options a question, `own` is 1 where the run itself calibrates, `extra` the places of E and F. `places` are
-// the rows of the run's file, where the pool leaves some out; random numbers belong to them.
-export function makePool({ k, p, labels, groups, groupNames, clusters, own, extra = [], seed, places = null }) {
-  return { k, p, labels, groups, groupNames, clusters, own, extra, seed, places: places ?? labels.map((_, i) => i), dropped: null };
+// the rows of the run's file, where the pool leaves some out; random numbers belong to them. `scores` is the table of
+// core/conformal/scores/table.py.
+export function makePool({ k, p, labels, groups, groupNames, clusters, own, extra = [], seed, places = null, scores = [] }) {
+  return {
+    k, p, labels, groups, groupNames, clusters, own, extra, seed, places: places ?? labels.map((_, i) => i), dropped: null,
+    scoreTable: new Map(scores.map((score) => [score.name, score])),
+  };
 }
 
 // Probabilities without the options at `extra`, each row summing to 1 again; a row with nothing left is spread evenly.

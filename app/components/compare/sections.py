@@ -29,7 +29,7 @@ from core.reports.compare import claims, paired, selective, side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim
 from core.reports.overview import published
-from core.reports.report import DEFAULT_SCORES
+from core.reports.report import shown_with
 from core.runs.banks import question_set, task_label
 
 RUNS_KEY = "compared_runs"
@@ -96,17 +96,20 @@ def _chosen() -> None:
     state.change(runs=",".join(st.session_state[RUNS_KEY]) or NO_RUNS)
 
 
+def _choose_latest() -> None:
+    state.change(runs="")
+
+
 def _none_chosen(what: str, latest: int) -> None:
     """What an emptied choice says, with the one click that fills it again."""
     st.info(f"No run is chosen. {what} would be here: choose at least one run above.")
     said = "Show the latest run" if latest == 1 else f"Show the latest {latest} runs"
-    st.button(said, key=LATEST_KEY, on_click=lambda: state.change(runs=""))
+    st.button(said, key=LATEST_KEY, on_click=_choose_latest)
 
 
 def asked_of(view: View) -> SetRule:
     """How sets are formed here: the view's score first."""
-    others = tuple(name for name in DEFAULT_SCORES if name != view.score)
-    return SetRule(view.alpha, (view.score, *others), "exact", view.empty)
+    return SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
 
 
 def overview(rows: pd.DataFrame, score: str) -> None:

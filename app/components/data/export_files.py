@@ -20,7 +20,7 @@ from core.exchange import writing
 from core.exchange.run_table import run_table, runs_table
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
-from core.reports.report import DEFAULT_SCORES
+from core.reports.report import shown_with
 
 RUNS_KEY = "take_runs"
 MOST_RUNS = 50
@@ -43,8 +43,7 @@ def section(view: View) -> None:
     if not chosen:
         st.caption("Choose one or more runs.")
         return
-    scores = (view.score, *(name for name in DEFAULT_SCORES if name != view.score))
-    asked = SetRule(view.alpha, scores, "exact", view.empty)
+    asked = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
     st.caption(f"{counted(len(chosen), 'run')}; sets at alpha {view.alpha / 1000:.3f}.")
     rows = (
         (

@@ -13,7 +13,8 @@ from app.formatting import counted, plain, sentence
 from charts.tuning_loss import tuning_loss
 from core.errors import InputError
 from core.runs.juries import jury_job, jury_pipeline
-from core.runs.juries.jury_pipeline import PathSpec, PathState
+from core.runs.juries.jury_job import PathState
+from core.runs.juries.jury_pipeline import PathSpec
 from core.runs.spec import DTYPES
 from core.tasks import trivia
 
@@ -29,7 +30,6 @@ JURORS_HELP = (
 QUESTIONS_HELP = (
     "trivia ships with Hedge; trivia_qa@hub is TriviaQA from the Hugging Face hub; or the path of a file in its shape."
 )
-STAGE_WORDS = {"answer": "answers of", "tune": "tuning", "judge": "verdicts of", "done": "done"}
 
 
 def section() -> None:
@@ -44,7 +44,7 @@ def section() -> None:
         )
         _form()
         busy = any(
-            jury_pipeline.read_state(name).state in ("running", "queued") for name in jury_pipeline.path_ids()[:SHOWN]
+            jury_job.read_state(name).state in ("running", "queued") for name in jury_pipeline.path_ids()[:SHOWN]
         )
         st.fragment(_live, run_every=POLL_S if busy else None)(busy)
 
@@ -73,7 +73,7 @@ def _form() -> None:
             if not base:
                 raise InputError("choose a base model, which answers the questions")
             spec = PathSpec(
-                base=base, jurors=names, questions=str(questions), samples=int(samples), steps=int(steps), dtype=dtype
+                base=base, jurors=names, questions=str(questions), samples=samples, steps=int(steps), dtype=dtype
             )
             jury_job.launch(spec)
 
@@ -81,7 +81,7 @@ def _form() -> None:
 def _live(was_busy: bool) -> None:
     with spoken():
         names = jury_pipeline.path_ids()
-        found = [(name, jury_pipeline.read_state(name)) for name in names[:SHOWN]]
+        found = [(name, jury_job.read_state(name)) for name in names[:SHOWN]]
         busy = any(state.state in ("running", "queued") for _, state in found)
         if was_busy and not busy:
             st.rerun()
@@ -98,7 +98,7 @@ def _card(name: str, state: PathState) -> None:
         amount = counted(spec.samples, "question") if spec.samples else "all questions"
         st.caption(plain(f"{spec.questions}, {amount} at most, {counted(spec.steps, 'step')}, {spec.dtype}"))
         if state.state == "running" and state.total:
-            said = f"{STAGE_WORDS[state.stage]} {state.what} · {state.done:,} of {state.total:,}"
+            said = f"{state.stage} · {state.done:,} of {state.total:,}"
             st.progress(min(1.0, state.done / state.total), text=plain(said))
         if state.message:
             st.caption(plain(sentence(state.message)))
@@ -108,9 +108,14 @@ def _card(name: str, state: PathState) -> None:
         if state.state == "done":
             navigation.link(navigation.JURY, "Open it on the Jury page", jury=state.jury)
         elif state.state in ("running", "queued"):
-            st.button("Cancel", key=f"cancel-{name}", on_click=jury_pipeline.cancel, args=(name,))
+            st.button("Cancel", key=f"cancel-{name}", on_click=_cancel, args=(name,))
         else:
             st.button("Go on", key=f"resume-{name}", on_click=_resume, args=(name,))
+
+
+def _cancel(name: str) -> None:
+    with spoken():
+        jury_job.cancel(name)
 
 
 def _resume(name: str) -> None:

@@ -15,8 +15,9 @@ from app.state import View
 from charts.juror_gains import juror_gains
 from charts.juror_pairs import PAIR_MEASURES, juror_pairs
 from charts.juror_reliability import juror_reliability
+from core.estimates import Estimate
 from core.jury.adjudication import RULES
-from core.jury.agreement import Estimate, Pairwise
+from core.jury.agreement import Pairwise
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import MEASURES, JuryExperiment, Protocol
 from core.runs.juries.jury_store import JuryRecord
@@ -182,7 +183,7 @@ def _agreement(record: JuryRecord, pairwise: bool) -> None:
 
 def _measured(pair: Pairwise) -> dict[str, float]:
     """Each measure of two jurors, with the ends of its interval."""
-    ends = {}
+    ends: dict[str, float] = {}
     for name in PAIR_MEASURES:
         of: Estimate = getattr(pair, name)
         ends |= {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}

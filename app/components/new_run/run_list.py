@@ -104,7 +104,8 @@ def _progress(status: RunStatus) -> None:
     if progress is None or not progress.total:
         st.progress(0.0, text=plain(progress.stage if progress else "starting"))
         return
-    unit = "prompt" if status.record.spec.answers else "message"
+    spec = status.record.spec
+    unit = "prompt" if spec.answers else "message" if spec.measures_perplexity else "step"
     parts = [f"{progress.done:,} of {counted(progress.total, unit)}", progress.stage]
     if progress.rate:
         parts.append(f"{progress.rate:,.1f} a second")
@@ -135,7 +136,9 @@ def _device(status: RunStatus, gpu: GpuMetrics | None) -> list[str]:
 
 def _actions(status: RunStatus, *, alone: bool) -> None:
     run_id = status.run_id
-    if status.state == "done" and not status.record.spec.answers:
+    if status.state == "done" and status.record.spec.makes_jury:
+        navigation.link(navigation.JURY, "Open it on the Jury page", jury=status.record.provenance.get("jury", ""))
+    elif status.state == "done" and not status.record.spec.answers:
         navigation.link(navigation.PERPLEXITY, "Perplexity", models=status.record.spec.model)
     elif status.state == "done":
         if st.button("Open in the Alpha lab", key=f"open-{run_id}"):

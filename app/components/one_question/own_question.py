@@ -18,10 +18,8 @@ from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
 from core.reports.one_question import CalibratedRun
-from core.runs.answering import answers, client
-from core.runs.answering.answers import ModelAnswer
-from core.runs.answering.custom_question import MOST_OPTIONS, OwnQuestion
-from core.runs.answering.state import AnswerState
+from core.runs.answering import client, custom_question
+from core.runs.answering.custom_question import MOST_OPTIONS, AnswerProgress, CustomQuestion, ModelAnswer
 from core.runs.store import RunRecord
 
 POLL_S = 0.5
@@ -58,13 +56,13 @@ def ask(view: View) -> None:
     if not view.answer:
         return
     if st.session_state.get(PENDING_KEY) == view.answer:
-        _note(client.state(view.answer, wait_s=AT_ONCE_S))
+        _note(client.progress(view.answer, wait_s=AT_ONCE_S))
     if st.session_state.get(PENDING_KEY) == view.answer:
         st.fragment(_watch, run_every=POLL_S)(view.answer)
     elif failed := _failure(view.answer):
         st.error(plain(sentence(failed)))
     else:
-        _show(answers.read(view.answer), view)
+        _show(custom_question.read_answer(view.answer), view)
 
 
 def _caught_up(view: View) -> View:
@@ -88,7 +86,7 @@ def _recall(view: View) -> View:
         return view
     st.session_state[SEEN_KEY] = view.answer
     try:
-        own = answers.read(view.answer).own
+        own = custom_question.read_answer(view.answer).own
     except InputError:
         return view
     if any(typed := _texts()) and typed != st.session_state.get(ASKED_KEY):
@@ -199,9 +197,9 @@ def _fitting(record: RunRecord, by: CalibratedRun) -> str:
     return f"The run's questions have {by.k} options of their own, and nothing added."
 
 
-def _typed(record: RunRecord) -> OwnQuestion:
+def _typed(record: RunRecord) -> CustomQuestion:
     lines = (st.session_state[OPTIONS_KEY] or "").splitlines()
-    return OwnQuestion(
+    return CustomQuestion(
         model=str(st.session_state[MODEL_KEY] or ""),
         run_id=record.run_id,
         question=(st.session_state[QUESTION_KEY] or "").strip(),
@@ -238,7 +236,7 @@ def _send() -> None:
 
 def _watch(answer_id: str) -> None:
     with spoken():
-        now = client.state(answer_id)
+        now = client.progress(answer_id)
         if now.ended:
             _note(now)
             st.rerun()
@@ -251,7 +249,7 @@ def _watch(answer_id: str) -> None:
                 client.stop(answer_id)
 
 
-def in_words(now: AnswerState) -> str:
+def in_words(now: AnswerProgress) -> str:
     """How far an answer is."""
     since = f", {now.seconds:.0f} s" if now.seconds >= 1 else ""
     if now.stage == "downloading":
@@ -265,7 +263,7 @@ def in_words(now: AnswerState) -> str:
     }.get(now.stage, now.stage) + " …"
 
 
-def _note(now: AnswerState) -> None:
+def _note(now: AnswerProgress) -> None:
     """Remember how an answer ended, if it has; the answer itself lies on disk."""
     if not now.ended:
         return
@@ -284,9 +282,9 @@ def _failure(answer_id: str) -> str:
     if failed_id == answer_id:
         return message
     try:
-        answers.read(answer_id)
+        custom_question.read_answer(answer_id)
     except InputError as error:
-        now = client.state(answer_id) if answers.ID.match(answer_id) else None
+        now = client.progress(answer_id) if custom_question.ID.match(answer_id) else None
         if now and not now.ended:  # a reload while it was on its way
             st.session_state[PENDING_KEY] = answer_id
             st.rerun()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +11,9 @@ import streamlit as st
 from app.components.shared.runs import open_run, title
 from app.formatting import plain
 from charts.run_names import task_labels
+from core.conformal.scores import SCORES
 from core.reports.frames import overview_ties
+from core.reports.report import DEFAULT_SCORES
 from core.runs.store import RunRecord
 
 OPENED_KEY = "opened_run"
@@ -79,13 +82,29 @@ def ties(table: pd.DataFrame) -> None:
         st.caption(plain(said))
 
 
-def finished_runs(table: pd.DataFrame) -> None:
+def columns_of(score: str) -> dict[str, Any]:
+    """The columns of a table that shows ``score`` beside LAC and APS: column → how it is shown."""
+    if score in DEFAULT_SCORES:
+        return SHOWN
+    title = SCORES[score].title
+    own = {
+        f"{score}_coverage": st.column_config.NumberColumn(
+            f"{title} coverage", format="%.1f %%", help=f"The share of {title} sets that hold the truth."
+        ),
+        f"{score}_set_size": st.column_config.NumberColumn(f"{title} size", format="%.2f", help=SIZE_HELP),
+        f"{score}_uacc": st.column_config.NumberColumn(f"{title} UAcc", format="%.3f", help=f"The same by {title}."),
+    }
+    before = list(SHOWN)[: list(SHOWN).index("lac_coverage")]
+    return {name: SHOWN[name] for name in before} | own | {name: of for name, of in SHOWN.items() if name not in before}
+
+
+def finished_runs(table: pd.DataFrame, score: str) -> None:
     """The overview frame as a table; a click on a model's name, or Shift and space, opens its run."""
+    columns = columns_of(score)
     shown = table.assign(
         task=task_labels(table),
         accuracy=100 * table["accuracy"],
-        lac_coverage=100 * table["lac_coverage"],
-        aps_coverage=100 * table["aps_coverage"],
+        **{name: 100 * table[name] for name in columns if name.endswith("_coverage")},
         interval=[_span(*ends) for ends in zip(table["accuracy_low"], table["accuracy_high"], strict=True)],
         size_interval=_ends(table["lac_set_size_low"], table["lac_set_size_high"], 2),
         uacc_interval=_ends(table["lac_uacc_low"], table["lac_uacc_high"], 3),
@@ -104,8 +123,8 @@ def finished_runs(table: pd.DataFrame) -> None:
     )
     event = st.dataframe(
         shown,
-        column_order=["model", *SHOWN],
-        column_config={"model": model, **SHOWN},
+        column_order=["model", *columns],
+        column_config={"model": model, **columns},
         hide_index=True,
         on_select="rerun",  # the way for the keyboard, which can't press a button in a cell
         selection_mode="single-row",

@@ -107,10 +107,10 @@ def _headline(series: Measured) -> None:
         help=P_HELP,
     )
     if difference.least_p > SMALL:
-        of = difference.conversations if difference.conversations > 1 else difference.n
+        count = difference.conversations if difference.conversations > 1 else difference.n
         what = "conversation" if difference.conversations > 1 else "message"
         third.caption(
-            f"With {counted(of, what)} p can't be smaller than {difference.least_p:g}, whatever the prompts do."
+            f"With {counted(count, what)} p can't be smaller than {difference.least_p:g}, whatever the prompts do."
         )
     st.markdown(f"**{plain(_verdict(difference.low, difference.high, difference.mean))}**")
 

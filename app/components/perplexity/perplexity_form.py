@@ -281,7 +281,7 @@ def launch(specs: Sequence[RunSpec]) -> None:
 
 
 def _at_work(standing: LiveRuns) -> list[RunStatus]:
-    return [now for now in standing.statuses if not now.ended and not now.record.spec.answers]
+    return [now for now in standing.statuses if not now.ended and now.record.spec.measures_perplexity]
 
 
 def _watch(was_busy: bool) -> None:

@@ -6,8 +6,8 @@ import streamlit as st
 
 from app import state
 from app.state import View
-from charts.theme import SCORE_MEANINGS
 from core.conformal.alpha import thousandths
+from core.conformal.scores import SCORES
 from core.reports.frames import alpha_value
 
 ALPHA_KEY = "alpha_slider"
@@ -16,7 +16,7 @@ EMPTY_KEY = "empty_choice"
 
 EMPTY_WORDS = {"allow": "stay empty", "top1": "take the top one"}
 ALPHA_HELP = "The share of questions whose set may miss the truth: at 0.100 at least 90 % of sets should hold it."
-SCORE_HELP = "LAC keeps each option that is probable enough; APS keeps the likeliest until they sum high enough."
+SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values())
 EMPTY_HELP = "Where no option fits, a set is empty. The published papers put the most probable option into it."
 
 
@@ -31,11 +31,10 @@ def alpha_slider(view: View) -> None:
 def score_choice(view: View) -> None:
     """The score of a figure that has room for one."""
     st.session_state[SCORE_KEY] = view.score
-    st.segmented_control(
+    st.selectbox(
         "Sets by",
-        list(SCORE_MEANINGS),
-        format_func=SCORE_MEANINGS.__getitem__,
-        required=True,
+        list(SCORES),
+        format_func=lambda name: SCORES[name].title,
         key=SCORE_KEY,
         on_change=_score_chosen,
         help=SCORE_HELP,

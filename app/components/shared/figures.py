@@ -10,6 +10,7 @@ import streamlit as st
 from plotly.graph_objects import Figure as PlotlyFigure
 
 from charts.figure import Figure
+from core.conformal.scores import SCORES
 from core.reports import frames
 from core.reports.report import Report
 
@@ -63,7 +64,7 @@ def report_table(compute: Callable[[], Report]) -> None:
         run = compute()
         table = frames.score_table(run)
         st.dataframe(
-            table.set_index("score").T.rename(columns=str.upper).rename_axis("figure"),
+            table.set_index("score").T.rename(columns=lambda name: SCORES[name].title).rename_axis("figure"),
             height="content",
             column_config={"_index": st.column_config.TextColumn("Figure")},
         )

@@ -49,10 +49,11 @@ export function summary(alpha, slots, results, digits) {
   return `At alpha ${shownAlpha(alpha)} ${said.join("; ")}.`;
 }
 
-// What is said of a tuned score's parameters (rule 9: never tuned on what calibrates or tests).
-export function tuningText({ name, tunedOn, parameters }) {
+// What is said of a tuned score's parameters, which are never tuned on questions that calibrate or test.
+export function tuningText({ name, look, tunedOn, parameters }) {
   if (tunedOn === null) return "";
-  const values = `λ ${parameters.weight}` + (name === "raps" ? ` after ${counted(parameters.freeRanks, "free rank", "free ranks")}` : "");
+  const hasFreeRanks = look.pool.scoreTable.get(name).parameters.includes("free_ranks");
+  const values = `λ ${parameters.weight}` + (hasFreeRanks ? ` after ${counted(parameters.freeRanks, "free rank", "free ranks")}` : "");
   return tunedOn ? `tuned: ${values}` : `not tuned: ${values}`;
 }
 

@@ -31,6 +31,8 @@ def title(record: RunRecord) -> str:
 
 def details(spec: RunSpec) -> str:
     """What a run's title adds to model and task."""
+    if spec.makes_jury:
+        return f"answers, tuned jurors and their verdicts · {spec.dtype}"
     if not spec.answers:
         return f"every word · {spec.dtype}"
     asked = [FORM_SAID.get(spec.form, "")] * spec.asks_texts + ["chat"] * (spec.prompt_format == "chat")
@@ -67,7 +69,7 @@ def default_run(records: Sequence[RunRecord]) -> RunRecord:
 def links_to(finished: Sequence[RunSpec]) -> None:
     """Links to the pages that show finished runs: the first in the Alpha lab, all of them side by side."""
     answered = [spec.run_id for spec in finished if spec.answers]
-    read = [spec.model for spec in finished if not spec.answers]
+    read = [spec.model for spec in finished if spec.measures_perplexity]
     if answered:
         which = "Open in the Alpha lab" if len(answered) == 1 else "Open the first in the Alpha lab"
         navigation.link(navigation.ALPHA_LAB, which, run=answered[0])

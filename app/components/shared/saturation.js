@@ -4,9 +4,9 @@ const NEAR = 1e-6;
 
 const isNear = (threshold) => threshold > 1 - NEAR && threshold <= 1;
 
-// Whether the score is a mass of probabilities: APS, and RAPS where tuning leaves it no cost of a rank.
-export function canSaturate(name, { weight }) {
-  return name === "aps" || (name === "raps" && weight === 0);
+// Whether a score of the table is a cumulative probability: APS, and RAPS where tuning leaves it no cost of a rank.
+export function canSaturate({ saturates, grid }, { weight }) {
+  return saturates && (grid.length === 0 || weight === 0);
 }
 
 // What has to be known of a score's thresholds near 1; "" where there are none. `strata` names what has a threshold each.

@@ -5,13 +5,12 @@
 // questions with the same true option, whose threshold then belongs to that option.
 
 import { PURPOSES, firstPart, uniformsAt } from "./random_numbers.js";
-import { SCORES, UNTUNED, scoresOf, topOptions, trueScores } from "./scores.js";
+import { SCORES, scoresOf, trueScores } from "./scores.js";
+import { topOptions } from "./scores/ranking.js";
 
 export const THOUSAND = 1000;
 const TUNING_ALPHA = 100;
 const TUNING_SMALLEST = 20;
-const WEIGHTS = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1];
-const FREE_RANKS = { raps: [0, 1, 2, 3], saps: [1] };
 
 // ---- thresholds
 
@@ -60,28 +59,27 @@ function totalSize(name, first, second, k, parameters) {
 // smallest sets at alpha 0.1, whatever alpha is shown.
 export function tune(name, look) {
   const { k, p, labels, calibration, pool } = look, size = Math.floor((2 * calibration.length + 5) / 10);
-  if (!SCORES[name].tuned) return { parameters: UNTUNED, tunedOn: null, calibration };
-  if (size < TUNING_SMALLEST) return { parameters: UNTUNED, tunedOn: 0, calibration };
+  const { grid, untuned } = pool.scoreTable.get(name);
+  if (grid.length === 0) return { parameters: untuned, tunedOn: null, calibration };
+  if (size < TUNING_SMALLEST) return { parameters: untuned, tunedOn: 0, calibration };
   const places = calibration.map((row) => pool.places[row]);
   const part = (count) => firstPart(places, count, pool.seed, PURPOSES.TUNING);
   const aside = part(size), half = part(Math.floor(size / 2));
   const side = (rows) => ({ p: rowsOf(p, rows, k), labels: rows.map((row) => labels[row]) });
   const first = side(calibration.filter((_, i) => half[i])), second = side(calibration.filter((_, i) => aside[i] && !half[i]));
   let best = null, smallest = Infinity;
-  for (const weight of WEIGHTS) {
-    for (const freeRanks of FREE_RANKS[name]) {
-      const total = totalSize(name, first, second, k, { weight, freeRanks });
-      if (total < smallest) [best, smallest] = [{ weight, freeRanks }, total];
-    }
+  for (const parameters of grid) {
+    const total = totalSize(name, first, second, k, parameters);
+    if (total < smallest) [best, smallest] = [parameters, total];
   }
   return { parameters: best, tunedOn: size, calibration: calibration.filter((_, i) => !aside[i]) };
 }
 
 // The scores of a pool's questions; those that no tuning changes are kept with the pool.
 function poolScores(name, look, parameters) {
-  const { k, p, pool } = look, key = `${name} ${k}`, { randomised, tuned } = SCORES[name];
+  const { k, p, pool } = look, key = `${name} ${k}`, { randomised, grid } = pool.scoreTable.get(name);
   const compute = () => scoresOf(name, p, k, { u: randomised ? uniformsAt(pool.places, pool.seed) : null, parameters });
-  if (tuned) return compute();
+  if (grid.length > 0) return compute();
   pool.scores ??= new Map();
   if (!pool.scores.has(key)) pool.scores.set(key, compute());
   return pool.scores.get(key);

@@ -10,7 +10,8 @@ import json
 
 from core.conformal.alpha import THOUSAND, check_thousandths
 from core.conformal.mondrian import check_by
-from core.conformal.scores import SCORES, Parameters
+from core.conformal.scores import score_named
+from core.conformal.scores.recipe_lines import ORDER
 from core.conformal.sets import check_empty
 from core.conformal.tuning import tune
 from core.errors import InputError
@@ -27,40 +28,10 @@ READERS = {
 
 NUMBER = "float(row['p_' + letter])"
 NUMBER_IF_ANY = "float('nan' if row['p_' + letter] in ('', None) else row['p_' + letter])"
-RANKS = """\
-ranks = np.empty_like(order)
-np.put_along_axis(ranks, order, np.arange(len(letters), 0, -1)[None], axis=1)"""
-MASS = """\
-rising = np.take_along_axis(p, order, axis=1)
-mass = np.hstack([np.ones((len(p), 1)), 1 - np.cumsum(rising, axis=1)[:, :-1]])  # 1 - what is ranked after
-scores = np.empty_like(p)
-np.put_along_axis(scores, order, mass, axis=1)"""
-ORDER = "order = np.argsort(p, axis=1, kind='stable')  # rising; of equal options the later is ranked first"
 LACKING = """\
 lacking = np.isnan(p)  # options that a question does not have; they are in no set
 p = np.where(lacking, 0, p)"""
 ORDER_OF_REAL = ORDER.replace("(p,", "(np.where(lacking, -1, p),")
-U = "u = np.array([[float(row['u'])] for row in rows])"
-
-
-def _score_lines(name: str, parameters: Parameters) -> list[str]:
-    weight, free = parameters.weight, parameters.free_ranks
-    return {
-        "lac": ["scores = 1 - p"],
-        "aps": [ORDER, MASS],
-        "aps-randomised": [ORDER, MASS, U, "scores -= u * p"],
-        "raps": [ORDER, MASS, RANKS, f"scores += {weight!r} * np.maximum(ranks - {free}, 0)"],
-        "saps": [ORDER, RANKS, f"scores = p.max(axis=1, keepdims=True) + {weight!r} * (ranks - 1)"],
-        "margin": [
-            ORDER,
-            RANKS,
-            "best, second = (np.take_along_axis(p, order[:, [place]], axis=1) for place in (-1, -2))",
-            "scores = np.where(ranks == 1, second, best) - p",
-        ],
-        "top-k": [ORDER, RANKS, "scores = ranks.astype(float)"],
-    }[name]
-
-
 STRATA_LINES = {
     "all": ["limits = limit(calibrates)  # one threshold for all"],
     "group": [
@@ -84,18 +55,17 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
     (m, k). Raises :class:`InputError` for unknown names or another ending.
     """
     check_thousandths(alpha)
-    if name not in SCORES:
-        raise InputError(f"unknown score {name!r}; choose from {', '.join(SCORES)}")
+    of = score_named(name)
     ending = next((one for one in READERS if file.lower().endswith(one)), None)
     if ending is None:
         raise InputError(f"a recipe reads {' or '.join(READERS)}, got {file!r}; name the file accordingly")
     module, reading = READERS[ending]
     tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
     ragged = not run.real.all()
-    made = _score_lines(name, tuned.parameters)
+    made = list(of.numpy_lines(tuned.parameters))
     if ragged:
         made = [LACKING, *(ORDER_OF_REAL if line == ORDER else line for line in made), "scores[lacking] = np.nan"]
-    role = f"{name}_role" if SCORES[name].tuned else "role"
+    role = f"{name}_role" if of.tuned else "role"
     lines = [
         module,
         "import numpy as np",
@@ -106,7 +76,7 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
         "y = np.array([letters.index(row['label']) for row in rows])",
         f"calibrates, tests = (np.array([row[{role!r}] == role for row in rows]) for role in ('calibration', 'test'))",
         "",
-        f"# {SCORES[name].title}: {SCORES[name].formula}",
+        f"# {of.title}: {of.formula}",
         *made,
         "",
         "def limit(mine):",

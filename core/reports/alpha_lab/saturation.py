@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from core.conformal.scores import Parameters
+from core.conformal.scores import SCORES, Parameters
 
 NEAR = 1e-6
 """A threshold is saturated if it differs from 1 by at most this."""
@@ -30,8 +30,9 @@ def saturated(thresholds: Collection[float]) -> bool:
 
 
 def can_saturate(name: str, parameters: Parameters) -> bool:
-    """Whether the score is a mass of probabilities: APS, and RAPS where tuning leaves it no cost of a rank."""
-    return name == "aps" or (name == "raps" and parameters.weight == 0)
+    """Whether the score is a cumulative probability: APS, and RAPS where tuning leaves it no cost of a rank."""
+    of = SCORES[name]
+    return of.saturates and (not of.tuned or parameters.weight == 0)
 
 
 def saturation_note(thresholds: Collection[float], strata: str = "", *, title: str = "APS") -> str:

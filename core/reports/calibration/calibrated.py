@@ -17,7 +17,7 @@ import pandas as pd
 from core.calibration.bins import ECE_BINS, edges, place, top_label
 from core.calibration.consistency import CalibrationTest, calibration_test
 from core.calibration.decomposition import BrierParts, brier_parts
-from core.calibration.estimate import Estimate
+from core.calibration.estimate import CalibrationEstimate
 from core.calibration.figures import estimates
 from core.calibration.reliability import Reliability, reliability
 from core.conformal.alpha import THOUSAND
@@ -55,7 +55,7 @@ class CalibrationFigures:
     n: int
     bins: int
     by: str
-    estimates: dict[str, Estimate]
+    estimates: dict[str, CalibrationEstimate]
     brier_parts: BrierParts
     test: CalibrationTest
     diagram: Reliability

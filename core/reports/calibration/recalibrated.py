@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.calibration.means import mean_interval
+from core.calibration.means import skewed_mean_interval
 from core.calibration.metrics import brier, correct, expected_calibration_error, log_losses
 from core.calibration.recalibration import METHODS, fit
 from core.conformal.draws import FITTING, first_part
@@ -150,6 +150,6 @@ def _mean(
         ece=(a.ece + b.ece) / 2,
         coverage={name: (a.coverage[name] + b.coverage[name]) / 2 for name in a.coverage},
         mean_set_size={name: (a.size[name] + b.size[name]) / 2 for name in a.size},
-        nll_change=(math.nan,) * 3 if method == BEFORE else mean_interval(change),
+        nll_change=(math.nan,) * 3 if method == BEFORE else skewed_mean_interval(change),
         parameters=parameters,
     )

@@ -47,7 +47,7 @@ def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame
     """A row a run and score: its names, accuracy, coverage, mean set size, UAcc and ECE with 95 % intervals.
 
     The interval of accuracy is Clopper and Pearson's, that of coverage its Beta-Binomial band where the guarantee
-    holds, those of set size and UAcc redraw calibration and test questions (:mod:`core.conformal.bootstrap`). ECE has
+    holds, those of set size and UAcc redraw calibration and test questions (:mod:`core.conformal.set_sizes`). ECE has
     the interval of :func:`core.calibration.binned.ece_estimate`, which is that of ``ece_excess``; ``ece`` is what is
     seen and ``ece_luck`` what luck alone brings.
     """

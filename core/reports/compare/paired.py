@@ -18,12 +18,14 @@ import pandas as pd
 from scipy.special import bdtr
 
 from core.calibration.metrics import correct
-from core.conformal.bootstrap import Estimate, PairedRun, SetEstimates, difference_intervals
 from core.conformal.permutation import PValues, Swappable, swap_test
 from core.conformal.scores import score as score_of
 from core.conformal.scores import true_scores
+from core.conformal.set_sizes.differences import PairedRun, difference_intervals
+from core.conformal.set_sizes.intervals import SetEstimates
 from core.conformal.tuning import Tuned
 from core.errors import InputError
+from core.estimates import Estimate
 from core.records import LETTERS, FloatArray, IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
@@ -46,8 +48,8 @@ class Difference:
     deviation; 0 where all are alike, NaN for UAcc, which no single question has).
 
     The interval of accuracy redraws test questions; those of set size and UAcc redraw calibration questions too
-    (:func:`core.conformal.bootstrap.difference_intervals`). Cohen's d describes the sets at the two thresholds there
-    are and says nothing about luck."""
+    (:func:`core.conformal.set_sizes.differences.difference_intervals`). Cohen's d describes the sets at the two
+    thresholds there are and says nothing about luck."""
 
     mean: float
     low: float

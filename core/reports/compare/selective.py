@@ -15,6 +15,7 @@ from core.calibration.metrics import correct
 from core.conformal.alpha import ALPHAS
 from core.conformal.curve import thresholds
 from core.conformal.scores import score, true_scores
+from core.conformal.tuning import tune
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation
@@ -60,8 +61,9 @@ class RiskCoverage:
 
 def abstention(run: Evaluation, name: str = "lac") -> Abstention:
     """Answer where the set by the score ``name`` holds one option, at each alpha."""
-    scores = score(name, run.option_probabilities, seed=run.spec.seed)
-    q = thresholds(true_scores(scores[run.calibration], run.labels[run.calibration]))
+    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    scores = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)
+    q = thresholds(true_scores(scores[tuned.calibration], run.labels[tuned.calibration]))
     lowest = np.sort(scores[run.test], axis=1)[:, :2]
     right = np.nanargmin(scores[run.test], axis=1) == run.labels[run.test]
     m = len(run.test)

@@ -20,6 +20,7 @@ from core.conformal.probabilities import top_options, top_shares
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
+from core.conformal.tuning import tune
 from core.records import LETTERS, BoolArray, FloatArray, IntArray
 from core.reports.alpha_lab.view import extra_options
 from core.reports.evaluation import Evaluation
@@ -173,8 +174,11 @@ def _orders(run: Evaluation, fixed: int) -> tuple[IntArray, IntArray, int]:
 
 
 def _stability(run: Evaluation, name: str, alpha: int, rows: np.ndarray, back: np.ndarray) -> SetStability:
-    values = score(name, run.option_probabilities, seed=run.spec.seed)
-    truths = true_scores(values[run.calibration], run.labels[run.calibration])
+    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    places = np.arange(len(run.labels))
+    places[rows] = rows[:, :1]  # all orders of a question share its random number, so that only the order differs
+    values = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters, places=places)
+    truths = true_scores(values[tuned.calibration], run.labels[tuned.calibration])
 
     def by_question(q: float) -> tuple[FloatArray, FloatArray]:
         """The share of the other orders with the same set, and the mean overlap with it, (questions,) each."""

@@ -1,11 +1,11 @@
-"""A person's own question, answered by a model that stays warm.
+"""Custom questions: a person's own question, answered by a model that stays loaded.
 
-A page must not load torch, and a model should not be loaded for every question. So there is one desk a host, started
-on demand and detached: a small process that listens on this machine alone, keeps the queue and the clock, and ends
-after ten minutes without a question. It keeps one answerer, the process that loads models. Where that dies, hangs or
-runs out of memory, the desk says so in words and starts another for the next question.
+A page must not load torch, and a model should not be loaded anew for every question. So each host has one answering
+server, which a page starts when it is first needed. The server keeps the queue and the time limits, and hands one
+question after another to its worker, the process that loads models. Where the worker dies, hangs or runs out of
+memory, the server says so in a sentence and starts another worker for the next question. The server ends after ten
+minutes without a question.
 
-``own`` what is asked · ``answers`` what was answered, on disk · ``state`` how far it is · ``scoring`` the question
-put as a run puts its own · ``shelf`` models kept warm · ``download`` the bytes of a model of the hub · ``answerer``
-and ``desk`` the two processes · ``client`` what pages call
+``custom_question`` the question, the progress of its answer, and the answer on disk · ``client`` what pages call ·
+``server`` and ``worker`` the two processes · ``model_cache`` the models that stay loaded
 """

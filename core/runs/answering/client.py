@@ -1,118 +1,139 @@
-"""Asking questions, for pages: open the desk where it is closed, ask, hear how far the answer is. Loads no torch.
+"""Custom questions, for pages: ask one, follow its progress, stop it. Loads no torch.
 
-Every call returns within seconds; where something is wrong it raises :class:`~core.errors.RunError` with one
-sentence.
+The first question starts this host's answering server (:mod:`core.runs.answering.server`), which outlives the page.
+Every call returns within seconds; where something is wrong it raises :class:`~core.errors.RunError` with one sentence.
 """
 
 from __future__ import annotations
 
 import json
-import socket
 import time
+from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
+from pathlib import Path
 from typing import Any
 
-from core.errors import InputError, RunError
-from core.runs.agent.file_lock import take
+from core.errors import HedgeError, InputError, RunError
+from core.runs.agent import liveness
+from core.runs.agent.file_lock import is_held
 from core.runs.agent.worker_process import start_detached
-from core.runs.answering import endpoint
-from core.runs.answering.custom_question import OwnQuestion
-from core.runs.answering.state import AnswerState
+from core.runs.answering.custom_question import AnswerProgress, CustomQuestion
 from core.settings import settings
 
-OPENS_WITHIN_S = 15.0
-SAID_WITHIN_S = 10.0
+STARTS_WITHIN_S = 15.0
+REPLIES_WITHIN_S = 10.0
 GONE = "The process that answers ended before it could; ask again."
 
 
-def ask(own: OwnQuestion) -> AnswerState:
-    """Ask a question; the same one, while it is on its way, is asked once."""
-    end = time.monotonic() + OPENS_WITHIN_S
+def server_lock() -> Path:
+    """The lock file that this host's one answering server holds."""
+    return liveness.agent_lock().with_name("answering.lock")
+
+
+def address_file() -> Path:
+    """Where the server writes its address; only its owner can read the file."""
+    return server_lock().with_suffix(".json")
+
+
+def address() -> tuple[str, bytes] | None:
+    """The server's socket, and the key that both sides prove to each other; None where no server has said so."""
+    try:
+        values = json.loads(address_file().read_bytes())
+        return values["socket"], bytes.fromhex(values["key"])
+    except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
+        return None
+
+
+def is_server_up() -> bool:
+    """Whether an answering server runs on this host."""
+    return is_held(server_lock()) and address() is not None
+
+
+def ask(question: CustomQuestion) -> AnswerProgress:
+    """Ask a question; one that is waiting or being answered already is not asked twice."""
+    end = time.monotonic() + STARTS_WITHIN_S
     while True:
-        _open_desk()
+        _start_server()
         try:
-            return _state(_said({"do": "ask", "own": own.to_json()}))
-        except ConnectionError as error:  # the desk closed that very moment, or has yet to say where it is
+            asked: AnswerProgress = _call("ask", question)
+            return asked
+        except ConnectionError as error:  # the server ended at that very moment, or does not listen yet
             if time.monotonic() > end:
-                raise RunError(f"the desk that answers can't be reached ({error}); ask again") from error
+                raise RunError(f"the answering server can't be reached ({error}); ask again") from error
             time.sleep(0.05)
 
 
-def state(answer_id: str, *, wait_s: float = 0.0) -> AnswerState:
-    """How far a question is; waits up to ``wait_s`` seconds (1 at most) for its end.
+def progress(answer_id: str, *, wait_s: float = 0.0) -> AnswerProgress:
+    """How far the answer is; waits up to ``wait_s`` seconds (1 at most) for its end.
 
-    One that the desk does not know, because it died or closed, has failed.
+    A question that the server does not know, because the server died or ended, has failed.
     """
     try:
-        return _state(_said({"do": "state", "id": answer_id, "wait_s": wait_s}, wait_s=wait_s))
+        now: AnswerProgress = _call("progress", answer_id, wait_s)
+        return now
     except (ConnectionError, InputError):
-        return AnswerState(answer_id, "failed", GONE)
+        return AnswerProgress(answer_id, "failed", GONE)
 
 
 def warm(model: str, dtype: str) -> None:
-    """Have a model loaded that will probably be asked; what is wrong with it is said when it is."""
+    """Have a model loaded that will probably be asked; what is wrong with it is said when it is asked."""
     try:
-        _open_desk()
-        _said({"do": "warm", "model": model, "dtype": dtype})
-    except (ConnectionError, InputError, RunError):
+        _start_server()
+        _call("warm", model, dtype)
+    except (ConnectionError, HedgeError):
         return
 
 
 def stop(answer_id: str) -> None:
-    """Let go of a question; one that has ended or is unknown is left alone."""
+    """Stop a question; one that has ended or is unknown is left alone."""
     try:
-        _said({"do": "stop", "id": answer_id})
+        _call("stop", answer_id)
     except (ConnectionError, InputError):
         return
 
 
-def _state(values: dict[str, Any]) -> AnswerState:
-    return AnswerState.from_json(values)
-
-
-def _said(message: dict[str, Any], *, wait_s: float = 0.0) -> dict[str, Any]:
-    """What the desk says; ConnectionError where there is none, :class:`InputError` where it refuses."""
-    at = endpoint.address()
-    if at is None:
-        raise ConnectionError("it is closed")
+def _call(method: str, *arguments: Any) -> Any:
+    """The server's reply; ConnectionError where there is no server, a :class:`HedgeError` where it refuses."""
+    found = address()
+    if found is None:
+        raise ConnectionError("it is not running")
+    socket, key = found
     try:
-        with socket.create_connection(("127.0.0.1", at.port), timeout=SAID_WITHIN_S) as talk:
-            talk.settimeout(SAID_WITHIN_S + wait_s)
-            talk.sendall(json.dumps(message | {"token": at.token}).encode() + b"\n")
-            with talk.makefile("rb") as heard:
-                said = json.loads(heard.readline(endpoint.MOST_BYTES))
-    except (OSError, ValueError) as error:
+        with Client(socket) as connection:
+            _wait(connection)  # a server that is stopped would be waited for without end
+            answer_challenge(connection, key)
+            deliver_challenge(connection, key)
+            connection.send((method, arguments))
+            _wait(connection)
+            reply = connection.recv()
+    except Exception as error:  # of sockets, of authentication, or of unpickling what another version sends
         raise ConnectionError(str(error) or type(error).__name__) from error
-    if "error" in said:
-        raise InputError(str(said["error"]))
-    values: dict[str, Any] = said
-    return values
+    if isinstance(reply, HedgeError):
+        raise reply
+    return reply
 
 
-def _open_desk() -> None:
-    """Open this host's desk where none is open, detached, so that it outlives this process."""
-    if endpoint.desk_open():
+def _wait(connection: Connection) -> None:
+    if not connection.poll(REPLIES_WITHIN_S):
+        raise TimeoutError(f"it has not replied within {REPLIES_WITHIN_S:g} s")
+
+
+def _start_server() -> None:
+    """Start this host's answering server where none runs, detached, so that it outlives this process.
+
+    Of several that start at once, the first to take the lock stays and the others end.
+    """
+    if is_server_up():
         return
-    turn = None
     try:
-        # Of many pages that want one at once, the first opens it and the others wait here for it.
-        turn = take(endpoint.start_lock(), wait_s=OPENS_WITHIN_S)
-        if not endpoint.desk_open():
-            _start_desk()
+        start_detached(
+            ("core.runs.answering.server",),
+            log="answers.log",
+            up=is_server_up,
+            within_s=STARTS_WITHIN_S,
+            what="the answering server did not start",
+        )
     except OSError as error:
         raise RunError(
             f"{error.filename or settings().home} can't be written ({error.strerror}); "
             "free some space, or set HEDGE_HOME to a folder of your own"
         ) from error
-    finally:
-        if turn:
-            turn.close()
-
-
-def _start_desk() -> None:
-    start_detached(
-        ("core.runs.answering.server",),
-        log="answers.log",
-        up=endpoint.desk_open,
-        within_s=OPENS_WITHIN_S,
-        what="the process that answers did not start",
-    )

@@ -1,31 +1,42 @@
-"""A question that a person typed, with its options, to be answered as a finished run's questions were."""
+"""A question that a person typed, how far its answer is, and the answer itself, which is kept on disk.
+
+Answers lie in ``HEDGE_HOME/answers/<id>.json``, the latest 500, so that a link can show one again.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from core.errors import InputError
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
+from core.runs import store
+from core.settings import settings
 
 FEWEST_OPTIONS = 2
 MOST_OPTIONS = 10
-"""Options of a person's own; "I don't know" and "None of the above" may be added to them."""
-
+"""Options that a person types; "I don't know" and "None of the above" may be added to them."""
 LONGEST = {"question": 10_000, "context": 50_000, "option": 2_000}
 """Characters."""
-
 SHOWN = 40
+
+KEPT = 500
+ID = re.compile(r"^[0-9a-f]{16}$")
+
+Stage = Literal["waiting", "starting", "downloading", "loading", "checking", "answering", "answered", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class OwnQuestion:
-    """What is asked of ``model``, in the way of the finished run ``run_id``.
+class CustomQuestion:
+    """What is asked of ``model``, in the way in which the finished run ``run_id`` asked its questions.
 
-    ``options`` are a person's own; ``extra`` adds "I don't know" and "None of the above" behind them. Raises
+    ``options`` are those that a person typed; ``extra`` adds "I don't know" and "None of the above" after them. Raises
     :class:`InputError`, one sentence, for anything that can't be asked.
     """
 
@@ -45,7 +56,7 @@ class OwnQuestion:
             raise InputError("the question is empty; type one")
         for name, text in (("question", self.question), ("context", self.context)):
             _check_text(f"the {name}", text, LONGEST[name])
-        check_options(self.options, extra=self.extra)
+        _check_options(self.options, extra=self.extra)
 
     @property
     def all_options(self) -> tuple[str, ...]:
@@ -54,50 +65,35 @@ class OwnQuestion:
 
     @property
     def answer_id(self) -> str:
-        """Sixteen hexadecimal digits of what is asked; the same question again has the same."""
-        text = json.dumps(self.to_json(), sort_keys=True)
+        """Sixteen hexadecimal digits, a hash of what is asked; the same question again has the same."""
+        text = json.dumps(asdict(self), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def as_question(self, task: str) -> Question:
-        """As one of the task's questions. Its label says nothing: nobody knows the truth."""
+        """This as one of the task's questions. Its label means nothing, because nobody knows the truth."""
         return Question(self.answer_id, task, "", self.context, self.question, self.all_options, 0)
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return asdict(self) | {"options": list(self.options)}
 
-    @classmethod
-    def from_json(cls, values: Any) -> OwnQuestion:
-        """What :meth:`to_json` wrote; anything else is an :class:`InputError`."""
-        kinds = {"model": str, "run_id": str, "question": str, "options": list, "context": str, "extra": bool}
-        if not isinstance(values, dict) or set(values) != set(kinds):
-            raise InputError(f"a question consists of {', '.join(kinds)}; something else was found")
-        for name, kind in kinds.items():
-            if not isinstance(values[name], kind):
-                raise InputError(f"a question's {name} must be of type {kind.__name__}")
-        if not all(isinstance(option, str) for option in values["options"]):
-            raise InputError("every option must be a text")
-        return cls(**(values | {"options": tuple(values["options"])}))
-
-
-def check_options(options: Sequence[str], *, extra: bool) -> None:
-    """Raise :class:`InputError` unless these are two to ten different options of a fair length."""
+def _check_options(options: Sequence[str], *, extra: bool) -> None:
+    """Raise :class:`InputError` unless these are two to ten different options, none of them too long."""
     count = len(options)
     if count < FEWEST_OPTIONS:
-        raise InputError(f"a question needs at least {FEWEST_OPTIONS} options, a line each; there {_are(count)}")
+        found = "is 1" if count == 1 else f"are {count}"
+        raise InputError(f"a question needs at least {FEWEST_OPTIONS} options, a line each; there {found}")
     if count > MOST_OPTIONS:
         raise InputError(f"at most {MOST_OPTIONS} options can be asked, there are {count}; leave {count - 10} out")
     seen: dict[str, int] = {}
-    for place, option in enumerate(options, start=1):
+    for number, option in enumerate(options, start=1):
         if not option.strip():
-            raise InputError(f"option {place} is empty; type it or take its line out")
-        _check_text(f"option {place}", option, LONGEST["option"])
-        said = " ".join(option.split())
-        if said in seen:
-            raise InputError(f"options {seen[said]} and {place} are both “{_shown(said)}”; give every option once")
-        if extra and said in (DONT_KNOW, NONE_OF_ABOVE):
-            raise InputError(f"option {place} is “{said}”, which is added already; take it out or switch that off")
-        seen[said] = place
+            raise InputError(f"option {number} is empty; type it or take its line out")
+        _check_text(f"option {number}", option, LONGEST["option"])
+        text = " ".join(option.split())
+        if text in seen:
+            shown = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+            raise InputError(f"options {seen[text]} and {number} are both “{shown}”; give every option once")
+        if extra and text in (DONT_KNOW, NONE_OF_ABOVE):
+            raise InputError(f"option {number} is “{text}”, which is added already; take it out or switch that off")
+        seen[text] = number
 
 
 def _check_text(name: str, text: str, longest: int) -> None:
@@ -109,9 +105,108 @@ def _check_text(name: str, text: str, longest: int) -> None:
         raise InputError(f"{name} holds a broken character at place {error.start + 1}; type it again") from error
 
 
-def _are(count: int) -> str:
-    return "is 1" if count == 1 else f"are {count}"
+@dataclass(frozen=True, slots=True)
+class AnswerProgress:
+    """How far the answer to a question is.
+
+    ``ahead`` questions stand before one that waits. ``done_bytes`` of the ``total_bytes`` of a download are on this
+    machine (0: not known). ``seconds`` have passed since the stage began; once there is an answer, they are what
+    loading the model took. ``message`` is the sentence of a failure.
+    """
+
+    answer_id: str
+    stage: Stage
+    message: str = ""
+    ahead: int = 0
+    done_bytes: int = 0
+    total_bytes: int = 0
+    seconds: float = 0.0
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.stage in ("answered", "failed")
 
 
-def _shown(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What a model answered.
+
+    ``options`` (k,) are those that were asked, ``logits`` (k,) their unnormalised log-probabilities. ``letter_mass``
+    is the share of all probability that fell on the letters (NaN where texts were scored). The answer took
+    ``milliseconds``, and loading the model before it ``loading_s`` (0: it was loaded already).
+
+    A few of the run's own calibration questions are asked again before: ``recorded_difference`` is the largest
+    difference in log-probability from what the run recorded (NaN where another model calibrated), ``tolerance`` what
+    it may be. ``dropped`` counts the demonstrations that were left out so that the prompt fits.
+    """
+
+    own: CustomQuestion
+    options: tuple[str, ...]
+    logits: tuple[float, ...]
+    letter_mass: float
+    milliseconds: float
+    loading_s: float
+    prompt: str
+    device: str
+    rung: str
+    recorded_difference: float
+    tolerance: float
+    dropped: int
+    asked_at: float
+
+    @property
+    def answer_id(self) -> str:
+        """The id of the question."""
+        return self.own.answer_id
+
+    @property
+    def is_as_recorded(self) -> bool:
+        """Whether the model still answers the run's questions as the run recorded it; True where it was not asked."""
+        return math.isnan(self.recorded_difference) or self.recorded_difference <= self.tolerance
+
+
+def write_answer(answer: ModelAnswer) -> None:
+    """Keep an answer, and delete the oldest ones beyond the latest 500."""
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    values = asdict(answer)
+    for name in ("letter_mass", "recorded_difference"):
+        values[name] = None if math.isnan(values[name]) else values[name]
+    values["logits"] = [None if math.isinf(value) else value for value in answer.logits]
+    store.write_atomically(folder / f"{answer.answer_id}.json", json.dumps(values).encode(), sync=False)
+    kept = sorted(folder.glob("*.json"), key=_written_at)
+    for path in kept[: max(0, len(kept) - KEPT)]:
+        path.unlink(missing_ok=True)
+
+
+def read_answer(answer_id: str) -> ModelAnswer:
+    """The answer with this id; :class:`InputError` where that is no id, or the answer is gone or can't be read."""
+    if not ID.match(answer_id):
+        raise InputError(f"{answer_id[:40]!r} is no answer's id; ask the question again")
+    try:
+        values: dict[str, Any] = json.loads((_folder() / f"{answer_id}.json").read_bytes())
+        own: dict[str, Any] = values.pop("own")
+        options, logits = values.pop("options"), values.pop("logits")
+        unknown = {name: math.nan for name in ("letter_mass", "recorded_difference") if values[name] is None}
+        return ModelAnswer(
+            own=CustomQuestion(**own | {"options": tuple(own["options"])}),
+            options=tuple(options),
+            logits=tuple(-math.inf if value is None else float(value) for value in logits),
+            **values | unknown,
+        )
+    except FileNotFoundError as error:
+        raise InputError(f"the answer {answer_id} is not here (any more); ask the question again") from error
+    except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
+        raise InputError(f"the answer {answer_id} can't be read ({error}); ask the question again") from error
+
+
+def _folder() -> Path:
+    return settings().home / "answers"
+
+
+def _written_at(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:  # another process has just deleted it
+        return 0.0

@@ -1,27 +1,40 @@
-"""Models that stay loaded: the ones asked last, as many as memory holds."""
+"""Models that stay loaded: those that were asked last, as many as memory holds; and how far a download of one is."""
 
 from __future__ import annotations
 
 import gc
+import re
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine
+from core.inference.models import HUB_TIMEOUT_S, ModelSource
+from core.inference.out_of_memory import is_out_of_memory
 
 MOST = 4
 BYTES_EACH = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "int8": 1.0, "int4": 0.5}
+LOOK_EVERY_S = 0.3
+FETCHED = re.compile(r"^model(-\d+-of-\d+)?\.safetensors$|^tokenizer\.json$|^config\.json$")
+"""The files that make up nearly all bytes that loading a model fetches."""
 
 Key = tuple[str, str]
-"""A model's name and the dtype it is loaded in."""
+"""A model's name and the dtype in which it is loaded."""
 
 
 @dataclass(slots=True)
-class Kept:
-    """A loaded model; ``check`` is its last self-check, made for the kind of prompt ``checked`` names."""
+class LoadedModel:
+    """A loaded model and its ``size`` in bytes.
+
+    ``check`` is its last self-check, made for the kind of prompt that ``checked`` names, and ``difference`` how far
+    its answers to the run's own questions then were from those recorded.
+    """
 
     engine: Engine
     size: int
@@ -30,17 +43,17 @@ class Kept:
     difference: float = 0.0
 
 
-class Shelf:
-    """Loaded models, the one asked last at the end.
+class ModelCache:
+    """Loaded models, the one that was asked last at the end.
 
-    ``limit`` is the most bytes of parameters that all of them may have together, by default half of the memory that
-    is free at the start. One model is always kept, however large it is: it was asked for.
+    ``limit`` is the most bytes that the parameters of all of them may take together, by default half of the memory
+    that is free at the start. One model is always kept, however large it is: it was asked for.
     """
 
     def __init__(self, *, limit: int | None = None, load: Callable[..., Engine] = load_engine) -> None:
         self.limit = psutil.virtual_memory().available // 2 if limit is None else limit
         self._load = load
-        self._kept: OrderedDict[Key, Kept] = OrderedDict()
+        self._kept: OrderedDict[Key, LoadedModel] = OrderedDict()
 
     def __contains__(self, key: Key) -> bool:
         return key in self._kept
@@ -48,31 +61,30 @@ class Shelf:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, key: Key) -> Kept:
+    def get(self, key: Key) -> LoadedModel:
         """The model, loaded where it is not; older ones make room for it.
 
         Where memory runs out in loading, every other model goes and it is tried once more.
         """
         if key not in self._kept:
-            self._make_room(self.limit // 2)
+            self._keep_within(self.limit // 2, most=MOST - 1)
             if not self._try(key):
-                self._make_room(0)
-                gc.collect()
+                self.clear()
                 self._put(key)
-            self._shrink()
+            self._keep_within(self.limit, least=1)
         self._kept.move_to_end(key)
         return self._kept[key]
 
     def clear(self) -> None:
         """Let all models go."""
-        self._make_room(0)
+        self._keep_within(0, most=0)
 
     def _try(self, key: Key) -> bool:
         """Whether the model was loaded; False where memory ran out while others were kept."""
         try:
             self._put(key)
         except (RuntimeError, MemoryError) as error:
-            if not (self._kept and is_memory(error)):
+            if not (self._kept and is_out_of_memory(error)):
                 raise
             return False
         return True
@@ -80,23 +92,68 @@ class Shelf:
     def _put(self, key: Key) -> None:
         model, dtype = key
         engine = self._load(model, dtype=dtype)
-        size = int(engine.description.get("parameters", 0) * BYTES_EACH[dtype])
-        self._kept[key] = Kept(engine, size)
+        self._kept[key] = LoadedModel(engine, int(engine.description.get("parameters", 0) * BYTES_EACH[dtype]))
 
-    def _make_room(self, most: int) -> None:
-        while self._kept and (len(self._kept) >= MOST or self._size() > most or most == 0):
+    def _keep_within(self, limit: int, *, least: int = 0, most: int = MOST) -> None:
+        """Let the models that were asked longest ago go, until the others are few and small enough."""
+        while len(self) > least and (len(self) > most or sum(kept.size for kept in self._kept.values()) > limit):
             self._kept.popitem(last=False)
         gc.collect()
 
-    def _shrink(self) -> None:
-        while len(self._kept) > 1 and self._size() > self.limit:
-            self._kept.popitem(last=False)
-        gc.collect()
 
-    def _size(self) -> int:
-        return sum(kept.size for kept in self._kept.values())
+@contextmanager
+def download_watched(source: ModelSource, report: Callable[[int, int], None]) -> Iterator[None]:
+    """While the block loads a model of the hub, call ``report(done, total)`` whenever more of its bytes are here.
+
+    Loading fetches what is missing by itself; this watches the hub's cache folder fill meanwhile. It reports nothing
+    of a model that lies on disk already, and where the hub does not say how large the model is.
+    """
+    total = total_bytes(source) if source.is_hub else 0
+    if not total or bytes_here(source.location) >= total:
+        yield
+        return
+    over = threading.Event()
+
+    def watch() -> None:
+        before = -1
+        while True:
+            done = min(bytes_here(source.location), total)
+            if done != before:
+                report(done, total)
+                before = done
+            if over.wait(LOOK_EVERY_S):
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True, name="hedge-download")
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
-def is_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out."""
-    return isinstance(error, MemoryError) or "out of memory" in str(error).lower()
+def total_bytes(source: ModelSource) -> int:
+    """The bytes that loading the model fetches, 0 where the hub does not say."""
+    from huggingface_hub import model_info
+
+    try:
+        found = model_info(source.location, files_metadata=True, timeout=HUB_TIMEOUT_S).siblings or ()
+    except Exception:  # whatever the transport raises; loading says it in its own words
+        return 0
+    return sum(sibling.size or 0 for sibling in found if FETCHED.match(sibling.rfilename))
+
+
+def bytes_here(model: str) -> int:
+    """The bytes of the model in the hub's cache on this machine, unfinished files among them."""
+    from huggingface_hub import constants
+
+    folder = Path(constants.HF_HUB_CACHE) / f"models--{model.replace('/', '--')}" / "blobs"
+    return sum(_size(path) for path in folder.glob("*"))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # renamed the moment it was whole
+        return 0

@@ -18,6 +18,7 @@ from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, SelfCh
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine
 from core.inference.models import resolve
+from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.records import OptionLogits, Prompt
 from core.runs import banks, store
 from core.runs.agent import liveness
@@ -26,6 +27,7 @@ from core.runs.execution import perplexity_run
 from core.runs.execution.eta import Pace
 from core.runs.execution.progress import Asked, Teller, Told
 from core.runs.execution.unconditional import score_bare, write_answers
+from core.runs.juries import jury_pipeline
 from core.runs.prompts import draw_questions, load_data, make_prompt, prompts
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -72,7 +74,7 @@ def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) ->
             if spec.answers:
                 _Execution(spec, folder, teller).run()
             else:
-                _end(spec, folder, "done", "", **perplexity_run.perform(spec, folder, teller))
+                _end(spec, folder, "done", "", **_perform(spec, folder, teller))
         except (RunCancelled, KeyboardInterrupt):
             _end(spec, folder, "cancelled", "Cancelled; resume it to go on with what is missing.")
             raise RunCancelled(f"run {spec.run_id} was cancelled; `resume` goes on with what is missing") from None
@@ -88,6 +90,15 @@ def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) ->
     return spec.run_id
 
 
+def _perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
+    """Do a run of another kind; returns what ``run.json`` says of it."""
+    if spec.makes_jury:
+        from core.runs.juries import jury_stages  # which brings pandas along
+
+        return jury_stages.perform(spec, folder, teller)
+    return perplexity_run.perform(spec, folder, teller)
+
+
 def preflight(spec: RunSpec) -> None:
     """Find out, before anything is written, whether the run can begin.
 
@@ -96,6 +107,8 @@ def preflight(spec: RunSpec) -> None:
     """
     if spec.answers:
         draw_questions(spec)
+    elif spec.makes_jury:
+        jury_pipeline.of_run(spec)
     else:
         perplexity_run.read_request(spec)
     resolve(spec.model)
@@ -293,8 +306,8 @@ def _in_words(error: Exception) -> str:
         return "the disk is full; free some space, then resume the run"
     if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return f"{error.filename} can't be written; make it writable, or set HEDGE_HOME to another folder"
-    if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
-        return "memory ran out; choose a smaller model, or float16 or bfloat16"
+    if is_out_of_memory(error):
+        return out_of_memory()
     return f"the run stopped with {type(error).__name__}: {str(error)[:300]}; its log has the details"
 
 

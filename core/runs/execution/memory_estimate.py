@@ -15,6 +15,7 @@ from pathlib import Path
 from core.errors import HedgeError
 from core.inference.models import FAKE_ENGINE_VARIABLE, FAKE_MODEL, resolve
 from core.inference.registry import BY_ID
+from core.runs.juries import jury_pipeline
 from core.runs.spec import RunSpec
 
 BYTES = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "int8": 1.1, "int4": 0.65}
@@ -33,7 +34,8 @@ def memory_gib(spec: RunSpec) -> float:
     """
     if spec.model == FAKE_MODEL and os.environ.get(FAKE_ENGINE_VARIABLE):
         return float(json.loads(os.environ[FAKE_ENGINE_VARIABLE]).get("needs_gib", 0))
-    count = parameters(spec.model)
+    # A jury's base model answers, and one juror after another is tuned and judges; the largest needs the most.
+    count = max(map(parameters, jury_pipeline.of_run(spec).models if spec.makes_jury else (spec.model,)))
     return BESIDE * count * BYTES[spec.dtype] / GIB + RUNTIME_GIB if count else 0.0
 
 

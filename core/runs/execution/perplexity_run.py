@@ -77,8 +77,9 @@ class Measured:
 def read(run_id: str) -> Measured:
     """A run that has ended well; :class:`InputError` for any other."""
     record = store.read_record(run_id)
-    if record.spec.answers:
-        raise InputError(f"run {record.run_id} answers questions; it holds no losses of words")
+    if not record.spec.measures_perplexity:
+        does = "made a jury" if record.spec.makes_jury else "answers questions"
+        raise InputError(f"run {record.run_id} {does}; it holds no losses of words")
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; figures are shown when it has ended well")
     table = store.read_table(store.folder_of(run_id) / FILE)

@@ -1,23 +1,37 @@
-"""A jury path in the background: ``python -m core.runs.juries.jury_job PATH``, which outlives whoever started it."""
+"""Jury pipelines for pages: launch one, tell how far it is, cancel it, go on with it. The run engine does the work."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Sequence
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from core.errors import HedgeError
-from core.runs.agent.file_lock import is_held
-from core.runs.agent.worker_process import start_detached
-from core.runs.juries import jury_pipeline, jury_stages
+from core.runs import engine, store
+from core.runs.juries import jury_pipeline
 from core.runs.juries.jury_pipeline import PathSpec
 
-STARTS_WITHIN_S = 15.0
-NICENESS = 19
+STOPPED = "its process was stopped; launch it again to go on"
+
+
+@dataclass(frozen=True, slots=True)
+class PathState:
+    """How far a pipeline is: the ``state`` of its run with a sentence about it, ``done`` of ``total`` of a ``stage``.
+
+    ``losses`` are those of the juror that is or was tuned last, ``jury`` is the result's id.
+    """
+
+    state: str
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+    message: str = ""
+    losses: tuple[float, ...] = ()
+    jury: str = ""
 
 
 def launch(spec: PathSpec) -> str:
-    """Start a path, or go on with it, and return its id; one that runs or is done is left as it is.
+    """Put a pipeline into the run queue and return its id; one that is at work or done is left as it is.
 
     Raises :class:`~core.errors.InputError`, and starts nothing, where its models or questions are not there.
     """
@@ -27,29 +41,36 @@ def launch(spec: PathSpec) -> str:
 
 
 def resume(path_id: str) -> None:
-    """Go on with a path; :class:`~core.errors.RunError` where its process does not come to life."""
-    lock = jury_pipeline.folder_of(path_id) / "lock"
-    if is_held(lock) or jury_pipeline.read_state(path_id).state == "done":
-        return
-
-    def up() -> bool:
-        return is_held(lock) or jury_pipeline.read_state(path_id).state in ("done", "failed", "cancelled")
-
-    (jury_pipeline.folder_of(path_id) / "state.json").unlink(missing_ok=True)
-    what = f"jury path {path_id} could not be started"
-    start_detached(("core.runs.juries.jury_job", path_id), log="jury.log", up=up, within_s=STARTS_WITHIN_S, what=what)
+    """Go on with a pipeline, or begin it."""
+    engine.submit(jury_pipeline.read_spec(path_id).run_spec)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Do the path."""
-    os.nice(NICENESS)
+def cancel(path_id: str) -> None:
+    """Stop a pipeline; what it has is kept."""
+    engine.cancel(jury_pipeline.read_spec(path_id).run_spec.run_id)
+
+
+def read_state(path_id: str) -> PathState:
+    """How far a pipeline is."""
+    folder, run_id = jury_pipeline.folder_of(path_id), jury_pipeline.read_spec(path_id).run_spec.run_id
+    if run_id not in store.run_ids():
+        return _without_run(folder)
+    now = engine.status(run_id)
+    stage, done, total = (now.progress.stage, now.progress.done, now.progress.total) if now.progress else ("", 0, 0)
+    losses = tuple(_read(folder / "losses.json", []))
+    return PathState(now.state, stage, done, total, now.message, losses, now.record.provenance.get("jury", ""))
+
+
+def _without_run(folder: Path) -> PathState:
+    """A pipeline that an older version worked at, which was no run and wrote its state into its own folder."""
+    before = _read(folder / "state.json", {})
+    if before.get("state") in ("done", "failed", "cancelled"):
+        return PathState(before["state"], message=before.get("message", ""), jury=before.get("jury", ""))
+    return PathState("failed", message=STOPPED)
+
+
+def _read(path: Path, otherwise: Any) -> Any:
     try:
-        jury_stages.perform(arguments[0])
-    except HedgeError as error:
-        print(error, file=sys.stderr, flush=True)
-        return error.exit_status
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return otherwise

@@ -1,18 +1,20 @@
-"""The whole path to a jury: a base model's answers, jurors tuned on a part of them, their verdicts on the rest.
+"""A jury pipeline: a base model's answers, jurors tuned on a part of them, and their verdicts on the rest.
 
-A path is a folder, ``HEDGE_HOME/jury-paths/<id>/``:
+A pipeline is a run among the others (form ``jury``): the same queue holds it, the same workers take it, and its run
+folder says how far it is and how it ended. What it makes on its way lies in ``HEDGE_HOME/jury-paths/<id>/``, so that it
+goes on from the stage where it was stopped:
 
 =====================  ================================================================================
 ``path.json``          what was asked (:class:`PathSpec`)
-``state.json``         how far it is: stage, done, total, message, the loss curve of the juror at work
 ``answers.jsonl``      a line an answer as soon as it is there
 ``jurors/<name>/``     the adapters that were tuned, as safetensors
+``losses.json``        the loss curve of the juror that is or was tuned last
 ``judged-<name>.json`` a juror's probabilities
-``log.txt``            what was done when
 =====================  ================================================================================
 
-Here is what is asked and how far it is; :mod:`core.runs.juries.jury_stages` does it. The result is a jury
-(:mod:`core.runs.juries.jury_store`), which the Jury page and ``jury evaluate`` take from there.
+This module holds what is asked; :mod:`core.runs.juries.jury_stages` does it, and :mod:`core.runs.juries.jury_job`
+launches it and tells how far it is. The result is a jury (:mod:`core.runs.juries.jury_store`), which the Jury page and
+``jury evaluate`` read.
 """
 
 from __future__ import annotations
@@ -22,13 +24,12 @@ import json
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from core.errors import InputError
 from core.runs import store
-from core.runs.agent.file_lock import is_held
-from core.runs.spec import DTYPES
+from core.runs.spec import DTYPES, JURY, RunSpec
 from core.settings import settings
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
@@ -81,6 +82,16 @@ class PathSpec:
         return f"{re.sub(r'[^a-z0-9]+', '-', words.lower()).strip('-')}-{digest}"
 
     @property
+    def run_spec(self) -> RunSpec:
+        """The run that makes this jury."""
+        return RunSpec(self.base, f"{JURY}@{self.path_id}", dtype=self.dtype, form=JURY, seed=self.seed)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that are loaded, one after another."""
+        return self.base, *self.jurors
+
+    @property
     def questions_name(self) -> str:
         """The questions in a word: their set's name, or their file's."""
         return Path(self.questions.partition("@")[0]).stem
@@ -97,21 +108,6 @@ class PathSpec:
         return tuple(
             f"{name}-{names[: i + 1].count(name)}" if names.count(name) > 1 else name for i, name in enumerate(names)
         )
-
-
-@dataclass(frozen=True, slots=True)
-class PathState:
-    """How far a path is; ``losses`` are those of the juror that is or was tuned last, ``jury`` the result's id."""
-
-    stage: str = "answer"
-    state: str = "queued"
-    done: int = 0
-    total: int = 0
-    what: str = ""
-    message: str = ""
-    losses: tuple[float, ...] = ()
-    jury: str = ""
-    updated: float = 0.0
 
 
 def folder_of(path_id: str) -> Path:
@@ -138,18 +134,9 @@ def read_spec(path_id: str) -> PathSpec:
         raise InputError(f"there is no jury path {path_id!r} ({type(error).__name__})") from error
 
 
-def read_state(path_id: str) -> PathState:
-    """How far a path is; one whose process has gone without a word has failed."""
-    folder = folder_of(path_id)
-    try:
-        values = json.loads((folder / "state.json").read_bytes())
-        known = {one.name for one in fields(PathState)}
-        found = PathState(**{k: v for k, v in values.items() if k in known} | {"losses": tuple(values["losses"])})
-    except (OSError, ValueError, KeyError, TypeError):
-        found = PathState()
-    if found.state == "running" and not is_held(folder / "lock"):
-        return replace(found, state="failed", message="its process was stopped; launch it again to go on")
-    return found
+def of_run(spec: RunSpec) -> PathSpec:
+    """What the run of a pipeline was asked for; :class:`InputError` where its folder is gone."""
+    return read_spec(spec.task.partition("@")[2])
 
 
 def create(spec: PathSpec) -> str:
@@ -165,11 +152,6 @@ def create(spec: PathSpec) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     store.write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
     return spec.path_id
-
-
-def cancel(path_id: str) -> None:
-    """Ask a path to stop; what it has is kept."""
-    (folder_of(path_id) / "cancel").touch()
 
 
 def answer_prompt(question: str) -> str:

@@ -4,73 +4,54 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from core.errors import RunBusyError, RunCancelled
+from core.errors import RunCancelled
+from core.inference.imports import language_models
 from core.jury.judgements import Judgements
 from core.runs import store
-from core.runs.agent.file_lock import take
-from core.runs.juries import jury_store
-from core.runs.juries.jury_pipeline import (
-    PathSpec,
-    PathState,
-    answer_prompt,
-    drawn,
-    folder_of,
-    own_part,
-    read_spec,
-    split,
-)
+from core.runs.execution.progress import Teller
+from core.runs.juries import jury_pipeline, jury_store
+from core.runs.juries.jury_pipeline import PathSpec, answer_prompt, drawn, folder_of, own_part, split
+from core.runs.spec import RunSpec
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
 
-WRITE_EVERY_S = 0.5
+WRITE_EVERY = 5
+"""Steps of tuning after which the loss curve is written."""
 
 
-def perform(path_id: str, *, on_state: Callable[[PathState], None] = lambda state: None) -> str:
-    """Do a path, or what is left of it, and return its jury's id.
+def perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
+    """Do a pipeline, or what is left of it; returns what ``run.json`` says of it, the jury's id.
 
-    Raises :class:`RunBusyError` where another process is at it, :class:`RunCancelled` where it was cancelled, and
-    :class:`InputError` for what can't be done; the folder's state says the same.
+    Raises :class:`~core.errors.InputError` for what can't be done.
     """
-    spec, folder = read_spec(path_id), folder_of(path_id)
-    lock = take(folder / "lock")
-    if lock is None:
-        raise RunBusyError(f"another process is at jury path {path_id}; wait for it, or cancel it")
-    with lock:
-        (folder / "cancel").unlink(missing_ok=True)
-        at_work = _Path(spec, folder, on_state)
-        try:
-            return at_work.run()
-        except BaseException as error:
-            cancelled = isinstance(error, (RunCancelled, KeyboardInterrupt))
-            said = str(error) or type(error).__name__
-            at_work.say(state="cancelled" if cancelled else "failed", message=said)
-            store.log(folder, said)
-            raise
+    store.update_record(spec.run_id, state="running", started=time.time(), ended=None, message="")
+    path = jury_pipeline.of_run(spec)
+    store.log(folder, f"{teller.worker} begins: {len(path.jurors)} jurors")
+    return {"jury": _Path(path, folder, teller).run()}
 
 
 class _Path:
     """A path at work in its folder."""
 
-    def __init__(self, spec: PathSpec, folder: Path, on_state: Callable[[PathState], None]) -> None:
+    def __init__(self, spec: PathSpec, run_folder: Path, teller: Teller) -> None:
         self.spec = spec
-        self.folder = folder
-        self.on_state = on_state
-        self.state = PathState(state="running")
-        self.written = 0.0
+        self.folder = folder_of(spec.path_id)
+        self.run_folder = run_folder
+        self.teller = teller
 
     def run(self) -> str:
         questions = drawn(self.spec)
         answers = self._answers(questions)
         tuning, calibration, test = split(questions, self.spec)
         right = {q.id: trivia.is_right(answers[q.id], q.normalized_aliases) for q in questions}
-        store.log(self.folder, f"{sum(right.values())} of {len(questions)} answers are right")
+        store.log(self.run_folder, f"{sum(right.values())} of {len(questions)} answers are right")
         judged = [*calibration, *test]
         found = [
             self._judge(name, self._juror(place, tuning, answers, right), judged, answers)
@@ -91,8 +72,7 @@ class _Path:
         jury_id = jury_store.save(
             jury, name=self.spec.jury_name, origin=f"made here by path {self.folder.name}", notes=[note]
         )
-        self.say(stage="done", state="done", message="", what="", done=1, total=1, jury=jury_id)
-        store.log(self.folder, f"done: jury {jury_id}")
+        store.log(self.run_folder, f"jury {jury_id}")
         return jury_id
 
     # ---- the three stages
@@ -101,8 +81,8 @@ class _Path:
         path = self.folder / "answers.jsonl"
         known = _read_answers(path)
         waiting = [q for q in questions if q.id not in known]
-        self.say(stage="answer", what=self.spec.base, done=len(questions) - len(waiting), total=len(questions))
         if waiting:
+            self._load(self.spec.base, done=len(known), total=len(questions))
             from core.inference.generation import Generator
 
             generator = Generator.load(self.spec.base, dtype=self.spec.dtype)
@@ -111,8 +91,8 @@ class _Path:
                     known[waiting[place].id] = text
                     out.write(json.dumps({"id": waiting[place].id, "answer": text}, ensure_ascii=False) + "\n")
                     out.flush()
-                    self._check_wanted()
-                    self.say_now_and_then(done=self.state.done + 1)
+                    self.teller.done += 1
+                    self.teller.tell(f"answers of {self.spec.base}")
         return known
 
     def _juror(
@@ -127,6 +107,7 @@ class _Path:
             return model
         if (folder / "adapter_config.json").is_file():
             return str(folder)
+        self._load(name, total=self.spec.steps)
         from core.adapters.juror import Example, Tuning, fine_tune
 
         examples = [Example(q.question, answers[q.id], right[q.id]) for q in own_part(tuning, self.spec, place)]
@@ -137,14 +118,19 @@ class _Path:
             rate=self.spec.rate,
             seed=self.spec.seed + place,
         )
-        self.say(stage="tune", what=name, done=0, total=self.spec.steps, losses=())
+        losses: list[float] = []
 
         def report(done: int, total: int, loss: float) -> None:
-            self.say_now_and_then(done=done, total=total, losses=(*self.state.losses, loss))
+            losses.append(loss)
+            if done in (2, total) or done % WRITE_EVERY == 0:
+                store.write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), sync=False)
+            self.teller.done = done
+            with suppress(RunCancelled):  # the tuning asks by itself, and writes a checkpoint before it stops
+                self.teller.tell(f"tuning {name}")
 
         dtype = self.spec.dtype
-        fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self._unwanted)
-        store.log(self.folder, f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
+        fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.teller.cancelled)
+        store.log(self.run_folder, f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
         return str(folder)
 
     def _tuned_on(self, answers: int) -> str:
@@ -162,46 +148,33 @@ class _Path:
         self, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]
     ) -> list[tuple[float, float]]:
         """A juror's probabilities of True and False, through the engine that scores options."""
-        from core.inference.verdicts import judge
-
         path = self.folder / f"judged-{name}.json"
         if path.is_file():
             known: list[tuple[float, float]] = [(p, q) for p, q in json.loads(path.read_bytes())]
             return known
-        self.say(stage="judge", what=name, done=0, total=len(judged))
+        self._load(name, total=len(judged))
+        from core.inference.verdicts import judge
+
         judging = judge(model, [(q.id, q.question, answers[q.id]) for q in judged], dtype=self.spec.dtype)
         checked = judging.checked
-        store.log(self.folder, f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
+        store.log(
+            self.run_folder, f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most"
+        )
         found: dict[str, tuple[float, float]] = {}
         for question, said in judging.verdicts():
             found[question] = said
-            self._check_wanted()
-            self.say_now_and_then(done=len(found))
+            self.teller.done = len(found)
+            self.teller.tell(f"verdicts of {name}")
         rows = [found[q.id] for q in judged]
         store.write_atomically(path, json.dumps(rows).encode())
         return rows
 
-    # ---- what is said
-
-    def say(self, **changes: Any) -> None:
-        self.state = replace(self.state, **changes, updated=time.time())
-        values = asdict(self.state)
-        store.write_atomically(self.folder / "state.json", json.dumps(values).encode(), sync=False)
-        self.written = time.monotonic()
-        self.on_state(self.state)
-
-    def say_now_and_then(self, **changes: Any) -> None:
-        if time.monotonic() - self.written >= WRITE_EVERY_S:
-            self.say(**changes)
-        else:
-            self.state = replace(self.state, **changes)
-
-    def _unwanted(self) -> bool:
-        return (self.folder / "cancel").exists()
-
-    def _check_wanted(self) -> None:
-        if self._unwanted():
-            raise RunCancelled("cancelled; launch it again to go on")
+    def _load(self, name: str, *, total: int, done: int = 0) -> None:
+        """Begin a stage, whose first part is always to load a model."""
+        self.teller.done, self.teller.total = done, total
+        self.teller.tell(f"loading {name}")
+        # Before any other import of transformers: the worker imports it beside, and one must wait for the other.
+        language_models()
 
 
 def _read_answers(path: Path) -> dict[str, str]:

@@ -157,3 +157,80 @@ def test_below_ten_wrong_answers_the_upper_end_is_the_whole_gaps(wrong):
     least = stats.binomtest(400 - wrong, 400).proportion_ci(0.95, method="exact").low
     one = binned_estimates(top)["over"]
     assert (one.high == pytest.approx(0.999 - least, abs=1e-9)) == (wrong == 9)
+
+
+def test_gaps_by_bin_by_hand():
+    top = TopLabel(np.array([0.1, 0.2, 0.9]), np.array([0.0, 1.0, 1.0]))
+    of = binned_gaps(top, bins=2)
+    assert (of.n, of.index.tolist(), of.counts.tolist(), of.hits.tolist()) == (3, [0, 0, 1], [2, 1], [1, 1])
+    assert of.sums.tolist() == pytest.approx([0.7, 0.1])
+    assert of.squares.tolist() == pytest.approx([0.65, 0.01])
+    assert of.confidence.tolist() == pytest.approx([0.3, 0.9])
+    assert of.variance.tolist() == pytest.approx([0.09 + 0.16, 0.09])
+    # Squares about the mean of all: .65 − .49/3; where it is larger that of Laplace's accuracy, 1 · ⅔ · ⅓.
+    assert of.noise.tolist() == pytest.approx([np.sqrt(0.5), np.sqrt(2 / 9)])
+    many = TopLabel(np.full(40, 0.5), np.tile([0.0, 1.0], 20))
+    assert binned_gaps(many, bins=1).noise == pytest.approx([np.sqrt(10)])
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("c", [0.2, 0.5, 0.93])
+def test_luck_of_one_bin_is_the_binomials_mean_deviation(n, c):
+    counts = np.arange(n + 1)
+    expected = (stats.binom(n, c).pmf(counts) * np.abs(counts - n * c)).sum() / n
+    assert expected_by_luck(binned_gaps(TopLabel(np.full(n, c), np.zeros(n)))) == pytest.approx(expected)
+
+
+def test_luck_counts_uncertain_questions_alone():
+    # Four that are certain and one of .4 in another bin: a mean deviation of 2 · .4 · .6 among five questions.
+    top = TopLabel(np.array([1.0, 1.0, 1.0, 1.0, 0.4]), np.ones(5))
+    assert expected_by_luck(binned_gaps(top)) == pytest.approx(0.48 / 5)
+
+
+@pytest.mark.parametrize(("confidence", "right", "name"), [(0.999, 1.0, "over"), (0.001, 0.0, "under")])
+def test_of_one_kind_of_answer_each_upper_end_is_the_whole_gaps(confidence, right, name):
+    """Of 60 right, or wrong, answers the accuracy may be as far off as Clopper and Pearson say."""
+    found = binned_estimates(TopLabel(np.full(60, confidence), np.full(60, right)))
+    ends = stats.binomtest(int(60 * right), 60).proportion_ci(0.95, method="exact")
+    gap = confidence - ends.low if name == "over" else ends.high - confidence
+    assert found[name].high == pytest.approx(gap, abs=1e-9)
+    assert found["ece"].high >= gap - 1e-9
+
+
+def test_an_error_within_luck_begins_at_0_and_one_beyond_it_above():
+    """One bin of 400 at ½: luck brings at most 1.96 · ½ / √400 = .049 in 95 of 100 samples."""
+    within = ece_estimate(TopLabel(np.full(400, 0.5), (np.arange(400) < 219).astype(float)))
+    beyond = ece_estimate(TopLabel(np.full(400, 0.5), (np.arange(400) < 240).astype(float)))
+    assert within.value == pytest.approx(0.0475)
+    assert within.low == 0
+    assert beyond.value == pytest.approx(0.1)
+    assert 0.1 - 2 * 1.96 * 0.49 / 20 < beyond.low < 0.1 - 0.8 * 1.96 * 0.49 / 20
+
+
+def test_over_and_underconfidence_have_intervals_of_their_own():
+    """Two bins of 1,000, one .2 too sure and one .1 too unsure: each part is the gap of one bin over two."""
+    right = np.concatenate([np.arange(1000) < 700, np.arange(1000) < 400]).astype(float)
+    found = binned_estimates(TopLabel(np.repeat([0.9, 0.3], 1000), right))
+    for name, gap, share in (("over", 0.1, 0.7), ("under", 0.05, 0.4)):
+        reach = 1.96 * np.sqrt(share * (1 - share) / 1000) / 2
+        one = found[name]
+        assert (one.value, one.excess) == pytest.approx((gap, gap), abs=0.004), name
+        assert one.high == pytest.approx(gap + reach, abs=0.003), name
+        assert gap - 2 * reach < one.low < gap - reach / 2, name
+    assert found["ece"].value == pytest.approx(0.15)
+
+
+def test_bins_of_one_question_say_nothing_of_the_l2_error():
+    one = binned_estimates(TopLabel(np.array([0.1, 0.5, 0.9]), np.array([0.0, 1.0, 1.0])))["l2"]
+    assert one.value == pytest.approx(np.sqrt((0.01 + 0.25 + 0.01) / 3))
+    assert (one.low, one.high, one.excess, one.bias) == (0.0, 1.0, 0.0, None)
+
+
+def test_the_l2_error_leaves_bins_of_one_question_out_of_its_square():
+    # A bin of 4 as in the test above, and one question alone: shares 4/5 of what the four say.
+    top = TopLabel(np.r_[np.full(4, 0.5), 0.9], np.array([1.0, 1.0, 1.0, 0.0, 1.0]))
+    one = binned_estimates(top)["l2"]
+    assert one.excess == pytest.approx(np.sqrt(4 / 5 * (0.25**2 - 0.25 / 4)), abs=1e-9)
+    assert one.value == pytest.approx(np.sqrt((4 * 0.25**2 + 0.1**2) / 5))
+    assert one.bias == pytest.approx(np.sqrt((1 / 4 + 0.09) / 5))
+    assert one.low == 0 < one.high

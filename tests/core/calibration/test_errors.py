@@ -141,3 +141,13 @@ def test_an_edge_of_equal_mass_is_the_confidence_of_the_rank_rounded_up():
     assert edges(c, bins=2, by="mass").tolist() == [0.0, 0.3, 1.0]  # ⌈5/2⌉ = 3rd
     assert edges(c, bins=3, by="mass").tolist() == [0.0, 0.2, 0.4, 1.0]  # ⌈5/3⌉ = 2nd, ⌈10/3⌉ = 4th
     assert edges(c[:1], bins=2, by="mass").tolist() == [0.0, 0.1, 1.0]
+
+
+def test_a_confidence_on_an_edge_is_in_the_bin_that_it_ends():
+    def ece(confidence, correct):
+        return top_errors(TopLabel(np.array(confidence), np.array(correct))).ece
+
+    # .6 = 9/15 ends the bin of .55: |(0 − .55) + (1 − .6)| / 2; in a bin with .65 it would be .475 and more.
+    assert ece([0.55, 0.6], [0.0, 1.0]) == pytest.approx(0.075)
+    assert ece([0.6, 0.65], [1.0, 0.0]) == pytest.approx((0.4 + 0.65) / 2)
+    assert ece([0.0, 0.05], [0.0, 1.0]) == pytest.approx(0.95 / 2)

@@ -55,3 +55,32 @@ def test_a_covariance_of_one_direction_has_draws_along_it():
     assert np.linalg.eigvalsh(covariance)[0] < 0
     found = correlated(covariance) / direction
     assert found == pytest.approx(np.tile(found[:, :1], 8), abs=1e-5)
+
+
+def test_draws_are_the_normals_quantiles_in_the_same_order_in_every_version():
+    # At ⅛, ⅜, ⅝ and ⅞; figures on a page do not change because a seed did.
+    low, high = stats.norm.ppf([7 / 8, 5 / 8])
+    assert normal_draws(2, 4) == pytest.approx(np.array([[-low, low], [-high, -high], [high, -low], [low, high]]))
+    with pytest.raises(ValueError, match="read-only"):
+        normal_draws(2, 4)[0, 0] = 1
+
+
+def test_a_root_is_found_in_few_tries():
+    """The false-position method with Illinois' halving needs a handful; bisection to a thousandth would need 13."""
+    tried = []
+
+    def law(t):
+        tried.append(t)
+        return np.full(40, np.sqrt(t) if t > 0 else 0.0)
+
+    assert multiple(law, 1.7, share=MEDIAN) == pytest.approx(1.7**2, abs=2 * PRECISION)
+    assert len(tried) <= 9
+
+
+def test_the_share_of_samples_that_show_no_more():
+    """Of samples t + 0, t + 1, … t + 40 the twentieth part is the third smallest, t + 2."""
+    steps = np.arange(41.0)
+    assert multiple(lambda t: t + steps, 7.0, share=0.05) == pytest.approx(5, abs=PRECISION)
+    assert multiple(lambda t: t + steps, 2.0, share=0.05) == 0  # at t = 0 exactly as many
+    assert multiple(lambda t: t + steps, 2.5, share=0.05) == pytest.approx(0.5, abs=PRECISION)
+    assert multiple(lambda t: t + steps, 5000.0, share=0.05) == pytest.approx(4998, abs=PRECISION)

@@ -61,3 +61,10 @@ def test_shares_of_0_and_1_and_of_nothing():
 def test_groups_differ_by_one_at_most():
     sizes = np.bincount(random_groups(205))
     assert (len(sizes), sizes.min(), sizes.max()) == (20, 10, 11)
+
+
+def test_groups_are_the_same_at_every_call_and_in_every_version():
+    """Figures on a page do not change because a seed did."""
+    assert random_groups(6, groups=3).tolist() == [0, 0, 1, 2, 1, 2]
+    assert np.array_equal(random_groups(50), random_groups(50))
+    assert not np.array_equal(random_groups(40) % 20, random_groups(60)[:40])

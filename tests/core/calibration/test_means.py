@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.calibration.means import mean_interval
+from core.calibration.means import skewed_mean_interval
 
 
 def hall(x, skewness, n):
@@ -12,7 +12,7 @@ def hall(x, skewness, n):
 
 def test_the_ends_are_where_halls_transformation_is_students_quantile():
     values = np.random.default_rng(2).exponential(size=150)
-    mean, low, high = mean_interval(values)
+    mean, low, high = skewed_mean_interval(values)
     assert mean == values.mean()
     reach = stats.t.ppf(0.975, 149) / np.sqrt(150)
     at = (mean - np.array([low, high])) / values.std(ddof=1)
@@ -20,21 +20,21 @@ def test_the_ends_are_where_halls_transformation_is_students_quantile():
 
 
 def test_a_long_tail_reaches_further_up_than_down():
-    mean, low, high = mean_interval(np.random.default_rng(3).exponential(size=200))
+    mean, low, high = skewed_mean_interval(np.random.default_rng(3).exponential(size=200))
     assert high - mean > 1.1 * (mean - low)
-    turned = mean_interval(-np.random.default_rng(3).exponential(size=200))
+    turned = skewed_mean_interval(-np.random.default_rng(3).exponential(size=200))
     assert turned == pytest.approx((-mean, -high, -low))
 
 
 def test_without_skewness_it_is_students_interval():
     values = np.concatenate([np.arange(50.0), -np.arange(50.0)])
-    assert mean_interval(values)[1:] == pytest.approx(
+    assert skewed_mean_interval(values)[1:] == pytest.approx(
         stats.t.interval(0.95, 99, loc=0, scale=values.std(ddof=1) / 10), abs=1e-9
     )
 
 
 @pytest.mark.parametrize("values", [[np.inf, 1.0, 2.0], [3.0]])
 def test_what_has_no_interval(values):
-    mean, low, high = mean_interval(np.array(values))
+    mean, low, high = skewed_mean_interval(np.array(values))
     assert mean == values[0]
     assert np.isnan([low, high]).all()

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.calibration import recalibration
+from core.calibration.binary import Isotonic, Sigmoid
 from core.calibration.metrics import accuracy, log_losses, negative_log_likelihood
 from core.calibration.recalibration import METHODS, fit, tempered
 from core.conformal.probabilities import check_probabilities, log, log_softmax, softmax, top_options
@@ -76,7 +77,7 @@ def test_a_truth_of_probability_0_stays_infinitely_costly(method):
 
 
 def test_a_row_of_zeros_keeps_its_probabilities():
-    nothing = recalibration.Isotonic(((np.array([0.0, 1.0]), np.zeros(2)),) * 2)
+    nothing = recalibration.IsotonicScaling((Isotonic(np.array([0.0, 1.0]), np.zeros(2)),) * 2)
     assert softmax(nothing.logits(np.log([[0.3, 0.7]]))) == pytest.approx(np.array([[0.3, 0.7]]), abs=1e-15)
 
 
@@ -102,3 +103,55 @@ def test_what_is_refused():
         fit("temperature", log(p[:9]), y[:9])
     with pytest.raises(InputError, match="above 0"):
         tempered(log(p), 0.0)
+
+
+def test_vector_scaling_is_where_the_loss_is_flat_and_its_biases_sum_to_0():
+    p, y = planted(400, 1.7, k=3, seed=2)
+    logs = log_softmax(log(p) + np.array([0.5, 0.0, -0.5]))
+    found = fit("vector", logs, y)
+    # ∂/∂w_j = mean (q_j − y_j) log p_j and ∂/∂b_j = mean (q_j − y_j), both 0 at the minimum.
+    off = softmax(found.logits(logs)) - np.eye(3)[y]
+    assert np.abs((off * logs).mean(axis=0)).max() < 1e-4
+    assert np.abs(off.mean(axis=0)).max() < 1e-4
+    assert found.biases.sum() == pytest.approx(0, abs=1e-12)
+    assert np.abs(found.biases).max() > 0.2
+    assert (found.logits(logs) == logs * found.weights + found.biases).all()
+
+
+def test_platt_and_isotonic_map_each_option_by_itself_and_scale_afterwards():
+    p, y = planted(300, 2.0, k=3, seed=4)
+    odds = np.log(p) - np.log1p(-p)
+    each = np.stack([Sigmoid.fit(x, y == j)(x) for j, x in enumerate(odds.T)], axis=1)
+    assert softmax(fit("platt", log(p), y).logits(log(p))) == pytest.approx(each / each.sum(axis=1, keepdims=True))
+    each = np.stack([Isotonic.fit(x, y == j)(x) for j, x in enumerate(p.T)], axis=1)
+    assert softmax(fit("isotonic", log(p), y).logits(log(p))) == pytest.approx(each / each.sum(axis=1, keepdims=True))
+
+
+def test_an_option_that_is_rarer_the_likelier_it_is_called_gets_one_probability():
+    """Platt's slope is kept at 0 or above: the map never turns an option's probabilities round."""
+    p = np.tile([[0.9, 0.1], [0.1, 0.9]], (20, 1))
+    found = fit("platt", log(p), np.tile([1, 0], 20))
+    assert [one.slope for one in found.sigmoids] == [0, 0]
+    assert softmax(found.logits(log(p))) == pytest.approx(np.full((40, 2), 0.5))
+
+
+def test_what_a_person_may_want_to_see_of_a_map():
+    p, y = planted(50, 1.0)
+    shown = {method: fit(method, log(p), y).words() for method in METHODS}
+    assert shown.pop("temperature") == {"temperature": fit("temperature", log(p), y).temperature}
+    assert shown == {"vector": {}, "platt": {}, "isotonic": {}}
+
+
+def test_ten_questions_are_enough_and_a_temperature_is_finite():
+    p, y = planted(10, 1.0)
+    assert 0.01 <= fit("temperature", log(p), y).temperature <= 100
+    with pytest.raises(InputError, match="above 0 and finite, got inf"):
+        tempered(log(p), np.inf)
+    assert tempered(np.array([[-3.0]]), 1.5).tolist() == [[-2.0]]
+
+
+def test_certain_and_always_wrong_the_temperature_is_as_hot_as_it_goes():
+    p = np.tile([[0.999, 0.001]], (20, 1))
+    assert fit("temperature", log(p), np.ones(20, dtype=int)).temperature == pytest.approx(100, rel=1e-3)
+    nearly = np.tile([[0.51, 0.49]], (20, 1))
+    assert fit("temperature", log(nearly), np.zeros(20, dtype=int)).temperature == pytest.approx(0.01, rel=1e-3)

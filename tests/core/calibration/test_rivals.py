@@ -89,9 +89,9 @@ def test_isotonic_regression(problem):
     p, y = problem
     fitted = recalibration.fit_isotonic(np.log(p), y)
     asked = np.linspace(0, 1, 301)
-    for j, (x, values) in enumerate(fitted.corners):
+    for j, rising in enumerate(fitted.functions):
         rival = IsotonicRegression(out_of_bounds="clip").fit(p[:, j], y == j)
-        assert np.interp(asked, x, values) == pytest.approx(rival.predict(asked), abs=1e-9)
+        assert rising(asked) == pytest.approx(rival.predict(asked), abs=1e-9)
 
 
 def test_vector_scaling_is_no_worse_than_logistic_regression_of_each_option_alone(problem):
@@ -116,5 +116,5 @@ def test_platts_sigmoid(problem):
         rival = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(
             np.concatenate([x, x]), np.repeat([1, 0], n), sample_weight=np.concatenate([weights, 1 - weights])
         )
-        assert fitted.slopes[j] == pytest.approx(float(rival.coef_[0, 0]), rel=1e-3)
-        assert fitted.shifts[j] == pytest.approx(float(rival.intercept_[0]), rel=1e-3, abs=1e-4)
+        assert fitted.sigmoids[j].slope == pytest.approx(float(rival.coef_[0, 0]), rel=1e-3)
+        assert fitted.sigmoids[j].intercept == pytest.approx(float(rival.intercept_[0]), rel=1e-3, abs=1e-4)

@@ -29,3 +29,13 @@ def test_whole_thousandths(alpha: int):
     assert check_thousandths(100) == 100
     with pytest.raises(InputError, match="1 to 999"):
         check_thousandths(alpha)
+
+
+def test_the_ends_and_what_is_no_whole_number():
+    assert (check_thousandths(1), check_thousandths(999)) == (1, 999)
+    assert type(check_thousandths(np.int64(7))) is int
+    with pytest.raises(InputError, match="whole number"):
+        check_thousandths(99.5)
+    assert thousandths(0.0999999995) == 100  # within a millionth of a thousandth
+    with pytest.raises(InputError, match="counts in thousandths"):
+        thousandths(0.099999998)

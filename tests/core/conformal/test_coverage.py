@@ -74,3 +74,42 @@ def test_exact_interval_of_a_share():
 def test_a_band_needs_a_test_question():
     with pytest.raises(InputError, match="at least one test question"):
         c.beta_binomial_band(10, 0, 100)
+
+
+def test_another_mass_and_a_single_test_question():
+    law = stats.betabinom(300, *c.beta_parameters(100, 100))
+    assert c.beta_binomial_band(100, 300, 100, mass=0.5) == pytest.approx((law.ppf(0.25) / 300, law.ppf(0.75) / 300))
+    assert c.beta_band(100, 100, mass=0.5) == pytest.approx(stats.beta(91, 10).interval(0.5))
+    assert c.share_interval(3, 10, mass=0.5) == pytest.approx(stats.binomtest(3, 10).proportion_ci(0.5, method="exact"))
+    assert c.beta_binomial_band(50, 1, 100) == (0.0, 1.0)
+    # ⌊9 · .1⌋ = 0: eight calibration questions give full sets, nine do not.
+    assert (c.beta_parameters(8, 100), c.beta_parameters(9, 100)) == ((9, 0), (9, 1))
+
+
+def test_a_law_that_rounding_keeps_below_its_tail_ends_at_its_last_count():
+    assert c.central_counts(np.array([0.5, 0.4])) == (0, 1)
+    assert c.central_counts(np.array([0.02, 0.02, 0.92, 0.04])) == (1, 3)
+    assert c.central_counts(np.array([0.02, 0.02, 0.92, 0.04]), mass=0.9) == (2, 2)
+
+
+@pytest.mark.parametrize(("m", "a", "b"), [(10**6, 901, 100), (5000, 91, 10), (200, 3, 1)])
+def test_only_counts_within_40_standard_deviations_are_summed(m: int, a: int, b: int):
+    law = stats.betabinom(m, a, b)
+    reach = 40 * law.std() + 50
+    assert c._likely_counts(m, a, b) == (max(0, int(law.mean() - reach)), min(m, int(law.mean() + reach) + 1))
+
+
+@pytest.mark.parametrize("tested", [{"a": 40, "b": 40}, {"a": 30, "b": 34}])
+def test_the_law_of_two_strata_whatever_the_length_of_the_transform(tested: dict[str, int]):
+    """81 counts are an odd length of the transform, 65 are no length that is fast."""
+    calibrated = {"a": 50, "b": 30}
+    slow = np.convolve(
+        *(stats.betabinom(m, *c.beta_parameters(calibrated[s], 100)).pmf(np.arange(m + 1)) for s, m in tested.items())
+    )
+    m = sum(tested.values())
+    assert c.strata_law(calibrated, tested, 100) == pytest.approx(slow, abs=1e-13)
+    assert (c.strata_law(calibrated, tested, 100) >= 0).all()
+    low, high = np.searchsorted(slow.cumsum(), [0.025, 0.975])
+    assert c.strata_band(calibrated, tested, 100) == pytest.approx((low / m, high / m))
+    assert c.strata_p_value(60, calibrated, tested, 100) == pytest.approx(slow[:61].sum())
+    assert c.strata_p_value(m, calibrated, tested, 100) <= 1

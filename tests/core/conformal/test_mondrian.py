@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
-from core.conformal.mondrian import class_members, coverage_by_stratum, group_members, least_covered_p_value
-from core.conformal.scores import lac_scores, true_scores
+from core.conformal.coverage import share_interval
+from core.conformal.mondrian import check_by, class_members, coverage_by_stratum, group_members, least_covered_p_value
+from core.conformal.scores import true_scores
+from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 
@@ -69,3 +71,41 @@ def test_the_least_covered_stratum_is_judged_by_all_of_them():
     assert least_covered_p_value(np.array([90, 10]), np.array([100, 100]), rng=rng) == 1 / 10_000
     with pytest.raises(InputError, match="at least one test question in each"):
         least_covered_p_value(np.array([1, 0]), np.array([1, 0]), rng=rng)
+
+
+def test_which_questions_may_share_a_threshold():
+    assert [check_by(by) for by in ("all", "group", "class")] == ["all", "group", "class"]
+    with pytest.raises(InputError, match="unknown strata 'letter'; choose from all, group, class"):
+        check_by("letter")
+
+
+def test_a_score_at_its_threshold_is_in_the_set():
+    groups, own = np.array(["a"] * 9 + ["b"] * 9), np.tile(np.arange(1, 10) / 10, 2)
+    members, thresholds = group_members(own, groups, np.array([[0.5, 0.6], [0.7, 0.3]]), np.array(["a", "b"]), 500)
+    assert thresholds == {"a": 0.5, "b": 0.5}
+    assert members.tolist() == [[True, False], [False, True]]
+    members, limits = class_members(own, np.repeat([0, 1], 9), np.array([[0.5, 0.6], [0.6, 0.5]]), 500)
+    assert limits.tolist() == [0.5, 0.5]
+    assert members.tolist() == [[True, False], [False, True]]
+
+
+def test_coverage_by_stratum_by_hand():
+    members = np.array([[True, True, False], [True, False, False], [False, False, False], [True, True, True]])
+    labels, strata = np.array([1, 1, 0, 2]), np.array(["a", "a", "b", "a"])
+    rows = coverage_by_stratum(members, labels, strata, np.array(["a", "a", "a", "c"]), {"a": 0.7})
+    a, b = rows
+    assert (a.stratum, a.n, a.m, a.threshold) == ("a", 3, 3, 0.7)
+    assert (a.coverage, a.mean_set_size) == pytest.approx((2 / 3, 6 / 3))
+    assert (a.low, a.high) == share_interval(2, 3)
+    assert (b.stratum, b.n, b.m, b.coverage, b.mean_set_size) == ("b", 0, 1, 0.0, 0.0)
+    assert np.isnan(b.threshold)
+
+
+def test_strata_of_unlike_sizes_are_compared_by_their_shares():
+    # Five of 12 questions are covered: 2 of 2 and 3 of 10, the least .3. Dealt anew, of C(12, 5) = 792 ways the pair
+    # gets none in 252, then its share is 0; both in 120, then the others have 3 of 10 again; one in 420, at least .4.
+    p_value = least_covered_p_value(np.array([2, 3]), np.array([2, 10]), rng=np.random.default_rng(1))
+    assert p_value == pytest.approx((252 + 120) / 792, abs=0.015)
+    assert least_covered_p_value(np.array([1]), np.array([2]), rng=np.random.default_rng(1), draws=9) == 1
+    with pytest.raises(InputError, match="at least one test question"):
+        least_covered_p_value(np.array([], dtype=int), np.array([], dtype=int), rng=np.random.default_rng(1))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from core.conformal import permutation
-from core.conformal.bootstrap import Strata
 from core.conformal.permutation import Swappable, swap_test
 from core.conformal.probabilities import softmax
 from core.conformal.scores import score, true_scores
+from core.conformal.set_sizes.intervals import Strata
 from core.conformal.threshold import threshold
 from core.errors import InputError
 

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from core.conformal.published import bluq_calibration_scores, bluq_test_scores, network_order, scores_for
-from core.conformal.scores import aps_scores, lac_scores, true_scores
+from core.conformal.scores import true_scores
+from core.conformal.scores.aps import aps_scores
+from core.conformal.scores.lac import lac_scores
 from core.errors import InputError
 
 

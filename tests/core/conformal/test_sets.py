@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 
 from core.conformal.probabilities import ranking, top_options, top_shares
-from core.conformal.scores import SCORE_NAMES, lac_scores, ranks, score, true_scores
+from core.conformal.scores import SCORE_NAMES, ranks, score, true_scores
+from core.conformal.scores.lac import lac_scores
 from core.conformal.sets import filled, prediction_sets
 from core.conformal.threshold import threshold
 from core.errors import InputError

@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 from core.conformal import shift
 from core.conformal.probabilities import softmax
-from core.conformal.scores import lac_scores, true_scores
+from core.conformal.scores import true_scores
+from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 
@@ -118,3 +120,54 @@ def test_odds_are_cut_off_at_20_and_a_twentieth():
     w, v = shift.odds(np.zeros((500, 1)), np.ones((500, 1)))
     assert w.tolist() == [1 / 20] * 500
     assert v.tolist() == [20.0] * 500
+
+
+def test_what_a_question_looks_like_by_hand():
+    found = shift.looks(np.array([[0.2, 0.5, 0.3], [0.0, 1.0, 0.0]]))
+    entropy = -(0.2 * np.log(0.2) + 0.5 * np.log(0.5) + 0.3 * np.log(0.3))
+    assert found[0].tolist() == pytest.approx([0.5, 0.2, entropy, 0.25, 0.04, entropy**2])
+    assert found[1].tolist() == pytest.approx([1, 1, 0, 1, 1, 0])
+
+
+def test_odds_are_those_of_scikit_learns_ridge_on_standardised_looks():
+    rng = np.random.default_rng(7)
+    p = rng.dirichlet(np.ones(4), 300)
+    calibration, test = shift.looks(p[:200]), shift.looks(p[200:] ** 1.5 / (p[200:] ** 1.5).sum(axis=1, keepdims=True))
+    both = np.concatenate([calibration, test])
+    standard = (both - both.mean(axis=0)) / both.std(axis=0)
+    rival = LogisticRegression(C=1.0, tol=1e-12, max_iter=10_000).fit(standard, np.repeat([0, 1], [200, 100]))
+    expected = np.clip(np.exp(rival.decision_function(standard)) * 200 / 100, 1 / 20, 20)
+    w, v = shift.odds(calibration, test)
+    assert np.concatenate([w, v]) == pytest.approx(expected, rel=1e-4)
+    assert expected.std() > 0.2
+    # Neither a look's unit nor its zero matters, nor one that never varies.
+    again = shift.odds(*(np.column_stack([7 - 0.01 * side, np.full(len(side), 3.0)]) for side in (calibration, test)))
+    assert np.concatenate(again) == pytest.approx(np.concatenate([w, v]))
+
+
+def test_one_question_on_a_side_can_be_the_least_or_the_largest():
+    rng = np.random.default_rng(3)
+    found = shift.exchangeability_p_value(np.array([1.0, 2, 3]), np.array([4.0]), rng=rng, draws=5999)
+    assert found == pytest.approx(1 / 2, abs=0.02)
+    assert shift.exchangeability_p_value(np.array([1.0]), np.array([2.0]), rng=rng, draws=9) == 1
+    assert shift.exchangeability_p_value(np.ones(7), np.ones(5), rng=rng, draws=99) == 1
+
+
+@given(st.integers(1, 30), st.integers(0, 9))
+def test_the_curve_of_equal_weights_is_that_of_the_exact_threshold(n, seed):
+    """Where (n + 1)(1 − alpha) is a whole number the weights reach the share exactly."""
+    rng = np.random.default_rng(seed)
+    calibration, test, y = rng.random(n), rng.random((20, 3)), rng.integers(0, 3, 20)
+    coverage, size = shift.weighted_curve(calibration, np.ones(n), test, np.ones(20), y)
+    for alpha in (1, 100, 250, 500, 750, 900, 999):
+        members = test <= exact(calibration, alpha)
+        assert coverage[alpha - 1] == pytest.approx(members[np.arange(20), y].mean())
+        assert size[alpha - 1] == pytest.approx(members.sum() / 20)
+
+
+def test_weights_may_be_small():
+    # One calibration question of weight .0003 and a test question of .0001: its share of all is ¾.
+    sides = np.array([0.5]), np.array([3e-4]), np.array([[0.4, 0.6]]), np.array([1e-4]), np.array([0])
+    coverage, size = shift.weighted_curve(*sides)
+    assert coverage.tolist() == [1.0] * 999
+    assert size.tolist() == [2.0] * 249 + [size[249]] + [1.0] * 749

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
 
+from core.conformal import tuning
 from core.conformal.draws import TUNING, first_part
 from core.conformal.probabilities import softmax
-from core.conformal.scores import Parameters, score, true_scores
+from core.conformal.scores import SCORES, Parameters, score, true_scores
+from core.conformal.scores.record import WEIGHTS
 from core.conformal.threshold import exact
-from core.conformal.tuning import FREE_RANKS, WEIGHTS, tune
+from core.conformal.tuning import tune
 from core.errors import InputError
 
 
@@ -90,7 +92,22 @@ def test_one_half_gives_the_thresholds_and_the_other_alone_the_sizes(problem, na
         first, second = rows[half], np.setdiff1d(tuned.rows, rows[half])
         assert len(first) == len(second) == 40
         sizes = {}
-        for parameters in (Parameters(weight, free) for weight in WEIGHTS for free in FREE_RANKS[name]):
+        for parameters in SCORES[name].grid:
             limit = exact(true_scores(score(name, p[first], parameters=parameters), labels[first]), 100)
             sizes[parameters] = (score(name, p[second], parameters=parameters) <= limit).sum()
         assert tuned.parameters == min(sizes, key=sizes.get)  # the first of equal ones
+
+
+def test_twenty_questions_are_enough_to_tune_on(problem):
+    p, labels = problem
+    assert len(tune("saps", p, labels, np.arange(100), seed=0).rows) == 20
+    few = tune("saps", p, labels, np.arange(94), seed=0)  # a fifth is 18.8: 19
+    assert len(few.rows) == 0
+    assert few.rows.dtype == np.int64
+
+
+def test_an_option_at_the_threshold_is_counted():
+    # All questions are alike and the first option is true: its score is the threshold, the second's is larger.
+    p, rows = np.tile([[0.6, 0.4]], (9, 1)), np.arange(9)
+    found = tuning._total_size("raps", p, np.zeros(9, dtype=np.int64), rows, rows[:5], Parameters(0.1, 0))
+    assert found == 5

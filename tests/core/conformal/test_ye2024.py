@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.conformal.scores import lac_scores
+from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import paper
 from core.conformal.ye2024 import single_probabilities, single_scores, single_sets
 from core.errors import InputError

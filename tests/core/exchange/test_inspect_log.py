@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backports.zstd import zipfile as zstd_zipfile
 
 from core.errors import InputError
 from core.exchange import inspect_log
@@ -204,20 +204,36 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
         [archive.read(name) for name in archive.names]
 
 
-def test_a_zstd_bomb_is_refused_too(tmp_path):
-    import pyarrow as pa
+def zstd_archive(path: Path, content: bytes) -> Path:
+    with zstd_zipfile.ZipFile(path, "w", zstd_zipfile.ZIP_ZSTANDARD) as archive:
+        archive.writestr("header.json", content)
+    return path
 
-    packed = pa.compress(b"0" * 100_000_000, codec="zstd", asbytes=True)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr("header.json", packed)
-    content = bytearray(buffer.getvalue())
-    # The stored member becomes one of method 93 in both of its headers.
-    content[8:10] = (93).to_bytes(2, "little")
-    central = content.index(b"PK\x01\x02")
-    content[central + 10 : central + 12] = (93).to_bytes(2, "little")
-    path = tmp_path / "bomb.eval"
-    path.write_bytes(content)
+
+def test_a_zstd_member_is_read(tmp_path):
+    with Archive(zstd_archive(tmp_path / "log.eval", b"{}" * 5000)) as opened:
+        assert opened.read("header.json") == b"{}" * 5000
+
+
+def test_a_zstd_bomb_is_refused_too(tmp_path):
+    path = zstd_archive(tmp_path / "bomb.eval", b"0" * 100_000_000)
     assert path.stat().st_size < 100_000
     with Archive(path) as opened, pytest.raises(InputError, match="found more"):
+        opened.read("header.json")
+
+
+def test_a_zstd_member_that_says_it_is_small_is_damaged(tmp_path):
+    path = zstd_archive(tmp_path / "bomb.eval", b"0" * 100_000_000)
+    content = path.read_bytes()
+    path.write_bytes(content.replace((100_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+    with Archive(path) as opened, pytest.raises(InputError, match="found a damaged one"):
+        opened.read("header.json")
+
+
+def test_a_zstd_member_that_was_changed_is_damaged(tmp_path):
+    path = zstd_archive(tmp_path / "log.eval", bytes(range(256)))
+    content = bytearray(path.read_bytes())
+    content[content.index(bytes(range(100, 110)))] ^= 0xFF
+    path.write_bytes(content)
+    with Archive(path) as opened, pytest.raises(InputError, match="found a damaged one"):
         opened.read("header.json")

@@ -11,6 +11,7 @@ import openpyxl
 import pyarrow as pa
 import pytest
 
+from core.conformal.scores import SCORE_NAMES
 from core.errors import InputError
 from core.exchange import table, writing
 from core.exchange.imported import save
@@ -56,8 +57,7 @@ def nasty_run(n: int = 80) -> str:
 
 
 def figures(run_id: str) -> dict:
-    scores = ("lac", "aps", "aps-randomised", "raps", "saps", "margin", "top-k")
-    made = report(load(run_id), 130, scores=scores).to_json()
+    made = report(load(run_id), 130, scores=SCORE_NAMES).to_json()
     return {key: value for key, value in made.items() if key != "run"}
 
 

@@ -10,7 +10,8 @@ import torch
 from core.errors import RunError
 from core.inference import budget as module
 from core.inference.budget import Budget, work_through
-from core.inference.memory import Geometry, free_bytes, geometry, is_out_of_memory
+from core.inference.memory import Geometry, free_bytes, geometry
+from core.inference.out_of_memory import is_out_of_memory
 from core.settings import ROOT
 from tests.core.inference.architectures import tiny
 

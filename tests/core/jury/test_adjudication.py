@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from core.errors import InputError
-from core.jury.adjudication import PUBLISHED_RULES, RULES, Case, adjudicate, best_juror, sureness
+from core.jury.adjudication import PUBLISHED_RULES, RULES, Case, adjudicate, best_juror, pooled, sureness
 from core.jury.confidence import confidence
 from core.jury.dawid_skene import DawidSkene
 from core.jury.judgements import Judgements
@@ -172,3 +173,68 @@ def test_dawid_and_skenes_rates_count_one_imagined_verdict_of_each_kind() -> Non
     assert found.prior == pytest.approx((m + 1) / 8, abs=1e-6)
     np.testing.assert_allclose(found.says_true[1], (said + 1) / (m + 2), atol=1e-6)
     np.testing.assert_allclose(found.says_true[0], (verdicts.sum(axis=0) - said + 1) / (6 - m + 2), atol=1e-6)
+
+
+def by_loops(rule: str, of: Case) -> list[bool]:
+    """Every rule that is not fitted, answer by answer and juror by juror; confidences are exact in binary."""
+    decided = []
+    for said, true, sure in zip(of.verdicts.tolist(), of.asked.p_true.tolist(), of.confidence.tolist(), strict=True):
+        yes, no = ([c for v, c in zip(said, sure, strict=True) if v == side] for side in (True, False))
+        top = [max(p, 1 - p) for p in true]
+        found = {
+            "majority": len(yes) > len(no),
+            "confidence_sum": sum(c - 0.5 for c in yes) > sum(c - 0.5 for c in no),
+            "confidence_product": math.prod(1 - c for c in yes) < math.prod(1 - c for c in no),
+            "max_confidence": said[sure.index(max(sure))],
+            "max_probability": said[top.index(max(top))],
+            "veto": all(said),
+            "mean_probability": sum(true) / len(true) > 0.5,
+        }
+        decided.append(said[0] if len(set(said)) == 1 else found[rule])
+    return decided
+
+
+@pytest.mark.parametrize("rule", [*PUBLISHED_RULES, "mean_probability"])
+def test_each_rule_is_its_loop_over_answers_and_jurors(rule: str) -> None:
+    rng = np.random.default_rng(8)
+    for jurors in (2, 3, 4):
+        asked = jury(rng.choice([0.1, 0.25, 0.3, 0.6, 0.75, 0.95], (60, jurors)), np.ones(60))
+        of = Case(asked, rng.choice(np.array([0.25, 0.4375, 0.625, 0.75, 0.875]), (60, jurors)), CALIBRATION)
+        found = adjudicate(rule, of)
+        assert found.dtype == np.bool_
+        assert found.tolist() == by_loops(rule, of)
+        assert RULES[rule].decide(of).shape == (60,)
+
+
+def test_always_false_and_the_best_juror_say_what_they_are_called() -> None:
+    judged = seeded_jury(60, 3, seed=3)
+    calibration, asked = judged.rows(np.arange(30)), judged.rows(np.arange(30, 60))
+    of = Case(asked, asked.top, calibration)
+    never = adjudicate("always_false", of)
+    assert (never.dtype, never.tolist()) == (np.bool_, [False] * 30)
+    best = int(calibration.right.mean(axis=0).argmax())
+    assert adjudicate("best_juror", of).tolist() == asked.verdicts[:, best].tolist()
+
+
+def test_a_regression_on_few_answers_is_held_back_by_its_penalty() -> None:
+    """Ten answers that a line can part: without the penalty the weights would grow without end."""
+    rng = np.random.default_rng(12)
+    odds, labels = rng.normal(size=(400, 3)) * 2, np.arange(400) % 2 == 0
+    labels[:10] = odds[:10].sum(axis=1) > 0
+    assert 0 < labels[:10].sum() < 10
+    judged = jury(1 / (1 + np.exp(-odds)), labels)
+    rival = LogisticRegression(C=1.0, tol=1e-10).fit(odds[:10], labels[:10])
+    unheld = LogisticRegression(C=1e6, tol=1e-10, max_iter=10_000).fit(odds[:10], labels[:10])
+    assert (rival.predict(odds[10:]) != unheld.predict(odds[10:])).any()
+    asked = judged.rows(np.arange(10, 400))
+    found = RULES["weighted_log_odds"].decide(Case(asked, asked.top, judged.rows(np.arange(10))))
+    assert found.tolist() == rival.predict(odds[10:]).tolist()
+
+
+def test_the_mean_of_probabilities_and_how_sure_a_jury_is_row_by_row() -> None:
+    of = case([[0.9, 0.4, 0.2], [0.1, 0.6, 0.8]], [[0.9, 0.7, 0.6], [0.5, 0.8, 0.9]])
+    assert pooled(of.asked) == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
+    # The first says True, the others False; then the other way round.
+    assert sureness(of, np.array([True, False])).tolist() == pytest.approx(
+        [(0.9 + 0.3 + 0.4) / 3, (0.5 + 0.2 + 0.1) / 3]
+    )

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
+from core.conformal.coverage import share_interval
 from core.jury.agreement import (
     agreement,
     cohen_kappa,
     effective_votes,
     error_correlation,
     fleiss_kappa,
+    jackknifed,
     krippendorff_alpha,
 )
 from tests.core.jury.verdicts import SHAPES, jury, seeded_jury, seeded_verdicts
@@ -83,3 +86,85 @@ def test_errors_that_avoid_each_other_count_as_at_most_twice_the_jurors() -> Non
     some = np.array([[1, 1]] * 3 + [[1, 0]] * 7 + [[0, 1]] * 7 + [[0, 0]] * 3, dtype=bool)
     assert error_correlation(some[:, 0], some[:, 1]) == pytest.approx(-0.4)
     assert effective_votes(some) == pytest.approx(2 / 0.6)
+
+
+def left_out_by_hand(figure, values: np.ndarray, least: float, most: float) -> tuple[float, float, float]:
+    """A figure and its jackknifed interval: every row left out in turn, those that are alike too."""
+    n, value = len(values), figure(values)
+    without = np.array([figure(np.delete(values, i, axis=0)) for i in range(n)])
+    reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+    return value, max(value - reach, least), min(value + reach, most)
+
+
+def test_every_coefficient_has_the_interval_of_leaving_one_answer_out() -> None:
+    judged = seeded_jury(60, 4, seed=2)
+    found, wrong = agreement(judged), ~judged.right
+    for name, figure, values, least, most in (
+        ("fleiss", fleiss_kappa, judged.verdicts, -1, 1),
+        ("krippendorff", krippendorff_alpha, judged.verdicts, -1, 1),
+        ("effective_votes", effective_votes, wrong, 0, 8),
+    ):
+        of = getattr(found, name)
+        assert (of.value, *of.ends) == pytest.approx(left_out_by_hand(figure, values, least, most)), name
+    assert found.n == 60
+    assert len(found.pairs) == 6
+    pair = next(one for one in found.pairs if (one.first, one.second) == ("juror1", "juror3"))
+    two, errors = judged.verdicts[:, [1, 3]], wrong[:, [1, 3]]
+    kappa = left_out_by_hand(lambda v: cohen_kappa(v[:, 0], v[:, 1]), two, -1, 1)
+    together = left_out_by_hand(lambda v: error_correlation(v[:, 0], v[:, 1]), errors, -1, 1)
+    assert (pair.kappa.value, *pair.kappa.ends) == pytest.approx(kappa)
+    assert (pair.error_correlation.value, *pair.error_correlation.ends) == pytest.approx(together)
+    same = int((two[:, 0] == two[:, 1]).sum())
+    assert (pair.agreement.value, *pair.agreement.ends) == pytest.approx((same / 60, *share_interval(same, 60)))
+
+
+def test_unanimous_answers_and_the_wrong_ones_among_them_by_hand() -> None:
+    # Both say True, True, True, False, and are right in two of four; on the fifth they part.
+    p = np.array([[0.9, 0.8], [0.9, 0.7], [0.6, 0.9], [0.1, 0.2], [0.9, 0.1]])
+    found = agreement(jury(p, np.array([True, False, False, False, True])))
+    assert (found.n, found.n_unanimous) == (5, 4)
+    assert (found.unanimous.value, *found.unanimous.ends) == pytest.approx((4 / 5, *share_interval(4, 5)))
+    assert (found.unanimous_wrong.value, *found.unanimous_wrong.ends) == pytest.approx((1 / 2, *share_interval(2, 4)))
+
+
+def test_no_interval_goes_beyond_what_a_coefficient_can_be() -> None:
+    verdicts = np.array([[1, 0], [0, 1]] * 2 + [[1, 1]], dtype=bool)
+    found = jackknifed(lambda v: cohen_kappa(v[:, 0], v[:, 1]), verdicts, least=-1.0, most=1.0)
+    assert found.low == -1
+    assert found.value < found.high < 1
+    assert jackknifed(lambda v: float(v.mean()), verdicts[:2], least=0.0, most=0.6).high == 0.5
+    one = jackknifed(lambda v: float(v.mean()), verdicts[:1], least=0.0, most=1.0)
+    assert np.isnan([one.value, *one.ends]).all()
+
+
+def test_a_coefficient_that_a_single_answer_holds_up_is_not_defined() -> None:
+    # Without the last answer every verdict is True, and chance alone explains that.
+    verdicts = np.array([[1, 1], [1, 1], [1, 1], [0, 1]], dtype=bool)
+    assert cohen_kappa(verdicts[:, 0], verdicts[:, 1]) == 0
+    found = jackknifed(lambda v: cohen_kappa(v[:, 0], v[:, 1]), verdicts, least=-1.0, most=1.0)
+    assert np.isnan([found.value, *found.ends]).all()
+
+
+def test_krippendorff_and_errors_by_hand() -> None:
+    # Three of eight verdicts True, one of four pairs apart: D_o = 1/4, D_e = 2 · 3 · 5 / (8 · 7) = 30/56.
+    verdicts = np.array([[1, 1], [1, 0], [0, 0], [0, 0]], dtype=bool)
+    assert krippendorff_alpha(verdicts) == pytest.approx(1 - 56 / 120)
+    # Shares ½ and ¼, both in ¼: (¼ − ⅛) / √(¼ · 3/16).
+    assert error_correlation(verdicts[:, 0], verdicts[:, 1]) == pytest.approx((1 / 4 - 1 / 8) / np.sqrt(3 / 64))
+    assert np.isnan(error_correlation(verdicts[:, 0], np.ones(4, dtype=bool)))
+    # Pairs whose correlation is not defined are left out of the mean: here only 0 and 1 have one.
+    three = np.column_stack([verdicts, np.zeros(4, dtype=bool)])
+    rho = (1 / 8) / np.sqrt(3 / 64)
+    assert effective_votes(three) == pytest.approx(3 / (1 + 2 * rho))
+
+
+def test_every_coefficient_of_few_answers_ends_at_what_it_can_be() -> None:
+    # Two jurors that agree on half of four answers: leaving one out changes every coefficient by so much that the
+    # intervals would go beyond −1 and 1, and beyond 0 and 4 votes.
+    found = agreement(jury(np.array([[0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [0.1, 0.1]]), np.ones(4)))
+    pair = found.pairs[0]
+    for of in (pair.kappa, pair.error_correlation, found.fleiss, found.krippendorff):
+        assert of.ends == (-1, 1)
+    assert (found.effective_votes.value, *found.effective_votes.ends) == (2, 0, 4)
+    none = agreement(jury(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([True, False]))).unanimous_wrong
+    assert np.isnan([none.value, *none.ends]).all()

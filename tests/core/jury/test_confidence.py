@@ -10,9 +10,10 @@ from sklearn.calibration import _SigmoidCalibration as SigmoidCalibration
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
+from core.calibration.binary import Isotonic, Sigmoid
 from core.errors import InputError
-from core.jury.confidence import CONFIDENCES, confidence
-from core.jury.fitting import Isotonic, Platt, log_odds, logistic
+from core.jury.confidence import CONFIDENCES, confidence, log_odds
+from core.logistic import logistic
 from tests.core.jury.verdicts import jury, seeded_jury
 
 
@@ -45,7 +46,7 @@ def test_platt_is_that_of_scikit_learn() -> None:
     judged = seeded_jury(300)
     odds = log_odds(judged.p_true[:, 0], judged.p_false[:, 0])
     rival = SigmoidCalibration().fit(odds, judged.labels)
-    np.testing.assert_allclose(Platt.fit(odds, judged.labels)(odds), rival.predict(odds), atol=1e-5)
+    np.testing.assert_allclose(Sigmoid.fit(odds, judged.labels)(odds), rival.predict(odds), atol=1e-5)
 
 
 def test_isotonic_is_that_of_scikit_learn() -> None:
@@ -66,7 +67,7 @@ def test_logistic_is_that_of_scikit_learn() -> None:
 
 def test_what_can_be_told_apart_by_a_line_still_has_a_fit() -> None:
     odds, labels = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True])
-    found = Platt.fit(odds, labels)(np.array([-3.0, 0.0, 3.0]))
+    found = Sigmoid.fit(odds, labels)(np.array([-3.0, 0.0, 3.0]))
     assert 0 < found[0] < 0.5 < found[2] < 1
 
 
@@ -95,3 +96,40 @@ def test_a_verdict_that_is_mostly_wrong_has_a_confidence_below_half() -> None:
     calibration = jury(p, p[:, 0] < 0.5)  # the first juror is always wrong
     found = confidence("platt", calibration, jury(np.array([[0.95, 0.5], [0.05, 0.5]]), np.ones(2)))
     assert (found[:, 0] < 0.1).all()
+
+
+def test_log_odds_by_hand() -> None:
+    found = log_odds(np.array([0.8, 0.0, 1.0]), np.array([0.2, 1.0, 0.0]))
+    assert found.tolist() == pytest.approx([np.log(4), np.log(1e-8), -np.log(1e-8)])
+
+
+def test_fitted_confidences_are_of_the_verdict() -> None:
+    """Of a verdict False it is the probability of False, by the juror's own fit."""
+    judged = seeded_jury(80, 2, seed=6)
+    calibration, asked = judged.rows(np.arange(50)), judged.rows(np.arange(50, 80))
+    assert not asked.verdicts.all(axis=0).any()
+    for juror in range(2):
+        odds = [log_odds(of.p_true[:, juror], of.p_false[:, juror]) for of in (calibration, asked)]
+        fits = {
+            "platt": Sigmoid.fit(odds[0], calibration.labels)(odds[1]),
+            "isotonic": Isotonic.fit(calibration.p_true[:, juror], calibration.labels)(asked.p_true[:, juror]),
+            "raw": asked.p_true[:, juror],
+        }
+        for name, true in fits.items():
+            expected = np.where(asked.verdicts[:, juror], true, 1 - true)
+            assert confidence(name, calibration, asked)[:, juror] == pytest.approx(expected), name
+
+
+def test_a_probability_at_a_quantile_is_not_above_it() -> None:
+    # 98 scores of .3 and one of .7. At ε = .01 the level is ⌈100 · .99⌉ / 99 = 1, the largest; numpy's place is
+    # 98 · 98/99 = 97.01 at ε = .02, still the largest, and 98 · 97/99 = 96.02 at ε = .03, the next.
+    calibration = jury(np.full((99, 2), 0.7), np.arange(99) < 98)
+    found = confidence("published", calibration, jury(np.array([[0.7, 0.5], [0.71, 0.29]]), np.ones(2)))
+    assert found == pytest.approx(np.array([[0.97, 0.97], [0.99, 0.99]]))
+
+
+def test_the_p_value_of_a_verdict_is_that_of_its_opposite() -> None:
+    # S is .2, .4 and .6. A verdict False with p = .45 has an opposite of score .55, reached by one of three: 1 − 2/4.
+    calibration = jury(np.array([[0.8, 0.8], [0.6, 0.6], [0.6, 0.6]]), np.array([True, True, False]))
+    found = confidence("p-value", calibration, jury(np.array([[0.45, 0.3], [0.95, 0.7]]), np.ones(2)))
+    assert found == pytest.approx(np.array([[0.5, 0.75], [0.75, 0.75]]))

@@ -9,12 +9,14 @@ import pytest
 from scipy import stats
 from sklearn.metrics import f1_score, precision_score, recall_score
 
+from core.calibration.bins import TopLabel
+from core.calibration.errors import top_errors
 from core.calibration.jackknife import random_groups
 from core.errors import InputError
 from core.exchange.juries import read
 from core.jury.adjudication import RULES
 from core.jury.agreement import agreement
-from core.jury.experiment import PROTOCOLS, Protocol, calibration_size, ece, kept, measures, run, split
+from core.jury.experiment import PROTOCOLS, Protocol, calibration_size, kept, measures, run, split
 from core.reports.jury import calibration_errors, left_out, pooled_sets, reliability, risk, to_json
 from tests.core.jury.verdicts import jury, seeded_jury
 
@@ -121,12 +123,8 @@ def test_each_answer_counts_once_in_a_calibration_error() -> None:
     assert (table["n"] == judged.disagreed.sum()).all()
     raw = table[(table["juror"] == "juror1") & (table["scale"] == "raw")].iloc[0]
     disputed = judged.rows(judged.disagreed)
-    assert raw["ece"] == pytest.approx(ece(disputed.top[:, 1], disputed.right[:, 1]))
+    assert raw["ece"] == pytest.approx(top_errors(TopLabel(disputed.top[:, 1], disputed.right[:, 1] * 1.0)).ece)
     assert ((table["low"] >= 0) & (table["low"] <= table["high"])).all()
-
-
-def test_ece_by_hand() -> None:
-    assert ece(np.array([0.75, 0.75]), np.array([True, False])) == pytest.approx(0.25)
 
 
 def test_leaving_a_juror_out_and_reliability() -> None:
@@ -171,13 +169,6 @@ def test_what_can_not_be_tried_is_said() -> None:
     few = jury(np.array([[0.9, 0.1], [0.9, 0.2], [0.1, 0.9]]), np.array([True, False, False]))
     with pytest.raises(InputError, match="nothing can be learnt"):
         run(few, Protocol(share=0.4))
-
-
-def test_a_confidence_on_an_edge_is_in_the_bin_that_it_ends() -> None:
-    # .6 = 9/15 ends the bin of .55: |(0 − .55) + (1 − .6)| / 2; in a bin with .65 it would be .475 and more.
-    assert ece(np.array([0.55, 0.6]), np.array([False, True])) == pytest.approx(0.075)
-    assert ece(np.array([0.6, 0.65]), np.array([True, False])) == pytest.approx((0.4 + 0.65) / 2)
-    assert ece(np.array([0.0, 0.05]), np.array([False, True])) == pytest.approx(0.95 / 2)
 
 
 @pytest.mark.parametrize(("share", "size"), [(0.001, 1), (0.3, 30), (0.999, 99)])

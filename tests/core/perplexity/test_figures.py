@@ -13,7 +13,7 @@ from core.perplexity.figures import (
     ScoredMessage,
     aligned,
     bits_per_byte,
-    mean_interval,
+    clustered_mean_interval,
     message_mean,
     most_changed,
     paired,
@@ -99,7 +99,7 @@ def test_an_interval_over_single_values_is_students(values):
     from scipy.stats import t
 
     x = np.array(values, dtype=np.float64)
-    low, high = mean_interval(x, np.arange(len(x)))
+    low, high = clustered_mean_interval(x, np.arange(len(x)))
     reach = t.ppf(0.975, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x))
     assert (low, high) == (pytest.approx(x.mean() - reach), pytest.approx(x.mean() + reach))
 
@@ -124,7 +124,7 @@ def test_an_interval_over_units_is_that_of_bell_and_mccaffrey(sizes):
         gamma = np.array(forms) @ covariance @ np.array(forms).T
         freedom.append(np.trace(gamma) ** 2 / np.trace(gamma @ gamma))
     reach = t.ppf(0.975, min(freedom)) * np.sqrt(sum(parts))
-    assert mean_interval(x, units) == (pytest.approx(x.mean() - reach), pytest.approx(x.mean() + reach))
+    assert clustered_mean_interval(x, units) == (pytest.approx(x.mean() - reach), pytest.approx(x.mean() + reach))
 
 
 def test_words_cut_otherwise_are_put_together():

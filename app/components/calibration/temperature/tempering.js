@@ -2,10 +2,10 @@
 // may part in the last bit, so figures agree within 1e-12 and not to the bit. Nothing here touches a page.
 
 import { rank } from "../../shared/sets.js";
-import { eachRow } from "../../shared/scores.js";
+import { eachRow } from "../../shared/scores/ranking.js";
 
 // What no temperature changes: how far each log-probability of `logs` is below its row's largest, rows sorted by rising
-// probability (of equal ones the later last, as core/conformal/scores.py has them), where a row's own options begin there
+// probability (of equal ones the later last, as core/conformal/scores has them), where a row's own options begin there
 // (those that the question lacks, NaN in `logs`, stand before), where the truth stands, and whether the top option, the
 // last of the row, is right. `own` says which rows calibrate; the others test.
 export function hold({ logs, labels, own, k }) {

@@ -51,7 +51,7 @@ export function setTable(host, { caption, heading, letters, truth, rows, lead, f
         chip.classList.toggle("in", members[j]);
         say(word, members[j] ? "in" : "out");
       });
-      further.forEach(({ text, title }, i) => {
+      further.forEach(({ text }, i) => {
         say(others[i], text(row, alpha));
         if (row.note && i === further.length - 1) others[i].title = row.note;
       });

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.conformal.scores import SCORE_NAMES
 from core.errors import InputError
 from core.reports.compare.selective import abstention, risk_coverage
 from core.reports.evaluation import load
@@ -12,7 +13,7 @@ from core.reports.scored_sets import form
 from tests.conftest import synthetic_run
 
 
-@pytest.mark.parametrize("score", ["lac", "aps", "margin"])
+@pytest.mark.parametrize("score", SCORE_NAMES)
 @pytest.mark.parametrize("alpha", [20, 100, 300, 700])
 def test_answered_and_right_are_counted_from_the_sets(home, score, alpha):
     run = load(synthetic_run(300))

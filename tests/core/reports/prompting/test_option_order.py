@@ -9,10 +9,12 @@ import pytest
 from scipy import stats
 
 from core.cli import main
+from core.conformal.scores import SCORE_NAMES, score
 from core.records import OptionLogits
 from core.reports.evaluation import load
 from core.reports.prompting.option_order import letters_p_value, option_order
 from core.reports.report import report
+from core.reports.scored_sets import form
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
@@ -24,12 +26,12 @@ from tests.conftest import synthetic_questions, synthetic_run
 N = 60
 
 
-def rotated_run(judge, *, k=6, others=rotations):
-    """A finished run of 60 questions of k − 2 + 2 options, half tested and asked in ``others``; ``judge(question)`` →
+def rotated_run(judge, *, k=6, others=rotations, n=N):
+    """A finished run of n questions of k − 2 + 2 options, half tested and asked in ``others``; ``judge(question)`` →
     logits."""
-    questions = synthetic_questions(N, k=k)
-    turned = [other for q in questions[N // 2 :] for other in others(q)]
-    roles = ["calibration"] * (N // 2) + ["test"] * (N // 2) + ["rotation"] * len(turned)
+    questions = synthetic_questions(n, k=k)
+    turned = [other for q in questions[n // 2 :] for other in others(q)]
+    roles = ["calibration"] * (n // 2) + ["test"] * (n // 2) + ["rotation"] * len(turned)
     everything = [*questions, *turned]
     spec = RunSpec(model="synthetic", task="qa", rotations=True)
     folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
@@ -103,10 +105,23 @@ def test_all_orders_of_a_model_that_always_says_b(home):
 @pytest.mark.parametrize(("k", "orders"), [(4, 2), (5, 6), (6, 24), (7, 25), (8, 24)])
 def test_all_orders_of_a_model_that_reads_only_texts(home, k, orders):
     run = rotated_run(lambda q: [taste(option) for option in q.options], k=k, others=all_orders)
-    order = option_order(run, 100, scores=("lac", "aps"))
+    order = option_order(run, 100, scores=SCORE_NAMES)
     assert (order.questions, order.orders) == (N // 2, orders)
     assert (order.letter_bias, order.plurality, order.changed) == (pytest.approx(0, abs=1e-12), 1.0, 0.0)
     assert {(s.same, s.overlap) for s in order.sets.values()} == {(1.0, 1.0)}
+
+
+def test_a_tuned_score_has_the_sets_of_the_report(home):
+    rng = np.random.default_rng(4)
+    run = rotated_run(lambda q: rng.normal(size=4), k=4, n=240)
+    made = form(run, "raps", 200)
+    assert len(made.tuned.rows) == 24
+    values = score("raps", run.option_probabilities, parameters=made.tuned.parameters)
+    sets = dict(zip(map(str, run.ids), values <= made.threshold, strict=True))
+    # Two options move and E and F stay, so there is one other order: A and B changed places.
+    same = [np.array_equal(own[[1, 0, 2, 3]], sets[f"{name}@r1"]) for name, own in sets.items() if f"{name}@r1" in sets]
+    assert len(same) == 120
+    assert option_order(run, 200, scores=("raps",)).sets["raps"].same == np.mean(same)
 
 
 def all_orders(question):

@@ -6,7 +6,7 @@ import json
 
 from core.runs import engine
 from core.runs.answering import client
-from core.runs.answering.custom_question import OwnQuestion
+from core.runs.answering.custom_question import CustomQuestion
 from tests.conftest import synthetic_run
 from tests.core.runs.conftest import begun, spec, until
 
@@ -16,11 +16,13 @@ def test_an_own_question_does_not_wait_for_the_long_run_nor_disturb_it(engine_ho
     calibrated = synthetic_run(model="fake")
     long = engine.submit(spec(samples=2000))
     until(begun(long), "the long run")
-    asked = OwnQuestion(model="fake", run_id=calibrated, question="What is it?", options=("this", "that", "none", "x"))
+    asked = CustomQuestion(
+        model="fake", run_id=calibrated, question="What is it?", options=("this", "that", "none", "x")
+    )
     client.ask(asked)
-    until(lambda: client.state(asked.answer_id, wait_s=0.5).ended, "the answer")
+    until(lambda: client.progress(asked.answer_id, wait_s=0.5).ended, "the answer")
     now = engine.status(long)
     assert (now.state, now.worker_alive, now.tries) == ("running", True, 1)
     assert now.progress.done < now.progress.total
-    assert client.state(asked.answer_id).stage == "answered"
+    assert client.progress(asked.answer_id).stage == "answered"
     engine.cancel(long)

@@ -1,4 +1,4 @@
-"""A real desk and a real answerer in a home of their own, with a run of the fake model to calibrate by."""
+"""A real answering server and its worker in a home of their own, with a run of the fake model to calibrate by."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
-from core.runs.agent import liveness
 from core.runs.agent.worker_process import environment
-from core.runs.answering import client, endpoint
-from core.runs.answering.custom_question import OwnQuestion
-from core.runs.answering.state import AnswerState
+from core.runs.answering import client
+from core.runs.answering.custom_question import AnswerProgress, CustomQuestion
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import ROOT
@@ -26,17 +24,17 @@ from tests.processes import end_all, living
 OPTIONS = ("Paris", "London", "Rome", "Berlin")
 
 
-def own(run_id: str, question: str = "What is the capital of France?", **changes: Any) -> OwnQuestion:
+def own(run_id: str, question: str = "What is the capital of France?", **changes: Any) -> CustomQuestion:
     """A question of four options and the two that are no answers, as the bank's."""
-    return OwnQuestion(**({"model": "fake", "run_id": run_id, "question": question, "options": OPTIONS} | changes))
+    return CustomQuestion(**({"model": "fake", "run_id": run_id, "question": question, "options": OPTIONS} | changes))
 
 
-def ended(asked: OwnQuestion, *, within_s: float = 60) -> AnswerState:
+def ended(asked: CustomQuestion, *, within_s: float = 60) -> AnswerProgress:
     """How a question ended."""
-    found: list[AnswerState] = []
+    found: list[AnswerProgress] = []
 
     def over() -> bool:
-        found.append(client.state(asked.answer_id, wait_s=0.5))
+        found.append(client.progress(asked.answer_id, wait_s=0.5))
         return found[-1].ended
 
     until(over, "the answer", within_s=within_s)
@@ -58,13 +56,13 @@ def run_id(fake_home: Path) -> str:
     return execute(RunSpec(model="fake", task="qa", samples=40))
 
 
-OpenDesk = Callable[..., subprocess.Popen[bytes]]
+StartServer = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
-def open_desk(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenDesk]:
-    """Opens a desk that is this test's child, with limits and a fake model of its own."""
-    opened: list[subprocess.Popen[bytes]] = []
+def start_server(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartServer]:
+    """Starts a server that is this test's child, with limits and a fake model of its own."""
+    started: list[subprocess.Popen[bytes]] = []
 
     def start(*arguments: str, limits: dict[str, float] | None = None, **fake: Any) -> subprocess.Popen[bytes]:
         monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(fake))
@@ -72,20 +70,16 @@ def open_desk(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open
         if limits:
             command += ["--limits", json.dumps(limits)]
         process = subprocess.Popen(command, cwd=ROOT, env=environment())
-        opened.append(process)
-        until(lambda: endpoint.desk_open() or process.poll() is not None, "the desk to open")
+        started.append(process)
+        until(lambda: client.is_server_up() or process.poll() is not None, "the server to start")
         return process
 
     yield start
-    for process in opened:
+    for process in started:
         process.kill()
         process.wait()
 
 
-def answerer_process(home: Path) -> psutil.Process:
-    """The answerer of the home's desk."""
-    return until(lambda: living(home, "core.runs.answering.answerer"), "the answerer")[0]
-
-
-def answerer_log(home: Path) -> str:
-    return (home / "logs" / f"answerer-{liveness.host()}.log").read_text()
+def worker_process(home: Path) -> psutil.Process:
+    """The worker of the home's server."""
+    return until(lambda: living(home, "core.runs.answering.worker"), "the worker")[0]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from core.runs.answering import answers, client
-from core.runs.answering.custom_question import OwnQuestion
-from core.runs.answering.download import total_bytes
+from core.runs.answering import client, custom_question
+from core.runs.answering.custom_question import CustomQuestion
+from core.runs.answering.model_cache import total_bytes
 from core.runs.spec import RunSpec
 from core.settings import ASSETS
 from tests.core.runs.answering.conftest import ended
@@ -88,11 +88,11 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_a_models_bytes_are_told_while_they_come(hub: str, fake_home: Path, tmp_path: Path):
-    own = OwnQuestion(REPOSITORY, RunSpec(model="pocket-1m", task="qa").run_id, "What?", ("x", "y", "z", "w"))
+    own = CustomQuestion(REPOSITORY, RunSpec(model="pocket-1m", task="qa").run_id, "What?", ("x", "y", "z", "w"))
     client.ask(own)
     seen: dict[str, list[int]] = {}
     end = time.monotonic() + 120
-    while not (now := client.state(own.answer_id)).ended and time.monotonic() < end:
+    while not (now := client.progress(own.answer_id)).ended and time.monotonic() < end:
         seen.setdefault(now.stage, []).append(now.done_bytes)
         if now.stage == "downloading":
             assert now.total_bytes == sum(
@@ -102,20 +102,20 @@ def test_a_models_bytes_are_told_while_they_come(hub: str, fake_home: Path, tmp_
     assert now.stage == "answered", now.message
     assert {0} < {*seen["downloading"]}  # the files that are there before the weights are counted
     assert seen["downloading"] == sorted(seen["downloading"])
-    answer = answers.read(own.answer_id)
+    answer = custom_question.read_answer(own.answer_id)
     assert answer.loading_s > 0
     # The same weights: what another model of the same name says is not compared, because it is another name.
     assert len(answer.logits) == 6
-    again = OwnQuestion(REPOSITORY, own.run_id, "And now?", ("x", "y", "z", "w"))
+    again = CustomQuestion(REPOSITORY, own.run_id, "And now?", ("x", "y", "z", "w"))
     client.ask(again)
     assert ended(again).stage == "answered"
-    assert answers.read(again.answer_id).loading_s == 0
+    assert custom_question.read_answer(again.answer_id).loading_s == 0
     shutil.rmtree(tmp_path / "cache")
 
 
 def test_a_hub_that_is_silent_is_said(fake_home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    own = OwnQuestion("no-one/nothing", RunSpec(model="pocket-1m", task="qa").run_id, "What?", ("x", "y"))
+    own = CustomQuestion("no-one/nothing", RunSpec(model="pocket-1m", task="qa").run_id, "What?", ("x", "y"))
     client.ask(own)
     now = ended(own)
     assert now.stage == "failed"

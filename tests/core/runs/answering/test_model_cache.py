@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.runs.answering.model_cache import MOST, Shelf
+from core.runs.answering.model_cache import MOST, ModelCache
 
 
 class Sized:
@@ -33,56 +33,56 @@ class Loader:
 
 def test_a_model_is_loaded_once():
     load = Loader()
-    shelf = Shelf(limit=1000, load=load)
-    assert shelf.get(("30", "float32")) is shelf.get(("30", "float32"))
+    models = ModelCache(limit=1000, load=load)
+    assert models.get(("30", "float32")) is models.get(("30", "float32"))
     assert load.loaded == ["30"]
-    assert shelf.get(("30", "float32")).size == 120
-    shelf.get(("30", "float16"))
+    assert models.get(("30", "float32")).size == 120
+    models.get(("30", "float16"))
     assert load.loaded == ["30", "30"]
 
 
 def test_the_one_asked_longest_ago_goes_first():
     load = Loader()
-    shelf = Shelf(limit=400, load=load)
+    models = ModelCache(limit=400, load=load)
     for model in ("20", "21", "20", "22"):  # 80, 84, 88 bytes; half of the limit must be free for the next
-        shelf.get((model, "float32"))
-    shelf.get(("23", "float32"))
-    assert ("21", "float32") not in shelf
-    assert ("23", "float32") in shelf
+        models.get((model, "float32"))
+    models.get(("23", "float32"))
+    assert ("21", "float32") not in models
+    assert ("23", "float32") in models
 
 
 def test_one_that_is_too_large_is_kept_alone():
-    shelf = Shelf(limit=100, load=Loader())
-    shelf.get(("10", "float32"))
-    shelf.get(("1000", "float32"))
-    assert len(shelf) == 1
-    assert ("1000", "float32") in shelf
+    models = ModelCache(limit=100, load=Loader())
+    models.get(("10", "float32"))
+    models.get(("1000", "float32"))
+    assert len(models) == 1
+    assert ("1000", "float32") in models
 
 
 def test_there_are_never_more_than_a_few():
-    shelf = Shelf(limit=10**9, load=Loader())
+    models = ModelCache(limit=10**9, load=Loader())
     for i in range(10):
-        shelf.get((f"1.{i}", "float32"))
-        assert len(shelf) <= MOST
+        models.get((f"1.{i}", "float32"))
+        assert len(models) <= MOST
 
 
 def test_where_memory_runs_out_the_others_go_and_it_is_tried_again():
     load = Loader()
-    shelf = Shelf(limit=10**9, load=load)
-    shelf.get(("10", "float32"))
+    models = ModelCache(limit=10**9, load=load)
+    models.get(("10", "float32"))
     load.fails = 1
-    shelf.get(("20", "float32"))
+    models.get(("20", "float32"))
     assert load.loaded == ["10", "20", "20"]
-    assert len(shelf) == 1
+    assert len(models) == 1
     load.fails = 2
     with pytest.raises(RuntimeError, match="out of memory"):
-        shelf.get(("30", "float32"))
-    assert len(shelf) == 0
+        models.get(("30", "float32"))
+    assert len(models) == 0
 
 
 def test_another_error_costs_no_other_model():
-    shelf = Shelf(limit=10**9, load=Loader())
-    shelf.get(("10", "float32"))
+    models = ModelCache(limit=10**9, load=Loader())
+    models.get(("10", "float32"))
     with pytest.raises(ValueError, match="invalid literal"):
-        shelf.get(("x", "float32"))
-    assert ("10", "float32") in shelf
+        models.get(("x", "float32"))
+    assert ("10", "float32") in models

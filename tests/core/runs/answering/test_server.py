@@ -1,79 +1,68 @@
-"""The desk and its answerer as processes: asked, crashed, hung, killed, idle, and asked again."""
+"""The answering server and its worker as processes: asked, crashed, hung, killed, idle, and asked again."""
 
 from __future__ import annotations
 
-import json
 import os
+import pickle
 import signal
 import socket
 import stat
 import subprocess
 import sys
+from contextlib import suppress
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client
 from pathlib import Path
 
 import pytest
 
-from core.errors import InputError
+from core.errors import InputError, RunError
 from core.runs.agent.file_lock import holder
 from core.runs.agent.worker_process import environment
-from core.runs.answering import answers, client, endpoint
-from core.runs.answering.state import AnswerState
+from core.runs.answering import client, custom_question
+from core.runs.answering.custom_question import AnswerProgress
 from core.settings import ROOT
-from tests.core.runs.answering.conftest import OpenDesk, answerer_process, ended, own
+from tests.core.runs.answering.conftest import StartServer, ended, own, worker_process
 from tests.core.runs.conftest import until
 from tests.processes import living
-
-
-def talk(text: bytes) -> dict[str, object]:
-    """One message as it is."""
-    at = endpoint.address()
-    assert at is not None
-    with socket.create_connection(("127.0.0.1", at.port), timeout=10) as line:
-        line.sendall(text)
-        line.shutdown(socket.SHUT_WR)
-        with line.makefile("rb") as heard:
-            return json.loads(heard.readline())
 
 
 def test_a_question_is_answered_and_the_next_finds_the_model_warm(run_id: str, fake_home: Path):
     first = own(run_id)
     assert client.ask(first).stage == "waiting"
     assert ended(first).stage == "answered"
-    answer = answers.read(first.answer_id)
+    answer = custom_question.read_answer(first.answer_id)
     assert answer.loading_s > 0
     assert len(answer.logits) == 6
     assert answer.recorded_difference == 0  # the fake model says the same of the run's own questions again
     second = own(run_id, "And of Italy?")
     client.ask(second)
     assert ended(second).stage == "answered"
-    assert answers.read(second.answer_id).loading_s == 0
+    assert custom_question.read_answer(second.answer_id).loading_s == 0
 
 
 def test_asking_loads_no_torch_into_the_asking_process(fake_home: Path):
     code = (
         "import sys\n"
-        "from core.runs.answering import answers, client, custom_question, state\n"
+        "from core.runs.answering import client, custom_question\n"
         "import core.reports.one_question\n"
         "heavy = {'torch', 'transformers', 'core.inference.fake'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)
 
 
-def test_the_desk_outlives_who_opened_it_and_there_is_one(run_id: str, fake_home: Path):
+def test_the_server_outlives_who_started_it_and_there_is_one(run_id: str, fake_home: Path):
     asked = own(run_id)
     code = (
-        "import json, sys; from core.runs.answering import client\n"
-        "from core.runs.answering.custom_question import OwnQuestion\n"
-        "client.ask(OwnQuestion.from_json(json.loads(sys.argv[1])))"
+        "import pickle, sys; from core.runs.answering import client\n"
+        "client.ask(pickle.loads(bytes.fromhex(sys.argv[1])))"
     )
     for _ in range(2):
-        subprocess.run(
-            [sys.executable, "-c", code, json.dumps(asked.to_json())], check=True, cwd=ROOT, env=environment()
-        )
+        subprocess.run([sys.executable, "-c", code, pickle.dumps(asked).hex()], check=True, cwd=ROOT, env=environment())
     assert ended(asked).stage == "answered"
-    desks = living(fake_home, "core.runs.answering.server")
-    assert [p.pid for p in desks] == [holder(endpoint.desk_lock())]
-    assert desks[0].ppid() == 1 or "desk" not in " ".join(desks[0].parent().cmdline())
+    servers = living(fake_home, "core.runs.answering.server")
+    assert [p.pid for p in servers] == [holder(client.server_lock())]
+    assert servers[0].ppid() == 1 or "answering" not in " ".join(servers[0].parent().cmdline())
     second = subprocess.run(
         [sys.executable, "-m", "core.runs.answering.server"],
         cwd=ROOT,
@@ -83,52 +72,68 @@ def test_the_desk_outlives_who_opened_it_and_there_is_one(run_id: str, fake_home
         timeout=60,
     )
     assert second.returncode == 2
-    assert "a desk is open on this host already" in second.stderr
+    assert "an answering server runs on this host already" in second.stderr
 
 
-def test_only_its_owner_may_talk_to_it(run_id: str, fake_home: Path, open_desk: OpenDesk):
-    open_desk()
-    path = endpoint.desk_lock().with_name("answers.json")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+def test_only_its_owner_can_connect(run_id: str, fake_home: Path, start_server: StartServer):
+    start_server()
+    assert stat.S_IMODE(client.address_file().stat().st_mode) == 0o600
+    path, key = client.address()
+    assert stat.S_IMODE(Path(path).parent.stat().st_mode) == 0o700
+    for wrong in (b"\0" * 32, b"x", key[:-1]):
+        with pytest.raises(AuthenticationError):
+            Client(path, authkey=wrong)
+    for noise in (b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\1x", b"\xff" * 100_000, b""):
+        with socket.socket(socket.AF_UNIX) as talk, suppress(ConnectionError):
+            talk.connect(path)
+            talk.sendall(noise)
+            talk.shutdown(socket.SHUT_WR)
+            assert b"WELCOME" not in talk.makefile("rb").read()
+    with Client(path) as silent, Client(path, authkey=key) as other:  # who says nothing holds up nobody
+        other.send(("progress", ("no-such-question", 0.0)))
+        assert "does not know this question" in str(other.recv())
+        assert silent.recv_bytes().startswith(b"#CHALLENGE#")
     asked = own(run_id)
-    for token in ("", "x" * 64, None):
-        said = talk(json.dumps({"do": "ask", "own": asked.to_json(), "token": token}).encode() + b"\n")
-        assert said == {"error": "the message does not carry the desk's token"}
-    at = endpoint.address()
-    assert at is not None
-    for text in (b"GET / HTTP/1.1\r\n\r\n", b"\n", b"[" * 100_000 + b"\n", b"\xff\xfe\n", b"7\n"):
-        assert "error" in talk(text)
-    assert talk(b"x" * (endpoint.MOST_BYTES + 10)) == {"error": "the message is too long"}
-    for message in ({"do": "fly"}, {"do": "ask", "own": 3}, {"do": "state", "id": "x", "wait_s": "y"}, {}):
-        assert "error" in talk(json.dumps(message | {"token": at.token}).encode() + b"\n")
     client.ask(asked)
     assert ended(asked).stage == "answered"
 
 
-def test_an_answerer_that_is_killed_in_loading_is_told_in_words_and_replaced(
-    run_id: str, fake_home: Path, open_desk: OpenDesk
+def test_a_server_that_does_not_reply_is_said_in_time(
+    run_id: str, fake_home: Path, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ):
-    open_desk(load_ms=60_000)
+    process = start_server()
+    monkeypatch.setattr(client, "REPLIES_WITHIN_S", 0.2)
+    monkeypatch.setattr(client, "STARTS_WITHIN_S", 0.5)
+    process.send_signal(signal.SIGSTOP)
+    with pytest.raises(RunError, match="has not replied within"):
+        client.ask(own(run_id))
+    process.send_signal(signal.SIGCONT)
+
+
+def test_a_worker_that_is_killed_in_loading_is_told_in_words_and_replaced(
+    run_id: str, fake_home: Path, start_server: StartServer
+):
+    start_server(load_ms=60_000)
     asked = own(run_id)
     client.ask(asked)
-    until(lambda: client.state(asked.answer_id).stage == "loading", "the model to load")
-    answerer_process(fake_home).kill()
+    until(lambda: client.progress(asked.answer_id).stage == "loading", "the model to load")
+    worker_process(fake_home).kill()
     now = ended(asked)
     assert now.stage == "failed"
     assert now.message == (
-        "the answerer was killed by signal 9 (SIGKILL), perhaps for want of memory while loading fake; "
+        "the process that answers was killed by signal 9 (SIGKILL), perhaps for want of memory while loading fake; "
         "choose a smaller model, or ask again"
     )
     other = own(run_id, "Another?")
     client.ask(other)
-    until(lambda: client.state(other.answer_id).stage == "loading", "another answerer")
+    until(lambda: client.progress(other.answer_id).stage == "loading", "another worker")
     client.stop(other.answer_id)
     assert ended(other).message == "Stopped."
-    until(lambda: len(living(fake_home)) == 1, "the answerer to be gone")
+    until(lambda: len(living(fake_home)) == 1, "the worker to be gone")
 
 
-def test_one_that_dies_while_answering(run_id: str, fake_home: Path, open_desk: OpenDesk):
-    open_desk(die_at=4)  # three of the run's own questions, then this one, then the next
+def test_one_that_dies_while_answering(run_id: str, fake_home: Path, start_server: StartServer):
+    start_server(die_at=4)  # three of the run's own questions, then this one, then the next
     first, second = own(run_id), own(run_id, "Another?")
     client.ask(first)
     assert ended(first).stage == "answered"
@@ -136,8 +141,8 @@ def test_one_that_dies_while_answering(run_id: str, fake_home: Path, open_desk: 
     assert "while answering fake" in ended(second).message
 
 
-def test_one_that_hangs_is_given_up(run_id: str, fake_home: Path, open_desk: OpenDesk):
-    open_desk(limits={"answering": 0.5}, hang_at=3)
+def test_one_that_hangs_is_given_up(run_id: str, fake_home: Path, start_server: StartServer):
+    start_server(limits={"answering": 0.5}, hang_at=3)
     asked = own(run_id)
     client.ask(asked)
     now = ended(asked)
@@ -145,11 +150,13 @@ def test_one_that_hangs_is_given_up(run_id: str, fake_home: Path, open_desk: Ope
         now.message
         == "fake was answering for 0.5 s without news and was given up; choose a smaller model, or ask again"
     )
-    until(lambda: len(living(fake_home)) == 1, "the hung answerer to be gone")
+    until(lambda: len(living(fake_home)) == 1, "the hung worker to be gone")
 
 
-def test_what_can_not_be_answered_is_said_and_costs_nobody_else(run_id: str, fake_home: Path, open_desk: OpenDesk):
-    open_desk()
+def test_what_can_not_be_answered_is_said_and_costs_nobody_else(
+    run_id: str, fake_home: Path, start_server: StartServer
+):
+    start_server()
     for asked, says in (
         (own(run_id, model="/no/such/model"), "there is no folder '/no/such/model'"),
         (own("no-such-run"), "there is no run"),
@@ -165,70 +172,84 @@ def test_what_can_not_be_answered_is_said_and_costs_nobody_else(run_id: str, fak
         own(run_id, options=("x",))
 
 
-def test_a_model_that_disagrees_with_itself_is_stopped(run_id: str, fake_home: Path, open_desk: OpenDesk):
-    open_desk(fault=0.5)
+def test_a_model_that_disagrees_with_itself_is_stopped(run_id: str, fake_home: Path, start_server: StartServer):
+    start_server(fault=0.5)
     asked = own(run_id)
     client.ask(asked)
     assert "differ by 0.5 in log-probability" in ended(asked).message
 
 
-def test_the_queue_keeps_its_order_and_its_length(run_id: str, fake_home: Path, open_desk: OpenDesk):
-    open_desk(load_ms=60_000)
+def test_the_queue_keeps_its_order_and_its_length(run_id: str, fake_home: Path, start_server: StartServer):
+    start_server(load_ms=60_000)
     asked = [own(run_id, f"Question {i}?") for i in range(17)]
     states = [client.ask(one) for one in asked]
-    until(lambda: client.state(asked[0].answer_id).stage == "loading", "the first")
-    assert [client.state(one.answer_id).ahead for one in asked[1:4]] == [1, 2, 3]
+    until(lambda: client.progress(asked[0].answer_id).stage == "loading", "the first")
+    assert [client.progress(one.answer_id).ahead for one in asked[1:4]] == [1, 2, 3]
     assert all(state.stage == "waiting" for state in states)
     assert client.ask(asked[5]).ahead == 5  # once more is the same question
     with pytest.raises(InputError, match="16 questions are waiting already"):
         client.ask(own(run_id, "One more?"))
     client.stop(asked[3].answer_id)
-    assert client.state(asked[3].answer_id).message == "Stopped before it was asked."
+    assert client.progress(asked[3].answer_id).message == "Stopped before it was asked."
     client.stop(asked[0].answer_id)
-    until(lambda: client.state(asked[1].answer_id).stage in ("starting", "loading"), "the second")
+    until(lambda: client.progress(asked[1].answer_id).stage in ("starting", "loading"), "the second")
 
 
-def test_a_desk_that_nobody_asks_closes_with_its_answerer(run_id: str, fake_home: Path, open_desk: OpenDesk):
-    desk = open_desk("--idle-s", "1")
-    asked = own(run_id)
-    client.ask(asked)
-    assert ended(asked).stage == "answered"
-    assert desk.wait(30) == 0
-    until(lambda: not living(fake_home), "the answerer to follow")
-    assert endpoint.address() is None
-    assert client.state(asked.answer_id) == AnswerState(asked.answer_id, "failed", client.GONE)
-    client.ask(asked)  # opens another
-    assert ended(asked).stage == "answered"
-
-
-def test_a_desk_that_is_killed_takes_its_answerer_along_and_is_replaced(
-    run_id: str, fake_home: Path, open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+def test_stopping_one_after_another_blames_no_question_for_another(
+    run_id: str, fake_home: Path, start_server: StartServer
 ):
-    desk = open_desk(load_ms=60_000)
+    start_server(load_ms=60_000)
+    asked = [own(run_id, f"Question {i}?") for i in range(8)]
+    for one in asked:
+        client.ask(one)
+    for one in asked:
+        until(lambda one=one: client.progress(one.answer_id).stage != "waiting", "its turn")
+        client.stop(one.answer_id)
+    assert {ended(one).message for one in asked} == {"Stopped."}
+    until(lambda: len(living(fake_home)) == 1, "every worker to be gone")
+
+
+def test_a_server_that_nobody_asks_ends_with_its_worker(run_id: str, fake_home: Path, start_server: StartServer):
+    server = start_server("--idle-s", "1")
     asked = own(run_id)
     client.ask(asked)
-    until(lambda: client.state(asked.answer_id).stage == "loading", "the model to load")
-    os.kill(desk.pid, signal.SIGKILL)
-    desk.wait()
-    until(lambda: not living(fake_home), "the answerer to follow")
-    assert client.state(asked.answer_id).message == client.GONE
+    assert ended(asked).stage == "answered"
+    assert server.wait(30) == 0
+    until(lambda: not living(fake_home), "the worker to follow")
+    assert client.address() is None
+    assert client.progress(asked.answer_id) == AnswerProgress(asked.answer_id, "failed", client.GONE)
+    client.ask(asked)  # starts another
+    assert ended(asked).stage == "answered"
+
+
+def test_a_server_that_is_killed_takes_its_worker_along_and_is_replaced(
+    run_id: str, fake_home: Path, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
+):
+    server = start_server(load_ms=60_000)
+    asked = own(run_id)
+    client.ask(asked)
+    until(lambda: client.progress(asked.answer_id).stage == "loading", "the model to load")
+    os.kill(server.pid, signal.SIGKILL)
+    server.wait()
+    until(lambda: not living(fake_home), "the worker to follow")
+    assert client.progress(asked.answer_id).message == client.GONE
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     client.ask(asked)
     assert ended(asked).stage == "answered"
 
 
-def test_a_desk_whose_home_is_taken_away_closes(fake_home: Path, open_desk: OpenDesk):
-    desk = open_desk()
-    endpoint.desk_lock().with_name("answers.json").unlink()
-    assert desk.wait(30) == 0
+def test_a_server_whose_home_is_taken_away_ends(fake_home: Path, start_server: StartServer):
+    server = start_server()
+    client.address_file().unlink()
+    assert server.wait(30) == 0
 
 
-def test_a_model_can_be_warmed_before_there_is_a_question(run_id: str, fake_home: Path, open_desk: OpenDesk):
-    open_desk()
+def test_a_model_can_be_warmed_before_there_is_a_question(run_id: str, fake_home: Path, start_server: StartServer):
+    start_server()
     client.warm("fake", "float32")
-    answerer_process(fake_home)
+    worker_process(fake_home)
     client.warm("/no/such/model", "float32")  # nothing is heard of what is wrong
     asked = own(run_id)
     client.ask(asked)
     assert ended(asked).stage == "answered"
-    assert answers.read(asked.answer_id).loading_s == 0
+    assert custom_question.read_answer(asked.answer_id).loading_s == 0

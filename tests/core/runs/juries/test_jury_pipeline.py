@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,39 +12,70 @@ import pytest
 from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
 from core.inference.generation import Generator
+from core.reports import evaluation
+from core.runs import engine, store
+from core.runs.agent import liveness
 from core.runs.agent.file_lock import take
-from core.runs.juries import jury_job, jury_pipeline, jury_stages, jury_store
+from core.runs.execution import memory_estimate, perplexity_run
+from core.runs.execution.execute import execute
+from core.runs.juries import jury_job, jury_pipeline, jury_store
 from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.spec import RunSpec
+from tests.core.runs.conftest import until
+from tests.processes import living
 
 SPEC = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 3, samples=60, steps=4, rows=8, rank=2)
 """Of 60 questions about a quarter is answered rightly; four steps teach little, but go the whole way."""
 
 
+def made(spec: PathSpec, **options) -> str:
+    """Make a jury in this process and return its id."""
+    run_id = execute(jury_pipeline.read_spec(jury_pipeline.create(spec)).run_spec, **options)
+    return store.read_record(run_id).provenance["jury"]
+
+
+def tuning(path_id: str) -> None:
+    """Wait until a juror is being tuned."""
+
+    def begun() -> bool:
+        now = jury_job.read_state(path_id)
+        assert now.state in ("queued", "running"), now.message
+        return now.stage.startswith("tuning")
+
+    until(begun, "the tuning", within_s=120)
+
+
 def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     path_id = jury_pipeline.create(SPEC)
     seen = []
-
-    def stop_while_tuning(state) -> None:
-        seen.append((state.stage, state.what))
-        if state.stage == "tune":
-            jury_pipeline.cancel(path_id)
-
     with pytest.raises(RunCancelled):
-        jury_stages.perform(path_id, on_state=stop_while_tuning)
-    assert jury_pipeline.read_state(path_id).state == "cancelled"
-    answers = jury_pipeline.folder_of(path_id) / "answers.jsonl"
-    first = answers.read_text()
+        made(SPEC, on_progress=lambda now: seen.append(now.stage), cancelled=lambda: "tuning pocket-1m-2" in seen)
+    assert jury_job.read_state(path_id).state == "cancelled"
+    assert len(jury_job.read_state(path_id).losses) >= 2
+    folder = jury_pipeline.folder_of(path_id)
+    first = (folder / "answers.jsonl").read_text()
     assert len(first.splitlines()) == 60
-    jury_id = jury_stages.perform(path_id)
-    assert answers.read_text() == first
+    judged_once = (folder / "judged-pocket-1m-1.json").stat().st_mtime_ns
+    seen.clear()
+    jury_id = made(SPEC, on_progress=lambda now: seen.append(now.stage))
+    assert (folder / "answers.jsonl").read_text() == first
+    assert (folder / "judged-pocket-1m-1.json").stat().st_mtime_ns == judged_once
+    assert not {"answers of pocket-1m", "tuning pocket-1m-1", "verdicts of pocket-1m-1"} & {*seen}
+    assert {"loading pocket-1m-2", "tuning pocket-1m-3", "verdicts of pocket-1m-3"} <= {*seen}
     judged = jury_store.read(jury_id)
     assert judged.jurors == ("pocket-1m-1", "pocket-1m-2", "pocket-1m-3")
     assert set(judged.parts) == {"calibration", "test"}
     assert len(judged) + sum(1 for _ in jury_pipeline.split(jury_pipeline.drawn(SPEC), SPEC)[0]) == 60
     assert len({tuple(column) for column in judged.p_true.T}) == 3
-    state = jury_pipeline.read_state(path_id)
+    state = jury_job.read_state(path_id)
     assert (state.state, state.jury) == ("done", jury_id)
-    assert jury_stages.perform(path_id) == jury_id
+    assert made(SPEC) == jury_id
+    # It is no run of answers nor of perplexity, and says so where it is taken for one.
+    run_id = SPEC.run_spec.run_id
+    with pytest.raises(InputError, match="made a jury and has no answers of its own; the Jury page shows it"):
+        evaluation.load(run_id)
+    with pytest.raises(InputError, match="made a jury; it holds no losses of words"):
+        perplexity_run.read(run_id)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +87,7 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
 )
 def test_a_jury_says_which_jurors_its_answers_tuned(home, jurors, says) -> None:
     path_id = jury_pipeline.create(replace(SPEC, jurors=jurors, steps=1))
-    record = jury_store.read_record(jury_stages.perform(path_id))
+    record = jury_store.read_record(made(replace(SPEC, jurors=jurors, steps=1)))
     assert record.name == "Answers of pocket-1m to trivia"
     assert path_id in record.origin
     assert record.notes[0].startswith("All answers are by pocket-1m.")
@@ -123,11 +154,12 @@ def test_models_and_questions_that_are_not_there(home, tmp_path) -> None:
 
 
 def test_two_processes_are_not_at_one_path(home) -> None:
-    path_id = jury_pipeline.create(SPEC)
-    lock = take(jury_pipeline.folder_of(path_id) / "lock")
+    spec = jury_pipeline.read_spec(jury_pipeline.create(SPEC)).run_spec
+    folder = store.create(store.RunRecord(spec=spec, state="queued", created=1.0))
+    lock = take(liveness.run_lock(folder))
     assert lock is not None
     with lock, pytest.raises(RunBusyError, match="another process"):
-        jury_stages.perform(path_id)
+        execute(spec)
 
 
 def test_answers_that_teach_nothing_fail_in_one_sentence(home, tmp_path) -> None:
@@ -135,22 +167,64 @@ def test_answers_that_teach_nothing_fail_in_one_sentence(home, tmp_path) -> None
     path.write_text("".join(json.dumps({"question": f"What is {i}?", "answer": f"zz{i}"}) + "\n" for i in range(12)))
     path_id = jury_pipeline.create(replace(SPEC, questions=str(path)))
     with pytest.raises(InputError, match="0 of 4 are right"):
-        jury_stages.perform(path_id)
-    state = jury_pipeline.read_state(path_id)
+        made(replace(SPEC, questions=str(path)))
+    state = jury_job.read_state(path_id)
     assert (state.state, "0 of 4 are right" in state.message) == ("failed", True)
 
 
-def test_a_path_in_the_background_outlives_its_launch(home) -> None:
-    path_id = jury_job.launch(replace(SPEC, samples=40, steps=1))
-    end = time.monotonic() + 240
-    while (state := jury_pipeline.read_state(path_id)).state not in ("done", "failed"):
-        assert time.monotonic() < end, state
-        time.sleep(0.5)
-    assert state.state == "done", state.message
-    assert state.jury in jury_store.jury_ids()
+def test_a_path_waits_in_the_queue_and_a_killed_worker_goes_on_from_its_stage(engine_home: Path) -> None:
+    """It waits behind a run, is killed while it tunes, and is gone on with by the next worker."""
+    before = engine.submit(RunSpec(model="fake", task="qa", samples=100))
+    spec = replace(SPEC, jurors=("pocket-1m",) * 2, samples=40, steps=20)
+    path_id = jury_job.launch(spec)
+    run_id = jury_pipeline.read_spec(path_id).run_spec.run_id
+    assert jury_job.read_state(path_id).state in ("queued", "running")
+    assert run_id in [now.run_id for now in engine.statuses()]
+    tuning(path_id)
+    assert engine.status(before).state == "done"
+    (worker,) = living(engine_home, "core.runs.agent.worker")
+    worker.kill()
+    until(lambda: engine.status(run_id).tries == 2, "another worker", within_s=120)
+    now = until(
+        lambda: (state := jury_job.read_state(path_id)).state in ("done", "failed") and state, "the jury", within_s=240
+    )
+    assert now.state == "done", now.message
+    assert now.jury in jury_store.jury_ids()
+    log = (store.folder_of(run_id) / "log.txt").read_text()
+    assert log.count("answers are right") == 2
+    assert log.count("juror pocket-1m-1: 20 steps") == 1
     assert jury_pipeline.path_ids() == [path_id]
     jury_job.resume(path_id)  # done: nothing is started
-    assert jury_pipeline.read_state(path_id).jury == state.jury
+    assert jury_job.read_state(path_id).jury == now.jury
+
+
+def test_one_that_waits_or_tunes_is_cancelled_and_gone_on_with(engine_home: Path) -> None:
+    path_id = jury_job.launch(replace(SPEC, samples=40, steps=5000))
+    tuning(path_id)
+    jury_job.cancel(path_id)
+    now = until(lambda: (state := jury_job.read_state(path_id)).state == "cancelled" and state, "its end")
+    assert "resume it to go on" in now.message
+    jury_job.resume(path_id)
+    until(lambda: jury_job.read_state(path_id).state in ("queued", "running"), "the queue")
+    jury_job.cancel(path_id)
+    until(lambda: jury_job.read_state(path_id).state == "cancelled", "its end again")
+
+
+def test_a_path_needs_the_memory_of_its_largest_model(home) -> None:
+    spec = jury_pipeline.read_spec(jury_pipeline.create(replace(SPEC, jurors=("pocket-1m", "pocket-8m")))).run_spec
+    assert memory_estimate.memory_gib(spec) == memory_estimate.memory_gib(RunSpec(model="pocket-8m", task="qa"))
+
+
+def test_paths_of_an_older_version_are_read(home) -> None:
+    path_id = jury_pipeline.create(SPEC)
+    folder = jury_pipeline.folder_of(path_id)
+    assert jury_job.read_state(path_id).message == jury_job.STOPPED
+    before = {"stage": "done", "state": "done", "done": 1, "total": 1, "what": "", "message": "", "losses": [0.7],
+              "jury": "answers-of-pocket-1m", "updated": 1.0}  # fmt: skip
+    for state, jury in (("done", "answers-of-pocket-1m"), ("failed", ""), ("running", "")):
+        (folder / "state.json").write_text(json.dumps(before | {"state": state, "jury": jury}))
+        now = jury_job.read_state(path_id)
+        assert (now.state, now.jury) == ("failed" if state == "running" else state, jury)
 
 
 def test_the_stages_on_the_command_line(home, tmp_path, capsys) -> None:

@@ -1,0 +1,17 @@
+// Margin: how far the option is behind the best other one (core/conformal/scores/margin.py).
+//
+// Rule of every score: only + - * / and square roots, in rank order. Python computes it too, and equal to the last bit;
+// log and exp differ there between V8 and NumPy.
+
+import { eachRow, unknownScores } from "./ranking.js";
+
+function marginScores(p, k) {
+  const scores = unknownScores(p);
+  eachRow(p, k, (row, order, own) => {
+    const best = p[row + order[own - 1]], second = p[row + order[own - 2]];
+    for (let j = 0; j < own; j++) scores[row + order[j]] = (j === own - 1 ? second : best) - p[row + order[j]];
+  });
+  return scores;
+}
+
+export const marginScore = { scores: marginScores, range: () => [-1, 1] };

@@ -1,0 +1,18 @@
+// RAPS: APS plus a cost for every rank beyond the first few (core/conformal/scores/raps.py).
+//
+// Rule of every score: only + - * / and square roots, in rank order. Python computes it too, and equal to the last bit;
+// log and exp differ there between V8 and NumPy.
+
+import { apsScores } from "./aps.js";
+import { optionRanks } from "./ranking.js";
+
+function rapsScores(p, k, { parameters }) {
+  const scores = apsScores(p, k), ranks = optionRanks(p, k), { weight, freeRanks } = parameters;
+  for (let at = 0; at < scores.length; at++) scores[at] += weight * Math.max(ranks[at] - freeRanks, 0);
+  return scores;
+}
+
+export const rapsScore = {
+  scores: rapsScores,
+  range: (k, { weight, freeRanks }) => [0, 1 + weight * Math.max(k - freeRanks, 0)],
+};

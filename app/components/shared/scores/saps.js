@@ -1,0 +1,17 @@
+// SAPS: the largest probability plus a cost for every further rank (core/conformal/scores/saps.py).
+//
+// Rule of every score: only + - * / and square roots, in rank order. Python computes it too, and equal to the last bit;
+// log and exp differ there between V8 and NumPy.
+
+import { eachRow, unknownScores } from "./ranking.js";
+
+function sapsScores(p, k, { parameters }) {
+  const scores = unknownScores(p);
+  eachRow(p, k, (row, order, own) => {
+    const largest = p[row + order[own - 1]];
+    for (let j = 0; j < own; j++) scores[row + order[j]] = largest + parameters.weight * (own - j - 1);
+  });
+  return scores;
+}
+
+export const sapsScore = { scores: sapsScores, range: (k, { weight }) => [0, 1 + weight * (k - 1)] };

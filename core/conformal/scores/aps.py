@@ -1,0 +1,44 @@
+"""APS: the probability of the options ranked up to and with this one.
+
+Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
+``log`` and ``exp`` differ there between NumPy and V8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.conformal.scores.ranking import put_back, rising_order
+from core.conformal.scores.recipe_lines import MASS, ORDER
+from core.conformal.scores.record import UNTUNED, Parameters, Score
+from core.records import FloatArray
+
+
+def aps_scores(
+    probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> FloatArray:
+    """The mass of the options ranked up to and with this one, in [0, 1].
+
+    >>> aps_scores(np.array([[0.25, 0.5, 0.25]]))
+    array([[1.  , 0.5 , 0.75]])
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    order = rising_order(p)  # the mass ranked after an option lies before it here
+    after = np.nancumsum(np.take_along_axis(p, order, axis=1), axis=1)
+    mass = np.ones_like(p)
+    mass[:, 1:] -= after[:, :-1]  # 1 − Σ of p ranked after
+    return np.where(np.isnan(p), np.nan, put_back(mass, order))
+
+
+SCORE = Score(
+    name="aps",
+    title="APS",
+    formula="Σ of p ranked up to and with the option",
+    gloss="keeps the likeliest options until they sum high enough",
+    sentence="Goes down the ranking until enough mass is gathered: larger sets where the model hesitates.",
+    source="Romano, Sesia & Candès 2020, arXiv 2006.02544",
+    function=aps_scores,
+    range=lambda k, parameters: (0, 1),
+    numpy_lines=lambda parameters: (ORDER, MASS),
+    saturates=True,
+)

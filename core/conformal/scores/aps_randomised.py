@@ -1,0 +1,45 @@
+"""APS, randomised: APS less a random part of the option's own probability.
+
+Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
+``log`` and ``exp`` differ there between NumPy and V8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.conformal.scores.aps import aps_scores
+from core.conformal.scores.recipe_lines import MASS, ORDER, U
+from core.conformal.scores.record import UNTUNED, Parameters, Score
+from core.errors import InputError
+from core.records import FloatArray
+
+
+def aps_randomised_scores(
+    probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> FloatArray:
+    """``APS − u·p``, in [0, 1], with ``u`` (n,), one frozen uniform number for each question.
+
+    Coverage is exact on average and not only at least exact. Raises :class:`InputError` without ``u``.
+
+    >>> aps_randomised_scores(np.array([[0.25, 0.5, 0.25]]), u=np.array([0.5]))
+    array([[0.875, 0.25 , 0.625]])
+    """
+    if u is None:
+        raise InputError("randomised APS needs a number u in [0, 1) for each question, and none were given")
+    p = np.asarray(probabilities, dtype=np.float64)
+    return aps_scores(p) - np.asarray(u, dtype=np.float64)[:, None] * p
+
+
+SCORE = Score(
+    name="aps-randomised",
+    title="APS, randomised",
+    formula="Σ of p ranked up to the option − u·p",
+    gloss="APS with coverage that is exact on average",
+    sentence="Takes off a random part of the option's own mass, so that coverage is exact and not only at least so.",
+    source="Romano, Sesia & Candès 2020, arXiv 2006.02544",
+    function=aps_randomised_scores,
+    range=lambda k, parameters: (0, 1),
+    numpy_lines=lambda parameters: (ORDER, MASS, U, "scores -= u * p"),
+    randomised=True,
+)

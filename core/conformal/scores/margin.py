@@ -1,0 +1,47 @@
+"""Margin: how far the option is behind the best other one.
+
+Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
+``log`` and ``exp`` differ there between NumPy and V8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.conformal.scores.ranking import ranks, rising_order
+from core.conformal.scores.recipe_lines import ORDER, RANKS
+from core.conformal.scores.record import UNTUNED, Parameters, Score
+from core.records import FloatArray
+
+
+def margin_scores(
+    probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> FloatArray:
+    """The best other option's probability less this one's, in [−1, 1].
+
+    >>> margin_scores(np.array([[0.75, 0.25]]))
+    array([[-0.5,  0.5]])
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    rising = np.take_along_axis(p, rising_order(p), axis=1)
+    best, second = rising[:, -1:], rising[:, -2:-1]
+    is_best = ranks(p) == 1
+    return np.where(is_best, second, best) - p
+
+
+SCORE = Score(
+    name="margin",
+    title="Margin",
+    formula="best other p − p",
+    gloss="keeps options that are close to the best one",
+    sentence="Asks how far an option is behind the best other one.",
+    source="Johansson, Linusson, Löfström & Boström 2017, IJCNN",
+    function=margin_scores,
+    range=lambda k, parameters: (-1, 1),
+    numpy_lines=lambda parameters: (
+        ORDER,
+        RANKS,
+        "best, second = (np.take_along_axis(p, order[:, [place]], axis=1) for place in (-1, -2))",
+        "scores = np.where(ranks == 1, second, best) - p",
+    ),
+)

@@ -1,0 +1,36 @@
+"""Ranks of options, and values in rank order put back at their options."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from core.records import FloatArray, IntArray
+
+Number = TypeVar("Number", np.float64, np.int64)
+
+
+def rising_order(probabilities: FloatArray) -> IntArray:
+    """Each row's options by rising probability, (n, k). Equal ones keep their order; lacking ones (NaN) come first."""
+    p = np.asarray(probabilities, dtype=np.float64)
+    return np.argsort(np.where(np.isnan(p), -np.inf, p), axis=1, kind="stable")
+
+
+def put_back(values: npt.NDArray[Number], order: IntArray) -> npt.NDArray[Number]:
+    """Values in the order of :func:`rising_order`, put back at their options, (n, k)."""
+    placed = np.empty_like(values)
+    np.put_along_axis(placed, order, values, axis=1)
+    return placed
+
+
+def ranks(probabilities: FloatArray) -> IntArray:
+    """The rank of each option by falling probability, 1 … k, (n, k); of equal ones the later comes first.
+
+    >>> ranks(np.array([[0.4, 0.2, 0.4]]))
+    array([[2, 3, 1]])
+    """
+    order = rising_order(probabilities)
+    n, k = order.shape
+    return put_back(np.broadcast_to(np.arange(k, 0, -1, dtype=np.int64), (n, k)), order)

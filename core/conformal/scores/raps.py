@@ -1,0 +1,48 @@
+"""RAPS: APS plus a cost for every rank beyond the first few.
+
+Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
+``log`` and ``exp`` differ there between NumPy and V8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.conformal.scores.aps import aps_scores
+from core.conformal.scores.ranking import ranks
+from core.conformal.scores.recipe_lines import MASS, ORDER, RANKS
+from core.conformal.scores.record import UNTUNED, WEIGHTS, Parameters, Score
+from core.records import FloatArray
+
+
+def raps_scores(
+    probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> FloatArray:
+    """APS, and ``weight`` for every rank beyond the first ``free_ranks``.
+
+    >>> raps_scores(np.array([[0.25, 0.5, 0.25]]), parameters=Parameters(weight=0.5, free_ranks=1))
+    array([[2.  , 0.5 , 1.25]])
+    """
+    beyond = np.maximum(ranks(probabilities) - parameters.free_ranks, 0)
+    return aps_scores(probabilities) + parameters.weight * beyond
+
+
+def _numpy_lines(parameters: Parameters) -> tuple[str, ...]:
+    cost = f"scores += {parameters.weight!r} * np.maximum(ranks - {parameters.free_ranks}, 0)"
+    return ORDER, MASS, RANKS, cost
+
+
+SCORE = Score(
+    name="raps",
+    title="RAPS",
+    formula="APS + λ · max(0, rank − free ranks)",
+    gloss="APS that pays for every further rank",
+    sentence="APS that pays for every further rank, which keeps its largest sets in bounds.",
+    source="Angelopoulos, Bates, Malik & Jordan 2021, arXiv 2009.14193",
+    function=raps_scores,
+    range=lambda k, parameters: (0, 1 + parameters.weight * max(k - parameters.free_ranks, 0)),
+    numpy_lines=_numpy_lines,
+    parameters=("weight", "free_ranks"),
+    grid=tuple(Parameters(weight, free_ranks) for weight in WEIGHTS for free_ranks in (0, 1, 2, 3)),
+    saturates=True,
+)

@@ -1,0 +1,12 @@
+"""Lines of NumPy that the recipes of several scores share. They start from ``p`` (n, k) and ``letters`` (k,)."""
+
+ORDER = "order = np.argsort(p, axis=1, kind='stable')  # rising; of equal options the later is ranked first"
+RANKS = """\
+ranks = np.empty_like(order)
+np.put_along_axis(ranks, order, np.arange(len(letters), 0, -1)[None], axis=1)"""
+MASS = """\
+rising = np.take_along_axis(p, order, axis=1)
+mass = np.hstack([np.ones((len(p), 1)), 1 - np.cumsum(rising, axis=1)[:, :-1]])  # 1 - what is ranked after
+scores = np.empty_like(p)
+np.put_along_axis(scores, order, mass, axis=1)"""
+U = "u = np.array([[float(row['u'])] for row in rows])"

@@ -1,0 +1,46 @@
+"""SAPS: the largest probability plus a cost for every further rank.
+
+Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
+``log`` and ``exp`` differ there between NumPy and V8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.conformal.scores.ranking import ranks
+from core.conformal.scores.recipe_lines import ORDER, RANKS
+from core.conformal.scores.record import UNTUNED, WEIGHTS, Parameters, Score
+from core.records import FloatArray
+
+
+def saps_scores(
+    probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> FloatArray:
+    """The largest probability, and ``weight`` for every rank after the first: all other probabilities are ignored.
+
+    >>> saps_scores(np.array([[0.25, 0.5, 0.25]]), parameters=Parameters(weight=0.25))
+    array([[1.  , 0.5 , 0.75]])
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    scores = np.nanmax(p, axis=1, keepdims=True) + parameters.weight * (ranks(p) - 1)
+    return np.where(np.isnan(p), np.nan, scores)
+
+
+def _numpy_lines(parameters: Parameters) -> tuple[str, ...]:
+    return ORDER, RANKS, f"scores = p.max(axis=1, keepdims=True) + {parameters.weight!r} * (ranks - 1)"
+
+
+SCORE = Score(
+    name="saps",
+    title="SAPS",
+    formula="largest p + λ · (rank − 1)",
+    gloss="trusts the largest probability and the ranking",
+    sentence="Trusts the largest probability and the order of the rest, and ignores the rest of the numbers.",
+    source="Huang et al. 2024, arXiv 2310.06430",
+    function=saps_scores,
+    range=lambda k, parameters: (0, 1 + parameters.weight * (k - 1)),
+    numpy_lines=_numpy_lines,
+    parameters=("weight",),
+    grid=tuple(Parameters(weight) for weight in WEIGHTS),
+)

@@ -1,0 +1,109 @@
+"""Mean set size against the rank of the threshold among the calibration scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.conformal.sets import check_empty
+from core.conformal.threshold import rank, threshold
+from core.errors import InputError
+from core.records import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCurve:
+    """Set sizes of m test questions against the rank J = 1 … n + 1 of the threshold among n calibration scores.
+
+    ``size`` (n + 1,) is the mean set size at each rank, ``square`` that of its square, and ``size_if_right`` that of
+    size × right, where ``right`` is 1 for a question whose top option is the truth. ``options`` is k of UAcc.
+    """
+
+    n: int
+    m: int
+    options: int
+    accuracy: float
+    size: FloatArray
+    square: FloatArray
+    size_if_right: FloatArray
+
+
+def thresholds_by_rank(calibration_scores: FloatArray, alpha: int, *, method: str = "exact") -> FloatArray:
+    """The threshold that each rank 1 … n + 1 stands for, (n + 1,), from scores of true options (n,).
+
+    The exact threshold of rank J is the J-th smallest score, and endless for n + 1. A published threshold
+    (:mod:`core.conformal.threshold`) lies elsewhere than at its rank; it is as far from there at every rank.
+    """
+    ordered = np.sort(calibration_scores)
+    n = len(ordered)
+    if n == 0:
+        raise InputError("there are no calibration scores; a threshold needs at least one calibration question")
+    if method == "exact":
+        return np.append(ordered, np.inf)
+    level = int(rank(n, alpha)) / n
+    if method == "paper" and level > 1:
+        return np.full(n + 1, np.inf)
+    place = min(level, 1.0) * (n - 1)  # numpy's place of a quantile, from 0
+    if method == "paper":
+        place = math.ceil(place - 1e-9)
+    own = min(int(rank(n, alpha)), n)
+    found = np.interp(place + np.arange(1, n + 2) - own, np.arange(n), ordered)
+    found[own - 1] = threshold(calibration_scores, alpha, method=method)  # to the last digit, as sets are formed
+    return np.asarray(found, dtype=np.float64)
+
+
+def size_curve(
+    thresholds: FloatArray, test_scores: FloatArray, right: FloatArray, *, options: int, empty: str = "allow"
+) -> SizeCurve:
+    """The sizes of m sets at each of the thresholds (n + 1,) of rising rank; ``test_scores`` (m, k), ``right`` (m,).
+
+    A set has at least j options exactly where the j-th smallest score of its row is at most the threshold, so that
+    sizes are binary searches in sorted columns. With ``empty="top1"`` an empty set counts one option.
+    """
+    m = len(test_scores)
+    if m == 0:
+        raise InputError("there are no test questions; a mean set size needs at least one")
+    fill = check_empty(empty) == "top1"
+    rows = np.sort(test_scores, axis=1)
+
+    def at_least(columns: FloatArray) -> FloatArray:
+        """How many sets have at least 1 … k options at each threshold, (k, n + 1)."""
+        found = np.stack([np.searchsorted(np.sort(column), thresholds, side="right") for column in columns.T])
+        if fill:
+            found[0] = len(columns)
+        return found.astype(np.float64)
+
+    of_all, of_right = at_least(rows), at_least(rows[right == 1])
+    odd = 2 * np.arange(len(of_all)) + 1  # 1 + 3 + … + (2s − 1) = s²
+    return SizeCurve(
+        n=len(thresholds) - 1,
+        m=m,
+        options=options,
+        accuracy=float(right.mean()),
+        size=of_all.sum(axis=0) / m,
+        square=odd @ of_all / m,
+        size_if_right=of_right.sum(axis=0) / m,
+    )
+
+
+def sizes_at(
+    scores: FloatArray, limits: FloatArray, strata: IntArray | None = None, *, empty: str = "allow"
+) -> npt.NDArray[np.int16]:
+    """Options in each of m sets under each of r thresholds, (r, m): ``scores`` (m, k) and ``limits`` (r, strata).
+
+    Without ``strata`` (m, k) there is one, of all options.
+    """
+    sizes = np.zeros((len(limits), len(scores)), dtype=np.int16)
+    for j, column in enumerate(scores.T):
+        sizes += column[None, :] <= (limits[:, :1] if strata is None else limits[:, strata[:, j]])
+    return np.maximum(sizes, 1) if check_empty(empty) == "top1" else sizes
+
+
+def uacc(accuracy: float | FloatArray, size: float | FloatArray, options: int) -> FloatArray:
+    """Accuracy · √k / mean set size, of one or many; NaN where every set is empty."""
+    kept = np.asarray(size, dtype=np.float64)
+    above = np.clip(accuracy, 0, 1) * math.sqrt(options)
+    return np.asarray(above / np.where(kept > 0, kept, np.nan), dtype=np.float64)

@@ -1,0 +1,126 @@
+"""95 % intervals of one run's mean set size and UAcc."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.conformal.set_sizes.by_rank import SizeCurve, sizes_at, uacc
+from core.conformal.set_sizes.resampling import (
+    CHUNK,
+    RESAMPLES,
+    expected_sizes,
+    luck,
+    normal_noise,
+    redrawn_places,
+    shrinkage,
+    shuffle,
+)
+from core.estimates import Estimate
+from core.records import FloatArray, IntArray
+
+TAILS = (0.025, 0.975)
+DIGITS = 12
+FIRST_STRATUM = 16
+"""The lower numbers of shuffles are for the noise of test questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetEstimates:
+    """Mean set size in options, and UAcc = accuracy · √k / mean set size (Ye et al. 2024; may exceed 1)."""
+
+    mean_set_size: Estimate
+    uacc: Estimate
+
+
+def intervals(curve: SizeCurve, alpha: int) -> SetEstimates:
+    """Mean set size and UAcc at alpha thousandths where one threshold is that of all questions."""
+    of = luck(curve.n, alpha)
+    at = curve.n if of is None else of.rank - 1
+    size = float(curve.size[at])
+    covariance = _covariance_of_means(
+        curve.m,
+        float(curve.square[at]) - size**2,
+        float(curve.size_if_right[at]) - size * curve.accuracy,
+        curve.accuracy * (1 - curve.accuracy),
+    )
+    places = redrawn_places(curve.n, alpha, shrinkage(curve.size, curve.n, of))
+    resampled = expected_sizes(curve.size, curve.n, alpha, places)
+    return _estimates(resampled, size, curve.accuracy, covariance, curve.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """Which threshold is for which option: numbers of strata from 0.
+
+    ``calibration`` (n,) has those of the calibration questions, ``test`` (m, k) those of the test questions' options:
+    all options of a question have its subject's number, or each option its own letter's.
+    """
+
+    calibration: IntArray
+    test: IntArray
+
+
+def strata_intervals(
+    calibration_scores: FloatArray,
+    test_scores: FloatArray,
+    right: FloatArray,
+    strata: Strata,
+    alpha: int,
+    *,
+    options: int,
+    empty: str = "allow",
+) -> SetEstimates:
+    """Mean set size and UAcc where each stratum has its own exact threshold.
+
+    The thresholds of the strata are redrawn on their own, given how many questions each has. Sizes are those of the
+    sets, not of their mean over the luck, because a stratum has no size of its own where letters have thresholds;
+    between two calibration scores a redrawn threshold is interpolated.
+    """
+    codes = range(int(max(strata.calibration.max(initial=0), strata.test.max(initial=0))) + 1)
+    drawn, limits = np.empty((RESAMPLES, len(codes))), np.empty(len(codes))
+    for code in codes:
+        own = calibration_scores[strata.calibration == code]
+        n, of = len(own), luck(len(own), alpha)
+        if of is None:
+            drawn[:, code] = limits[code] = np.inf
+            continue
+        ordered, places = np.sort(own), redrawn_places(n, alpha, of.shrink)[shuffle(FIRST_STRATUM + code)]
+        between = np.interp(places, np.arange(1, n + 1), ordered)
+        drawn[:, code] = np.where(places < n + 0.5, between, np.inf)
+        limits[code] = ordered[of.rank - 1]
+    sizes = sizes_at(test_scores, limits[None, :], strata.test, empty=empty)[0].astype(np.float64)
+    resampled = np.concatenate(
+        [
+            sizes_at(test_scores, part, strata.test, empty=empty).mean(axis=1)
+            for part in np.array_split(drawn, max(1, RESAMPLES * len(sizes) // CHUNK))
+        ]
+    )
+    covariance = np.atleast_2d(np.cov(np.stack([sizes, right]), ddof=min(1, len(right) - 1))) / len(right)
+    return _estimates(resampled, float(sizes.mean()), float(right.mean()), covariance, options)
+
+
+def _covariance_of_means(m: int, size: float, both: float, right: float) -> FloatArray:
+    return np.array([[size, both], [both, right]]) / max(m - 1, 1)
+
+
+def _estimates(
+    resampled: FloatArray, size: float, accuracy: float, covariance: FloatArray, options: int
+) -> SetEstimates:
+    noise = normal_noise(covariance)
+    sizes = np.clip(resampled + noise[:, 0], 0, options)
+    return SetEstimates(
+        quantile_interval(size, sizes),
+        quantile_interval(uacc(accuracy, size, options), uacc(accuracy + noise[:, 1], sizes, options)),
+    )
+
+
+def quantile_interval(value: float | FloatArray, resampled: FloatArray) -> Estimate:
+    """The quantiles of the resamples; an interval that would leave its own figure out ends at it."""
+    at = float(value)
+    if not math.isfinite(at):
+        return Estimate(math.nan, math.nan, math.nan)
+    low, high = np.round(np.nanquantile(resampled, TAILS), DIGITS).tolist()
+    return Estimate(at, min(low, at), max(high, at))

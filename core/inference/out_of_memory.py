@@ -1,0 +1,27 @@
+"""Running out of memory: how an error of it is told apart, and the one sentence that a person reads. Loads no torch."""
+
+from __future__ import annotations
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an exception says that memory ran out, on whichever device.
+
+    >>> is_out_of_memory(RuntimeError("MPS backend out of memory (MPS allocated: 1 GB)"))
+    True
+    """
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # the latter is torch's
+        return True
+    text = str(error).lower()
+    return isinstance(error, RuntimeError) and ("out of memory" in text or "can't allocate memory" in text)
+
+
+def out_of_memory(tokens: int | None = None) -> str:
+    """The sentence; ``tokens`` is the length of the single question that did not fit, where it was one alone.
+
+    >>> out_of_memory()
+    'memory ran out; choose a smaller model, float16 or bfloat16, or fewer shots'
+    >>> out_of_memory(512)
+    'memory ran out on a single question of 512 tokens; choose a smaller model, float16 or bfloat16, or fewer shots'
+    """
+    where = "" if tokens is None else f" on a single question of {tokens:,} tokens"
+    return f"memory ran out{where}; choose a smaller model, float16 or bfloat16, or fewer shots"

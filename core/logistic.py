@@ -1,0 +1,55 @@
+"""Logistic regression by Newton's method.
+
+The loss is convex, so its minimum is the one place where its gradient is 0. Newton's method finds that place to the
+last digits in a few steps (Bishop 2006, Pattern Recognition and Machine Learning, section 4.3.3).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from core.records import FloatArray
+
+STEPS = 100
+CLOSE = 1e-14
+"""Newton's method stops where a step lessens the loss by this share of it or less."""
+SMALLEST_STEP = 1e-18
+
+
+def logistic(
+    features: FloatArray, targets: FloatArray, *, penalty: float = 0.0, offset: FloatArray | None = None
+) -> FloatArray:
+    """The weights of P = σ(x·w + b + offset) that minimise Σ loss + penalty/2 · |w|², (d + 1,), the intercept last.
+
+    ``features`` are (n, d), where d may be 0, and ``targets`` (n,) lie in [0, 1]. ``offset`` (n,) is a part of the
+    log-odds that is not fitted. The intercept is not penalised; a penalty of 1 is scikit-learn's C = 1. A Newton step
+    is halved until the loss falls.
+    """
+    x = np.column_stack([features, np.ones(len(features))])
+    fixed = np.zeros(len(x)) if offset is None else offset
+    ridge = np.diag([penalty] * features.shape[1] + [0.0])
+    w = np.zeros(x.shape[1])
+    w[-1] = -fixed.mean()  # where the curvature is not lost to rounding
+    loss = _loss(x @ w + fixed, targets, w, ridge)
+    for _ in range(STEPS):
+        p = expit(x @ w + fixed)
+        # ∇ = Xᵀ(p − t) + λw and H = Xᵀ diag(p(1 − p)) X + λI; the step is H⁻¹∇.
+        gradient = x.T @ (p - targets) + ridge @ w
+        hessian = (x * (p * (1 - p))[:, None]).T @ x + ridge + 1e-12 * np.eye(len(w))
+        step = np.linalg.solve(hessian, gradient)
+        size = 1.0
+        while (new := _loss(x @ (w - size * step) + fixed, targets, w - size * step, ridge)) > loss:
+            size /= 2
+            if size < SMALLEST_STEP:
+                return w
+        w = w - size * step
+        done = loss - new <= CLOSE * (1 + abs(loss))
+        loss = new
+        if done:
+            break
+    return w
+
+
+def _loss(z: FloatArray, targets: FloatArray, w: FloatArray, ridge: FloatArray) -> float:
+    return float((np.logaddexp(0, z) - targets * z).sum() + 0.5 * w @ ridge @ w)

@@ -1,0 +1,258 @@
+"""The process that loads models and answers (``python -m core.runs.answering.worker``).
+
+The answering server starts it and talks to it through a pipe: a :class:`CustomQuestion` or a model to load comes in, an
+:class:`AnswerProgress` for each piece of news goes out. The worker ends with the server.
+
+It puts a question to the model exactly as a finished run put its own: with the run's strategy, form, format,
+demonstrations and precision. Before the first one the engine checks itself as a run does, and is asked a few of the
+run's calibration questions again: what it says of them now must be what the run recorded, or else the run's
+calibration does not hold for it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import HedgeError, InputError, SelfCheckError
+from core.inference.engine import Engine, SelfCheck
+from core.inference.models import ModelSource, resolve
+from core.inference.out_of_memory import is_out_of_memory, out_of_memory
+from core.records import Prompt, Question
+from core.runs import store
+from core.runs.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
+from core.runs.answering.model_cache import LoadedModel, ModelCache, download_watched
+from core.runs.prompts import make_prompt
+from core.runs.spec import RunSpec
+from core.tasks.rotation import answers_only
+
+NICENESS = 5
+"""Below the pages, above the runs: somebody waits for the answer."""
+COMPARED = 3
+"""Calibration questions that are asked again."""
+TIMES_TOLERANCE = 3
+SMALLEST_TOLERANCE = 1e-3
+"""How far an answer may be from the one recorded: other processors add in another order."""
+
+Report = Callable[..., None]
+"""Called with a stage and the fields of :class:`AnswerProgress` that go with it."""
+
+
+def main(connection: Connection) -> None:
+    """Answer until the server closes its end of the pipe."""
+    os.nice(NICENESS)
+    inbox: SimpleQueue[CustomQuestion | tuple[str, str]] = SimpleQueue()
+    threading.Thread(target=_receive, args=(connection, inbox), daemon=True).start()
+    models = ModelCache()
+    while True:
+        asked = inbox.get()
+        if isinstance(asked, CustomQuestion):
+            _answer(asked, models, connection)
+        else:
+            try:
+                models.get(asked)
+            except Exception:  # it is said when the model is asked
+                traceback.print_exc()
+
+
+def _receive(connection: Connection, inbox: SimpleQueue[CustomQuestion | tuple[str, str]]) -> None:
+    try:
+        while True:
+            inbox.put(connection.recv())
+    except (EOFError, OSError):
+        os._exit(3)  # not sys.exit: a worker that is deep in a model must not outlive its server
+
+
+def _answer(question: CustomQuestion, models: ModelCache, connection: Connection) -> None:
+    """Answer one question and report what becomes of it."""
+    sending = threading.Lock()  # a download is reported by a thread of its own
+
+    def report(stage: Any, **values: Any) -> None:
+        with sending:
+            connection.send(AnswerProgress(question.answer_id, stage, **values))
+
+    try:
+        given = answer(question, models, report)
+        write_answer(given)
+    except HedgeError as error:
+        report("failed", message=str(error))
+    except Exception as error:
+        traceback.print_exc()
+        if is_out_of_memory(error):
+            models.clear()
+            report("failed", message=out_of_memory())
+        else:
+            said = f"{type(error).__name__}: {str(error)[:300]}"
+            report("failed", message=f"the model stopped with {said}; logs/answers.log has the details")
+    else:
+        report("answered", seconds=given.loading_s)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSetup:
+    """How a run asked: its spec, its task as its questions name it, its demonstrations, and a few of its calibration
+    questions with the logits (COMPARED, k) that it recorded."""
+
+    spec: RunSpec
+    task: str
+    demonstrations: tuple[Question, ...]
+    compared: tuple[Question, ...]
+    recorded: npt.NDArray[np.float32]
+
+
+def setup_of(run_id: str) -> RunSetup:
+    """How a finished run asked; :class:`InputError` where it has not finished, or Hedge did not run it."""
+    record = store.read_record(run_id)
+    if record.state != "done":
+        raise InputError(f"run {record.run_id} is {record.state}; a set needs the calibration of a finished run")
+    if record.spec.origin != "hedge":
+        raise InputError(
+            f"run {record.run_id} was imported, so how its questions were put is not known; choose a run of Hedge's own"
+        )
+    return _read_setup(record.run_id, record.ended or 0.0)
+
+
+@lru_cache(maxsize=4)
+def _read_setup(run_id: str, ended: float) -> RunSetup:
+    """``ended`` tells a repeated run from the one before."""
+    rows = store.read_questions(run_id).to_pylist()
+    demonstrations = [_question(row) for row in rows if row["role"] == "demonstration"]
+    calibration = [_question(row) for row in rows if row["role"] == "calibration"]
+    if not calibration:
+        raise InputError(f"run {run_id} has no calibration questions; choose another run")
+    compared = [calibration[i] for i in sorted({round(i) for i in np.linspace(0, len(calibration) - 1, COMPARED)})]
+    scored = store.read_logits(run_id)
+    row_of = {name: i for i, name in enumerate(scored.ids)}
+    return RunSetup(
+        spec=store.read_record(run_id).spec,
+        task=calibration[0].task,
+        demonstrations=tuple(demonstrations),
+        compared=tuple(compared),
+        recorded=scored.logits[[row_of[question.id] for question in compared]],
+    )
+
+
+def _question(row: dict[str, Any]) -> Question:
+    return Question(**{field.name: row[field.name] for field in fields(Question)} | {"options": tuple(row["options"])})
+
+
+def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnswer:
+    """Answer one question; ``report(stage, **values)`` hears how far it is.
+
+    Raises a :class:`~core.errors.HedgeError` where it can't be answered.
+    """
+    asked_at = time.time()
+    setup = setup_of(own.run_id)
+    source = resolve(own.model)
+    model, loading_s = _loaded(own.model, source, setup.spec.dtype, models, report)
+    question = own.as_question(setup.task)
+    if setup.spec.asks_texts:
+        question = answers_only(question)
+    is_same = setup.spec.model in (own.model, source.location)
+    check = _checked(model, question, setup, report, compare=is_same)
+    report("answering")
+    start = time.perf_counter()
+    logits, letter_mass, prompt, dropped = _score(model.engine, setup, question, own.model)
+    return ModelAnswer(
+        own=own,
+        options=question.options,
+        logits=tuple(float(value) for value in logits),
+        letter_mass=letter_mass,
+        milliseconds=1000 * (time.perf_counter() - start),
+        loading_s=loading_s,
+        prompt=prompt.text,
+        device=str(model.engine.description.get("device", "")),
+        rung=check.rung,
+        recorded_difference=model.difference,
+        tolerance=max(SMALLEST_TOLERANCE, TIMES_TOLERANCE * check.tolerance),
+        dropped=dropped,
+        asked_at=asked_at,
+    )
+
+
+def _loaded(
+    name: str, source: ModelSource, dtype: str, models: ModelCache, report: Report
+) -> tuple[LoadedModel, float]:
+    """The loaded model, and the seconds that loading it took."""
+    key = (name, dtype)
+    if key in models:
+        return models.get(key), 0.0
+    start = time.perf_counter()
+    report("loading")
+
+    def downloaded(done: int, total: int) -> None:
+        report("downloading" if done < total else "loading", done_bytes=done, total_bytes=total)
+
+    with download_watched(source, downloaded):
+        return models.get(key), time.perf_counter() - start
+
+
+def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Report, *, compare: bool) -> SelfCheck:
+    """Choose the engine's way of scoring for prompts of this kind, once, and see what it says of the run's own."""
+    kind = (setup.spec.run_id, len(question.options), compare)
+    if model.check and model.checked == kind:
+        return model.check
+    report("checking")
+    model.checked = ()
+    engine = model.engine
+    *others, prompt = [make_prompt(setup.spec, one, setup.demonstrations) for one in (*setup.compared, question)]
+    # Prepared for one prompt alone: what several have in common the next question may not begin with.
+    engine.prepare(others[:1])
+    check = engine.self_check([*others, prompt])
+    if not check.passed:
+        raise SelfCheckError(
+            f"fast and one-by-one scoring of {check.questions} questions differ by {check.largest_difference:.3g} in "
+            f"log-probability, more than {check.tolerance:g}; this model's scores can't be trusted here"
+        )
+    model.difference = _difference(engine, others, setup.recorded) if compare else math.nan
+    model.check, model.checked = check, kind
+    return check
+
+
+def _difference(engine: Engine, prompts: Sequence[Prompt], recorded: npt.NDArray[np.float32]) -> float:
+    """The largest difference in log-probability between now and then; both are (COMPARED, k)."""
+    now = {name: row for batch in engine.score(prompts) for name, row in zip(batch.ids, batch.logits, strict=True)}
+    said = np.array([now[prompt.question_id] for prompt in prompts], dtype=np.float64)
+    same = said == recorded  # two that are both minus infinity differ by no number
+    return float(np.abs(np.where(same, 0.0, said - np.where(same, 0.0, recorded))).max())
+
+
+def _score(
+    engine: Engine, setup: RunSetup, question: Question, name: str
+) -> tuple[npt.NDArray[np.float32], float, Prompt, int]:
+    """The question's logits (k,) and letter mass, the prompt as it was asked, and how many demonstrations it lost.
+
+    A run may cut a long context; a person's own question is asked whole or not at all.
+    """
+    shown = setup.demonstrations
+    while True:
+        prompt = make_prompt(setup.spec, question, shown)
+        before = engine.description
+        scored = next(iter(engine.score([prompt])))
+        after = engine.description
+        if after.get("truncated_prompts", 0) == before.get("truncated_prompts", 0):
+            return scored.logits[0], float(scored.letter_mass[0]), prompt, len(setup.demonstrations) - len(shown)
+        dropped = after["dropped_demonstrations"] - before["dropped_demonstrations"]
+        if not dropped:
+            raise InputError(
+                f"the question with its context and options is longer than the {after['context']} tokens that {name} "
+                "reads at once; shorten it"
+            )
+        shown = shown[dropped:]
+
+
+if __name__ == "__main__":
+    main(Connection(int(sys.argv[1])))

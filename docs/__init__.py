@@ -1,0 +1,4 @@
+"""Hedge's documentation: written pages in ``text`` and pages generated from the code.
+
+``mkdocs build --strict`` builds it.
+"""

@@ -1,0 +1,18 @@
+// The rules of Hedge's JavaScript. `npm run lint` checks them, `npm run format` mends what can be mended.
+import js from "@eslint/js";
+import globals from "globals";
+
+export default [
+  { ignores: ["node_modules/", ".hedge/", ".venv/", "site/"] },
+  js.configs.recommended,
+  {
+    rules: {
+      eqeqeq: "error",
+      "no-var": "error",
+      "one-var": ["error", "never"],
+      "prefer-const": ["error", { destructuring: "all" }],
+    },
+  },
+  { files: ["app/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["tests/**/*.mjs", "eslint.config.js"], languageOptions: { globals: globals.node } },
+];

@@ -1,0 +1,475 @@
+"""Intervals of what is counted from sets: by hand, against resampling by loops, and what must always hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.conformal.probabilities import softmax
+from core.conformal.scores import score, true_scores
+from core.conformal.set_sizes import by_rank, differences, intervals, resampling
+from core.conformal.set_sizes.differences import PairedRun
+from core.conformal.set_sizes.intervals import Strata
+from core.conformal.threshold import THRESHOLDS, threshold
+from core.errors import InputError
+from core.estimates import Estimate
+
+
+def scored(n: int, m: int, *, k: int = 4, seed: int = 0, name: str = "lac", ragged: bool = False):
+    """Scores of true options (n,), of all (m, k), and which top options are right (m,)."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(n + m, k))
+    labels = rng.integers(0, 2, n + m)
+    logits[np.arange(n + m), labels] += 1.2
+    p = softmax(logits)
+    if ragged:
+        p[::3, -1] = np.nan
+        p /= np.nansum(p, axis=1, keepdims=True)
+    scores = score(name, p)
+    right = (np.nanargmax(p, axis=1) == labels).astype(float)
+    return true_scores(scores[:n], labels[:n]), scores[n:], right[n:]
+
+
+def curve(own, asked, right, *, alpha=100, method="exact", empty="allow"):
+    limits = by_rank.thresholds_by_rank(own, alpha, method=method)
+    return by_rank.size_curve(limits, asked, right, options=asked.shape[1], empty=empty)
+
+
+def test_sizes_by_rank_are_those_of_the_sets():
+    # Thresholds .1, .2, .4 and endless; rows with options at (.05, .3) and (.2, .5).
+    limits = by_rank.thresholds_by_rank(np.array([0.4, 0.1, 0.2]), 100)
+    found = by_rank.size_curve(limits, np.array([[0.05, 0.3], [0.5, 0.2]]), np.array([1.0, 0.0]), options=2)
+    assert found.size.tolist() == [0.5, 1.0, 1.5, 2.0]
+    assert found.square.tolist() == [0.5, 1.0, (4 + 1) / 2, 4.0]
+    assert found.size_if_right.tolist() == [0.5, 0.5, 1.0, 1.0]
+    assert (found.n, found.m, found.accuracy) == (3, 2, 0.5)
+    filled = by_rank.size_curve(limits, np.array([[0.05, 0.3], [0.5, 0.2]]), np.zeros(2), options=2, empty="top1")
+    assert filled.size.tolist() == [1.0, 1.0, 1.5, 2.0]
+
+
+@pytest.mark.parametrize("empty", ["allow", "top1"])
+@pytest.mark.parametrize("ragged", [False, True])
+@pytest.mark.parametrize("method", THRESHOLDS)
+def test_the_size_at_the_own_rank_is_that_of_the_formed_sets(method, ragged, empty):
+    own, asked, right = scored(57, 40, ragged=ragged, name="aps")
+    for alpha in (37, 100, 500, 903):
+        sizes = (asked <= threshold(own, alpha, method=method)).sum(axis=1)
+        sizes = np.maximum(sizes, 1) if empty == "top1" else sizes
+        found = intervals.intervals(curve(own, asked, right, alpha=alpha, method=method, empty=empty), alpha)
+        assert found.mean_set_size.value == pytest.approx(sizes.mean())
+        assert found.uacc.value == pytest.approx(right.mean() * 2 / sizes.mean())
+
+
+@given(
+    n=st.integers(1, 60),
+    m=st.integers(1, 40),
+    alpha=st.integers(1, 999),
+    name=st.sampled_from(["lac", "aps", "margin", "top-k"]),
+    ragged=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_an_interval_holds_its_own_figure(n, m, alpha, name, ragged, seed):
+    own, asked, right = scored(n, m, name=name, ragged=ragged, seed=seed)
+    found = intervals.intervals(curve(own, asked, right), alpha)
+    size = found.mean_set_size
+    assert 0 <= size.low <= size.value <= size.high <= asked.shape[1]
+    if size.value == 0:
+        assert np.isnan([found.uacc.value, *found.uacc.ends]).all()
+    else:
+        assert 0 <= found.uacc.low <= found.uacc.value <= found.uacc.high
+
+
+def test_full_sets_have_no_luck():
+    own, asked, right = scored(8, 30)  # rank ⌈9 · .9⌉ = 9 of 8: every set is full
+    assert intervals.intervals(curve(own, asked, right), 100).mean_set_size == Estimate(4.0, 4.0, 4.0)
+
+
+def test_the_rank_of_a_redrawn_threshold_follows_its_beta_law():
+    n, alpha = 200, 100
+    found = resampling.luck(n, alpha)
+    assert found is not None
+    assert found.rank == 181
+    # Beta(181, 20): mean 181/201, so the mean rank is 181; variance 201² · 181 · 20 / (201² · 202).
+    ranks = found.first + np.arange(len(found.weights))
+    assert found.weights @ ranks == pytest.approx(181, abs=1e-3)
+    assert found.weights @ (ranks - 181.0) ** 2 == pytest.approx(181 * 20 / 202 + 1 / 12, rel=0.01)
+    drawn = resampling.drawn_ranks(n, 181)
+    assert drawn.mean() == pytest.approx(181, abs=0.01)
+    assert drawn.var() == pytest.approx(181 * 20 / 202, rel=0.01)
+    # c² is the variance of the weighted mean of uniform order statistics over that of one: by simulation.
+    levels = np.sort(np.random.default_rng(0).uniform(size=(4000, n)), axis=1)
+    levels = np.concatenate([levels, np.ones((4000, 1))], axis=1)
+    weighted = levels[:, np.clip(ranks, 1, n + 1) - 1] @ found.weights
+    assert found.shrink == pytest.approx(weighted.std() / levels[:, 180].std(), rel=0.03)
+
+
+def test_the_interval_is_that_of_resampling_both_sides_by_loops():
+    """The smoothed size of each resample: both sides redrawn, sizes weighted over the luck of the rank."""
+    own, asked, right = scored(150, 200, seed=4)
+    of = resampling.luck(150, 100)
+    rng = np.random.default_rng(1)
+    sizes, values = [], []
+    for _ in range(600):
+        scores = np.sort(rng.choice(own, 150))
+        test = rng.integers(0, 200, 200)
+        size = 0.0
+        for j, weight in enumerate(of.weights):
+            rank = min(max(of.first + j, 1), 151)
+            q = np.inf if rank == 151 else scores[rank - 1]
+            size += weight * (asked[test] <= q).sum() / 200
+        sizes.append(size)
+        values.append(right[test].mean() * 2 / size)
+    found = intervals.intervals(curve(own, asked, right), 100)
+    for estimate, resampled in ((found.mean_set_size, sizes), (found.uacc, values)):
+        low, high = np.quantile(resampled, [0.025, 0.975])
+        assert estimate.high - estimate.low == pytest.approx(high - low, rel=0.2)
+        assert (estimate.low, estimate.high) == pytest.approx((low, high), abs=0.25 * (high - low))
+
+
+def test_strata_redraw_each_threshold_on_its_own():
+    own, asked, right = scored(400, 300, seed=2)
+    one = Strata(np.zeros(400, dtype=np.int64), np.zeros((300, 4), dtype=np.int64))
+    whole = intervals.strata_intervals(own, asked, right, one, 100, options=4)
+    smooth = intervals.intervals(curve(own, asked, right), 100)
+    assert whole.mean_set_size.value == pytest.approx(smooth.mean_set_size.value)
+    assert whole.mean_set_size.ends == pytest.approx(smooth.mean_set_size.ends, abs=0.06)
+    codes = np.arange(400) % 2, np.arange(300) % 2
+    two = Strata(codes[0], np.tile(codes[1][:, None], (1, 4)))
+    limits = [threshold(own[codes[0] == c], 100) for c in (0, 1)]
+    sizes = (asked <= np.array(limits)[codes[1]][:, None]).sum(axis=1)
+    found = intervals.strata_intervals(own, asked, right, two, 100, options=4).mean_set_size
+    assert found.value == pytest.approx(sizes.mean())
+    assert found.low < found.value < found.high
+    # A stratum that calibrates on nothing has full sets, and the interval takes them so.
+    empty = Strata(np.zeros(400, dtype=np.int64), np.ones((300, 4), dtype=np.int64))
+    assert intervals.strata_intervals(own, asked, right, empty, 100, options=4).mean_set_size.ends == (4.0, 4.0)
+
+
+def test_the_difference_of_a_run_and_itself_is_nothing():
+    own, asked, right = scored(60, 50)
+    side = PairedRun(own, np.array([]), asked, right, 4)
+    found = differences.difference_intervals(side, side, 100)
+    assert (found.mean_set_size.value, *found.mean_set_size.ends) == pytest.approx((0, 0, 0), abs=1e-9)
+    assert (found.uacc.value, *found.uacc.ends) == pytest.approx((0, 0, 0), abs=1e-9)
+
+
+def test_the_difference_of_two_runs_is_that_of_redrawing_the_same_questions_by_loops():
+    own, asked, right = scored(150, 200, seed=4)
+    other_own, other_asked, other_right = scored(150, 200, seed=5)
+    sides = [
+        PairedRun(own, np.array([]), asked, right, 4),
+        PairedRun(other_own, np.array([]), other_asked, other_right, 4),
+    ]
+    of = resampling.luck(150, 100)
+    rng = np.random.default_rng(1)
+    resampled = []
+    for _ in range(600):
+        drawn, test = rng.integers(0, 150, 150), rng.integers(0, 200, 200)
+        sizes = []
+        for side in sides:
+            scores = np.append(np.sort(side.calibration[drawn]), np.inf)
+            near = np.clip(of.first + np.arange(len(of.weights)), 1, 151) - 1
+            sizes.append(
+                sum(w * (side.test[test] <= q).sum() / 200 for w, q in zip(of.weights, scores[near], strict=True))
+            )
+        resampled.append(sizes[1] - sizes[0])
+    found = differences.difference_intervals(*sides, 100).mean_set_size
+    low, high = np.quantile(resampled, [0.025, 0.975])
+    assert found.low <= found.value <= found.high
+    assert found.high - found.low == pytest.approx(high - low, rel=0.2)
+    assert found.ends == pytest.approx((low, high), abs=0.25 * (high - low))
+
+
+def test_the_difference_counts_calibration_questions_of_one_run_alone():
+    own, asked, right = scored(150, 200, seed=4)
+    shared = PairedRun(own, np.array([]), asked, right, 4)
+    assert differences.difference_intervals(shared, shared, 100).mean_set_size.ends == pytest.approx((0, 0), abs=1e-9)
+    # The same questions, a hundred of them drawn for either run on its own: their luck no longer cancels.
+    parted = PairedRun(own[:50], own[50:], asked, right, 4)
+    apart = differences.difference_intervals(parted, parted, 100).mean_set_size
+    assert apart.value == 0
+    assert apart.high - apart.low > 0.05
+    # Two runs that calibrate on unlike numbers of questions.
+    found = differences.difference_intervals(parted, PairedRun(own[:50], own[100:], asked, right, 4), 100).mean_set_size
+    assert found.low <= found.value <= found.high
+
+
+def test_no_test_questions_and_no_calibration_questions_are_refused():
+    with pytest.raises(InputError, match="no test questions"):
+        by_rank.size_curve(np.array([0.5, np.inf]), np.empty((0, 4)), np.empty(0), options=4)
+    with pytest.raises(InputError, match="no calibration scores"):
+        by_rank.thresholds_by_rank(np.array([]), 100)
+
+
+@pytest.mark.parametrize("jump", [False, True])
+def test_a_jump_stretches_the_luck_of_the_calibration_draw(jump):
+    """Without luck of the test draw the ends are quantiles of s̃(k + c·(J − k)), c = 1.35 where one rank makes most
+    of the change."""
+    n, of = 200, resampling.luck(200, 100)
+    ranks = np.arange(1, n + 2)
+    size = np.where(ranks > 183, 4.0, 1.0) if jump else 1 + ranks / 100
+    flat = by_rank.SizeCurve(n, 10**12, 4, 0.5, size, size**2, size / 2)
+    c = 1.35 if jump else of.shrink
+    places = np.clip(of.rank + c * (resampling.drawn_ranks(n, of.rank) - of.rank), 1, n + 1)
+    ends = np.quantile(resampling.expected_sizes(size, n, 100, places), [0.025, 0.975])
+    assert intervals.intervals(flat, 100).mean_set_size.ends == pytest.approx(ends, abs=1e-4)
+
+
+def test_size_and_accuracy_vary_together():
+    """Sets of one option where the model is right, of three where it is wrong: UAcc = 2a / (3 − 2a) follows a alone."""
+    size = np.full(201, 2.0)
+    curve_of = by_rank.SizeCurve(200, 400, 4, 0.5, size, np.full(201, 5.0), np.full(201, 0.5))
+    a = 0.5 + np.array([-1, 1]) * 1.96 * 0.5 / np.sqrt(399)
+    found = intervals.intervals(curve_of, 100)
+    assert found.uacc.ends == pytest.approx(2 * a / (3 - 2 * a), rel=2e-3)
+    assert found.mean_set_size.ends == pytest.approx((3 - 2 * a)[::-1], rel=1e-3)
+
+
+def test_the_paper_threshold_at_level_1_is_the_largest_score():
+    own = np.arange(1, 10) / 10
+    assert by_rank.thresholds_by_rank(own, 100, method="paper")[8] == 0.9
+    assert (by_rank.thresholds_by_rank(own, 99, method="paper") == np.inf).all()
+
+
+def test_a_stratum_of_few_questions_may_draw_the_endless_threshold():
+    one = Strata(np.zeros(9, dtype=np.int64), np.zeros((50, 4), dtype=np.int64))
+    asked = np.tile([0.1, 0.7, 0.8, 0.9], (50, 1))
+    found = intervals.strata_intervals(np.full(9, 0.5), asked, np.ones(50), one, 100, options=4)
+    assert found.mean_set_size == Estimate(1.0, 1.0, 4.0)
+
+
+def test_the_noise_of_each_runs_accuracy_is_its_own():
+    """Sets of two of four options throughout, so UAcc is the accuracy: 1 for the first run, a for the second."""
+    own, asked = np.linspace(1, 2, 400), np.tile([0.0, 0.0, 9.0, 9.0], (300, 1))
+    right = (np.arange(300) % 3 > 0).astype(float)
+    sides = [PairedRun(own, np.array([]), asked, of, 4) for of in (np.ones(300), right)]
+    found = differences.difference_intervals(*sides, 100).uacc
+    reach = 1.96 * right.std(ddof=1) / np.sqrt(300)
+    assert found.ends == pytest.approx((right.mean() - 1 - reach, right.mean() - 1 + reach), abs=1e-3)
+
+
+def test_paired_thresholds_lie_around_the_runs_own():
+    own, asked, right = scored(150, 20)
+    side = PairedRun(own, np.array([]), asked, right, 4)
+    places = differences._paired_places((side, side), 100, 0)
+    assert places[0].mean() == pytest.approx(136, abs=0.25)
+    assert np.array_equal(*places)
+
+
+# ---------------------------------------------------------------- the parts, by hand or against loops over questions
+
+
+def test_published_thresholds_lie_as_far_from_every_rank_as_from_their_own():
+    own = np.arange(1, 10) / 10  # rank 5 of 9 at alpha .5: level 5/9, numpy's place 8 · 5/9 = 4.444
+    bluq = by_rank.thresholds_by_rank(own[::-1], 500, method="bluq")
+    assert bluq == pytest.approx([0.1 + 0.1 * min(8, 4 / 9 + j) for j in range(10)])
+    paper = by_rank.thresholds_by_rank(own, 500, method="paper")  # the next whole place, 5
+    assert paper == pytest.approx([0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9])
+    # Beyond n the level is cut off at 1: the largest score at the last rank, one place less at each before.
+    assert by_rank.thresholds_by_rank(own, 50, method="bluq") == pytest.approx([*own, 0.9])
+    assert by_rank.thresholds_by_rank(own, 500).tolist() == [*own, np.inf]
+
+
+def test_uacc_by_hand():
+    assert by_rank.uacc(0.6, 1.5, 4) == pytest.approx(0.8)  # .6 · 2 / 1.5
+    found = by_rank.uacc(np.array([1.3, -0.2, 0.5]), np.array([1.0, 1.0, 0.0]), 9)
+    assert found[:2].tolist() == [3.0, 0.0]  # an accuracy beyond 0 or 1 is none
+    assert np.isnan(found[2])
+
+
+def test_sizes_at_thresholds_by_hand():
+    scores = np.array([[0.1, 0.4, 0.9], [0.7, 0.8, 0.9]])
+    assert by_rank.sizes_at(scores, np.array([[0.4], [0.8], [0.05]])).tolist() == [[2, 0], [2, 2], [0, 0]]
+    assert by_rank.sizes_at(scores, np.array([[0.4], [0.05]]), empty="top1").tolist() == [[2, 1], [1, 1]]
+    # The last option has a threshold of its own, the second of two.
+    strata = np.array([[0, 0, 1], [0, 0, 1]])
+    assert by_rank.sizes_at(scores, np.array([[0.05, 0.9], [0.7, 0.1]]), strata).tolist() == [[1, 1], [2, 1]]
+    with pytest.raises(InputError, match="allow, top1"):
+        by_rank.sizes_at(scores, np.array([[0.4]]), empty="fill")
+
+
+def test_the_weights_of_ranks_are_the_beta_laws():
+    """At n = 4 and alpha .4 the rank is 3: U ~ Beta(3, 2), and J is the whole number nearest to 5U, 1 to 5."""
+    of = resampling.luck(4, 400)
+    assert of.rank == 3
+    law = stats.beta(3, 2)
+    weights = dict(zip((of.first + np.arange(len(of.weights))).tolist(), of.weights, strict=True))
+    for j in range(6):
+        assert weights[j] == pytest.approx(law.cdf((j + 0.5) / 5) - law.cdf((j - 0.5) / 5)), j
+    assert sum(weights.values()) == pytest.approx(1)
+    assert of.first < 0
+    assert max(weights) > 6  # the weights reach six standard deviations, cut off at 1 and n + 1 by those who use them
+    with pytest.raises(ValueError, match="read-only"):
+        of.weights[0] = 1
+    assert resampling.luck(4, 199) is None  # ⌈5 · .801⌉ = 5 of 4
+    assert resampling.luck(4, 200).rank == 4
+    with pytest.raises(InputError, match="1 to 999"):
+        resampling.luck(4, 1000)
+
+
+def test_redrawn_ranks_are_the_beta_laws_quantiles():
+    levels = (np.arange(2000) + 0.5) / 2000
+    assert resampling.drawn_ranks(19, 18) == pytest.approx(20 * stats.beta.ppf(levels, 18, 2))
+    of = resampling.luck(19, 100)
+    assert of.rank == 18
+    places = resampling.redrawn_places(19, 100, 0.5)
+    assert places == pytest.approx(np.clip(18 + 0.5 * (20 * stats.beta.ppf(levels, 18, 2) - 18), 1, 20))
+    assert resampling.redrawn_places(19, 100, 3.0).max() == 20  # no threshold beyond the endless one
+    assert resampling.redrawn_places(3, 990, 9.0).min() == 1  # nor below the smallest score
+    assert resampling.redrawn_places(19, 49, 0.5).tolist() == [20.0] * 2000
+    for made in (places, resampling.drawn_ranks(19, 18), resampling.shuffle(0)):
+        with pytest.raises(ValueError, match="read-only"):
+            made[0] = 1
+
+
+def test_noise_has_its_covariance_and_stays_the_same_in_every_version():
+    wanted = np.array([[4.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    found = resampling.normal_noise(wanted)
+    assert found.mean(axis=0) == pytest.approx([0, 0, 0], abs=1e-9)
+    assert np.cov(found.T) == pytest.approx(wanted, abs=0.1)
+    assert found[:, 2] == pytest.approx(np.zeros(2000), abs=1e-12)
+    # Two columns that are one: rounding makes a variance of their difference, which is taken for none.
+    same = resampling.normal_noise(np.ones((2, 2)))
+    assert np.array_equal(same[:, 0], same[:, 1]) or same[:, 0] == pytest.approx(same[:, 1], abs=1e-12)
+    assert resampling.shuffle(0)[:5].tolist() == [1311, 1369, 1252, 1216, 1150]
+    assert resampling.shuffle(3)[:5].tolist() == [71, 1709, 814, 1452, 1139]
+    assert sorted(resampling.shuffle(3)) == list(range(2000))
+    assert resampling._normals(1)[:, 0] == pytest.approx(stats.norm.ppf((resampling.shuffle(0) + 0.5) / 2000))
+
+
+def test_the_expected_size_is_the_weighted_mean_between_whole_places():
+    """s̃ at a place between two ranks lies on the line between theirs; beyond n + 1 all ranks are n + 1."""
+    n, of = 30, resampling.luck(30, 200)
+    assert of.rank == 25
+    sizes = np.sqrt(np.arange(1, n + 2))
+
+    def at(k: int) -> float:
+        ranks = k + of.first - of.rank + np.arange(len(of.weights))
+        return sum(w * sizes[min(max(j, 1), n + 1) - 1] for w, j in zip(of.weights, ranks.tolist(), strict=True))
+
+    found = resampling.expected_sizes(sizes, n, 200, np.array([20.25, 25.0, 30.5]))
+    assert found == pytest.approx([0.75 * at(20) + 0.25 * at(21), at(25), (at(30) + at(31)) / 2])
+    assert resampling.expected_sizes(sizes, n, 10, np.array([3.0, 4.0])).tolist() == [sizes[-1]] * 2
+
+
+def test_a_jump_is_more_than_half_of_the_change_over_the_luck():
+    n, of = 200, resampling.luck(200, 100)
+    ranks = np.arange(1, n + 2)[None, :]
+    inside = resampling.drawn_ranks(n, of.rank)[[50, 1949]]
+    low, high = int(np.floor(inside[0])), int(np.ceil(inside[1]))
+
+    def of_one_step(at: int, share: float) -> float:
+        """A size that changes by ``share`` of its change at one rank, and by the rest between two others."""
+        steps = np.array([[at], [low + 3], [low + 5]])
+        return resampling.shrinkage([share, (1 - share) / 2, (1 - share) / 2] @ (ranks > steps), n, of)
+
+    assert of_one_step(181, 0.52) == 1.35
+    assert of_one_step(181, 0.49) == of.shrink
+    # A jump outside of the middle 95 % of redrawn thresholds is no part of the luck; at its ends it is.
+    assert of_one_step(low, 0.9) == of_one_step(high - 1, 0.9) == 1.35
+    assert of_one_step(high + 1, 0.9) == of.shrink
+    assert resampling.shrinkage(np.ones(n + 1), n, None) == 1
+    assert resampling.shrinkage(np.ones(n + 1), n, of) == of.shrink
+
+
+def ends(resampled) -> tuple[float, float]:
+    return tuple(np.quantile(resampled, [0.025, 0.975]).tolist())
+
+
+@pytest.mark.parametrize("empty", ["allow", "top1"])
+def test_the_luck_of_the_test_draw_is_that_of_the_sets_and_answers(empty):
+    """The covariance of size and rightness from the formed sets themselves, question by question."""
+    own, asked, right = scored(120, 80, seed=7, name="lac")
+    alpha = 450  # where some sets are empty
+    sizes = (asked <= threshold(own, alpha)).sum(axis=1)
+    assert (sizes == 0).any()
+    sizes = np.maximum(sizes, 1) if empty == "top1" else sizes
+    noise = resampling.normal_noise(np.cov(np.stack([sizes, right])) / 80)
+    of = curve(own, asked, right, alpha=alpha, empty=empty)
+    places = resampling.redrawn_places(120, alpha, resampling.shrinkage(of.size, 120, resampling.luck(120, alpha)))
+    drawn = np.clip(resampling.expected_sizes(of.size, 120, alpha, places) + noise[:, 0], 0, 4)
+    found = intervals.intervals(of, alpha)
+    assert found.mean_set_size.ends == pytest.approx(ends(drawn))
+    assert found.uacc.ends == pytest.approx(ends(np.clip(right.mean() + noise[:, 1], 0, 1) * 2 / drawn))
+
+
+def test_each_stratum_redraws_its_threshold_among_its_own_scores():
+    own, asked, right = scored(90, 60, seed=8)
+    codes, of_options = np.arange(90) % 3, np.tile([0, 1, 2, 2], (60, 1))
+    own[codes == 2] = own[codes == 2][:1]  # ties, and only 30 questions each
+    found = intervals.strata_intervals(own, asked, right, Strata(codes, of_options), 100, options=4)
+    of = resampling.luck(30, 100)
+    limits = []
+    for code in range(3):
+        mine = np.sort(own[codes == code])
+        places = resampling.redrawn_places(30, 100, of.shrink)[resampling.shuffle(16 + code)]
+        limits.append([np.inf if place >= 30.5 else np.interp(place, np.arange(1, 31), mine) for place in places])
+    limits = np.array(limits)
+    drawn = np.array([(asked <= limits[of_options[0], r]).sum(axis=1).mean() for r in range(2000)])
+    shown = np.array([threshold(own[codes == code], 100) for code in range(3)])[of_options[0]]
+    sizes = (asked <= shown).sum(axis=1)
+    noise = resampling.normal_noise(np.cov(np.stack([sizes, right])) / 60)
+    expected = np.clip(drawn + noise[:, 0], 0, 4)
+    assert found.mean_set_size.value == pytest.approx(sizes.mean())
+    assert found.mean_set_size.ends == pytest.approx(ends(expected))
+    assert found.uacc.ends == pytest.approx(ends(np.clip(right.mean() + noise[:, 1], 0, 1) * 2 / expected))
+    filled = intervals.strata_intervals(own, asked + 2, right, Strata(codes, of_options), 300, options=4, empty="top1")
+    assert filled.mean_set_size.value == 1
+
+
+def test_one_test_question_has_no_noise_of_its_own():
+    own, asked, right = scored(90, 1, seed=8)
+    one = Strata(np.zeros(90, dtype=np.int64), np.zeros((1, 4), dtype=np.int64))
+    for found in (
+        intervals.strata_intervals(own, asked, right, one, 100, options=4),
+        intervals.intervals(curve(own, asked, right), 100),
+        differences.difference_intervals(*[PairedRun(own, np.array([]), asked, right, 4)] * 2, 100),
+    ):
+        assert np.isfinite([found.mean_set_size.value, *found.mean_set_size.ends]).all()
+
+
+def test_an_interval_that_would_leave_its_figure_out_ends_at_it():
+    resampled = np.linspace(1.0, 2.0, 2000)
+    assert intervals.quantile_interval(1.5, resampled) == Estimate(1.5, 1.025, 1.975)
+    assert intervals.quantile_interval(3.0, resampled) == Estimate(3.0, 1.025, 3.0)
+    assert intervals.quantile_interval(0.5, resampled) == Estimate(0.5, 0.5, 1.975)
+    some = np.where(np.arange(2000) < 1000, np.nan, resampled)  # where every set of a resample is empty
+    assert intervals.quantile_interval(1.9, some).ends == pytest.approx((1.5 + 0.0125, 2 - 0.0125), abs=1e-3)
+    nothing = intervals.quantile_interval(np.nan, resampled)
+    assert np.isnan([nothing.value, *nothing.ends]).all()
+
+
+@pytest.mark.parametrize("alone", [0, 25])
+def test_paired_thresholds_are_those_of_redrawing_questions_by_loops(alone):
+    """The same questions are drawn for both runs, and n + 1 of them with one whose score is endless."""
+    rng, n = np.random.default_rng([5, 0xB007]), 40 + alone
+    scores = [np.random.default_rng(i).random(n) for i in (1, 2)]
+    sides = tuple(PairedRun(s[:40], s[40:], np.zeros((1, 2)), np.ones(1), 2) for s in scores)
+    places = differences._paired_places(sides, 100, 5)
+    of = resampling.luck(n, 100)
+    drawn = rng.integers(0, 41, (2000, 41), dtype=np.int32)
+    near = np.clip(of.first + np.arange(len(of.weights)), 1, n + 1)
+    for side, (found, values) in enumerate(zip(places, scores, strict=True)):
+        ranks = np.append(stats.rankdata(values[:40]) if not alone else stats.rankdata(values)[:40], n + 1)
+        others = stats.rankdata(values)[40:][rng.integers(0, max(alone, 1), (2000, alone), dtype=np.int32)]
+        for r in range(0, 2000, 97):
+            rising = np.sort(np.concatenate([ranks[drawn[r]], others[r]]))
+            at = of.rank + of.weights @ (rising[near - 1] - (near * (n + 1) / (n + 2) + 0.5))
+            assert found[r] == pytest.approx(min(max(at, 1), n + 1)), (side, r)
+
+
+def test_a_run_of_too_few_questions_has_full_sets_in_every_resample():
+    own, asked, right = scored(40, 30)
+    few = PairedRun(own[:5], np.array([]), asked, right, 4)  # rank ⌈6 · .9⌉ = 6 of 5
+    assert differences._paired_places((few, few), 100, 0)[0].tolist() == [6.0] * 2000
+    many = PairedRun(own[:5], own[5:], asked, right, 4)
+    found = differences.difference_intervals(many, few, 100)
+    assert found.mean_set_size.value == pytest.approx(4 - (asked <= threshold(own, 100)).sum() / 30)
+    assert found.uacc.value == pytest.approx(
+        right.mean() / 2 - right.mean() * 2 / (asked <= threshold(own, 100)).sum() * 30
+    )
+    with pytest.raises(InputError, match="1 to 999"):
+        differences.difference_intervals(many, few, 0)

@@ -1,0 +1,56 @@
+"""CONTRIBUTING.md and README.md name files that exist and say what is so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from core.conformal.scores import SCORES
+from core.settings import ROOT
+from tests.test_architecture import LAYERS
+
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+NAMED = re.compile(r"(?:core|app|pages|tests|assets|pocket_world)/[\w./-]*[\w/]")
+
+
+def section(title: str) -> str:
+    """The text below a heading, up to the next one."""
+    return TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def test_every_path_in_it_exists():
+    paths = set(NAMED.findall(TEXT))
+    assert len(paths) > 40
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
+
+
+def test_the_map_has_the_order_of_the_walls():
+    rooms = re.findall(r"^\| `core/(\w+)", section("The map"), re.MULTILINE)
+    assert set(rooms) == set(LAYERS) - {"errors", "settings", "doctor", "cli", "__main__"}
+    assert sorted(rooms, key=LAYERS.__getitem__) == rooms
+
+
+def test_the_walk_has_seven_files_at_most():
+    rows = re.findall(r"^\| (\w+) \| `([^`]+)` \|", section("A run, from the page to its figures"), re.MULTILINE)
+    assert [step for step, _ in rows][:1] == ["Page"]
+    assert {"Launch", "Queue", "Worker", "Store", "Figures"} < {step for step, _ in rows}
+    assert len(rows) <= 7
+    assert all((ROOT / path).is_file() for _, path in rows)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_score_has_its_three_files(name: str):
+    """The files that CONTRIBUTING asks for, and no other one in the folders of scores."""
+    file = name.replace("-", "_")
+    assert (ROOT / "core/conformal/scores" / f"{file}.py").is_file()
+    assert (ROOT / "app/components/shared/scores" / f"{file}.js").is_file()
+    assert (ROOT / "tests/core/conformal/scores" / f"test_{file}.py").is_file()
+
+
+def test_no_text_counts_the_scores():
+    """A number of scores in a text is wrong as soon as one is added."""
+    numbers = "|".join(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", r"\d+"))
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "assets" / "lessons").glob("*.toml")):
+        found = re.findall(rf"\b(?:{numbers}) (?:nonconformity )?scores\b", path.read_text(encoding="utf-8"))
+        assert [said for said in found if said != "two scores"] == [], path.name
