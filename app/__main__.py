@@ -47,8 +47,9 @@ def import_charts() -> None:
     pandas, Altair and the reports would keep the first chart waiting.
     """
     from streamlit import runtime
+    from streamlit.runtime.runtime import RuntimeState
 
-    while not runtime.exists():
+    while not runtime.exists() or runtime.get_instance().state is RuntimeState.INITIAL:
         time.sleep(LISTENING_POLL_S)
     import core.reports.frames  # noqa: F401
 

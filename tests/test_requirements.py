@@ -9,11 +9,15 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("core", "app", "charts", "pages", "pocket_world", "tests")
+FOLDERS = ("core", "app", "charts", "docs", "pages", "pocket_world", "tests")
 NOT_IMPORTED = {
     "accelerate": "transformers loads quantised models and spreads models over devices with it",
+    "mkdocs-material": "the look of docs/: theme in mkdocs.yml",
     "mypy": "a command",
     "pandas-stubs": "types of pandas, for mypy",
+    "pre-commit": "a command",
+    "pre-commit-hooks": "pre-commit runs it: .pre-commit-config.yaml",
+    "pytest-cov": "pytest loads it: --cov",
     "pytest-timeout": "pytest loads it: --timeout in pyproject.toml",
     "pytest-xdist": "pytest loads it: -n in pyproject.toml",
     "ruff": "a command",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -98,7 +99,7 @@ def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
             key = f"diagram-{one.run}-{one.stratum}-{one.bins}-{one.by}"
             with st.container(width=SIDE):
                 st.markdown(f"**{plain(name)}**")
-                figures.draw(figure, key=key, width="content", on_select=lambda key=key, i=i: _picked(key, i))
+                figures.draw(figure, key=key, width="content", on_select=partial(_picked, key, i))
                 st.caption(plain(said(one)))
             every.append(bins.assign(diagram=name))
     with st.container(horizontal=True, gap="medium"):
