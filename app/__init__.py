@@ -1,1 +1,1 @@
-"""Hedge's pages: state → data → components. Statistics live in ``core``; nothing here loads torch."""
+"""Hedge's pages: state → caches → components. Statistics live in ``core``; nothing here loads torch."""

@@ -9,7 +9,7 @@ import logging
 
 import streamlit as st
 
-from app import data
+from app.caches import run_cache
 from app.components.shared.runs import title
 from app.formatting import plain
 from core.runs.store import ENDED
@@ -41,7 +41,7 @@ def seen_here() -> None:
 
 def _tell() -> None:
     watched: set[str] = st.session_state.get(WATCHED, set())
-    now = {record.run_id: record for record in data.runs().records}
+    now = {record.run_id: record for record in run_cache.runs().records}
     over = [now[run_id] for run_id in watched if run_id in now and now[run_id].state in ENDED]
     for record in over[:MOST]:
         st.toast(plain(f"{SAID[record.state]}: {title(record)}"), duration="long")
@@ -55,4 +55,4 @@ def _tell() -> None:
 
 
 def _unfinished() -> set[str]:
-    return {record.run_id for record in data.runs().unfinished}
+    return {record.run_id for record in run_cache.runs().unfinished}

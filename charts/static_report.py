@@ -49,7 +49,6 @@ START: dict[str, Any] = {
     "search": "",
     "list": "cards",
     "row": 1,
-    "bars": "lac",
 }
 """What the lab shows at first, as the app's own view of it does (tests/charts/test_static_report.py)."""
 

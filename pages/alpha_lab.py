@@ -2,20 +2,28 @@
 
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import alpha_lab_cache, run_cache
 from app.components.alpha_lab import alpha_lab, covariate_shift, export
 from app.components.shared import figures
 from app.components.shared.runs import open_question, pick_run, title
+from app.state.alpha_lab import AlphaLabView
 
 st.title("How often may a set miss the truth?", anchor=False)
-view = state.view("run", *state.LAB_NAMES, "source", "target")
+view = state.view(AlphaLabView)
 record = pick_run(view, "Coverage and set size at every alpha")
 if record:
     run = record.run_id
-    sets = data.sets_of(run, view)
-    alpha_lab(data.lab_tables(run), version=data.version(run), name=title(record), view=view, on_open=open_question)
-    for note in data.lab_notes(run):
+    sets = alpha_lab_cache.sets_of(run, view)
+    alpha_lab(
+        alpha_lab_cache.lab_tables(run),
+        version=run_cache.version(run),
+        name=title(record),
+        view=view,
+        on_open=open_question,
+    )
+    for note in alpha_lab_cache.lab_notes(run):
         st.caption(note)
     covariate_shift.section(record, view)
     export.section(record, sets)
-    figures.report_table(lambda: data.lab_report(run, sets))
+    figures.report_table(lambda: alpha_lab_cache.lab_report(run, sets))

@@ -3,19 +3,20 @@
 import streamlit as st
 
 from app import state
-from app.components.calibration import sections
-from app.components.compare import sections as compare
+from app.components.calibration import bin_questions, diagrams, every_alpha, figures_table, recalibration
+from app.components.shared import run_choice
+from app.state.calibration import CalibrationView
 
 st.title("When a model says 80 %, is it right 80 % of the time?", anchor=False)
-view = state.view("runs", *state.OF_CALIBRATION, "alpha")
-chosen = compare.choose(view, "Reliability diagrams", first=2)
+view = state.view(CalibrationView)
+chosen = run_choice.choose(view, "Reliability diagrams", first=2)
 
 if chosen:
-    sections.choices(view)
-    found = sections.found_of(chosen, view)
+    diagrams.choices(view)
+    found = diagrams.calibrations_of(chosen, view)
     if found:
-        sections.diagrams(found)
-        sections.table(found)
-        sections.questions(found, view)
-    sections.temperature(chosen, view)
-    sections.every_alpha(chosen)
+        diagrams.diagrams(found)
+        figures_table.table(found)
+        bin_questions.questions(found, view)
+    recalibration.temperature(chosen, view)
+    every_alpha.every_alpha(chosen)

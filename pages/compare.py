@@ -2,13 +2,15 @@
 
 import streamlit as st
 
-from app import data, state
-from app.components.compare import sections
-from app.components.shared import controls
+from app import state
+from app.caches import compare_cache
+from app.components.compare import abstention, all_runs, published_claims, two_runs
+from app.components.shared import controls, run_choice
+from app.state.compare import CompareView
 
 st.title("Which of these runs is surer, and is it more than luck?", anchor=False)
-view = state.view("runs", "alpha", "score")
-chosen = sections.choose(view)
+view = state.view(CompareView)
+chosen = run_choice.choose(view)
 
 if chosen:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
@@ -16,18 +18,18 @@ if chosen:
         controls.alpha_slider(view)
     with right:
         controls.score_choice(view)
-    rows = data.compared(chosen, sections.asked_of(view))
-    sections.overview(rows, view.score)
+    rows = compare_cache.compared(chosen, all_runs.set_rule(view))
+    all_runs.overview(rows, view.score)
     st.subheader("Two runs, question by question", anchor=False)
-    sections.two_runs(chosen, view)
+    two_runs.two_runs(chosen, view)
     st.subheader("What the paper says, tested here", anchor=False)
-    sections.published_claims(rows, view.score)
+    published_claims.published_claims(rows, view.score)
     with st.expander("How large sets are, and when", on_change="rerun", key="shapes_open") as shapes:
         if shapes.open:
-            sections.shapes(rows, chosen, view)
+            all_runs.shapes(rows, chosen, view)
     with st.expander("Precision, strategy, shots", on_change="rerun", key="contrasts_open") as contrasts:
         if contrasts.open:
-            sections.contrasts(rows, view.score)
+            all_runs.contrasts(rows, view.score)
     with st.expander("Saying nothing: risk, coverage, cost", on_change="rerun", key="abstaining_open") as abstaining:
         if abstaining.open:
-            sections.abstaining(chosen, rows, view)
+            abstention.abstaining(chosen, rows, view)

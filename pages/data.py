@@ -4,9 +4,10 @@ import streamlit as st
 
 from app import state
 from app.components.data import export_files, import_files
+from app.state.data import DataView
 
 st.title("Which results do you have, and where do you need them?", anchor=False)
-view = state.view("alpha", "score")
+view = state.view(DataView)
 
 st.subheader("Bring results in", anchor=False)
 import_files.section()

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from app import state
 from app.components.doctor import findings
 from app.errors import spoken
 
 st.title("What can this machine run?", anchor=False)
+state.no_view()
 with spoken():
     findings.findings()

@@ -3,10 +3,12 @@
 import streamlit as st
 
 from app import state
-from app.components.jury import sections
+from app.components.jury.jury_choice import pick
+from app.components.jury.jury_figures import section
+from app.state.jury import JuryView
 
 st.title("Who is to be believed when judges disagree?", anchor=False)
-view = state.view(*state.OF_A_JURY, "alpha")
-record = sections.pick(view)
+view = state.view(JuryView)
+record = pick(view)
 if record:
-    sections.section(record, view)
+    section(record, view)

@@ -2,19 +2,21 @@
 
 import streamlit as st
 
+from app import state
 from app.components.data import stored_runs
 from app.components.jury import make_jury
-from app.components.new_run import forecast, form, prompt_preview, run_list
+from app.components.new_run import forecast, form, launch, prompt_preview, run_list
 from app.errors import spoken
 
 st.title("What shall be measured next?", anchor=False)
+state.no_view()
 left, right = st.columns([4, 5], gap="medium")
 with left:
-    asked = form.form()
-    if form.launch_button(forecast.forecast(asked)) and asked:
+    combination = form.form()
+    if launch.launch_button(forecast.forecast(combination)) and combination:
         with spoken():
-            form.launch(asked)
-    prompt_preview.prompt_preview(asked)
+            launch.launch(combination)
+    prompt_preview.prompt_preview(combination)
     make_jury.section()
 with right:
     with spoken():

@@ -4,9 +4,10 @@ import streamlit as st
 
 from app import state
 from app.components.one_question import own_question, question
+from app.state.one_question import OneQuestionView
 
 st.title("Which answers can't be ruled out?", anchor=False)
-view = state.view(*question.NAMES)
+view = state.view(OneQuestionView)
 question.pick_kind(view)
 if view.ask == "own":
     own_question.ask(view)

@@ -2,17 +2,19 @@
 
 import streamlit as st
 
-from app import data, navigation, state
+from app import navigation, state
+from app.caches import overview_cache, run_cache
 from app.components.overview import published_tables, run_table
 from app.components.shared import controls, figures
 from app.components.shared.runs import no_runs_yet
 from app.formatting import counted, plain
+from app.state.overview import OverviewView
 from charts.accuracy_and_set_size import accuracy_against_size
 
 st.title("Which models know when they don't know?", anchor=False)
-view = state.view("alpha", "score")
-runs = data.runs()
-table, problems = data.overview(runs, view.alpha, view.score)
+view = state.view(OverviewView)
+runs = run_cache.runs()
+table, problems = overview_cache.overview(runs, view.alpha, view.score)
 
 if table.empty:
     no_runs_yet("Accuracy, coverage and set size of every run")

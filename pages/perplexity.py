@@ -3,14 +3,15 @@
 import streamlit as st
 
 from app import state
-from app.components.perplexity import choice_benchmark, perplexity_figures, perplexity_form
+from app.components.perplexity import choice_benchmark, measuring, perplexity_figures, perplexity_form
 from app.errors import spoken
+from app.state.perplexity import PerplexityView
 
 st.title("What does a system prompt do to every word?", anchor=False)
-view = state.view(*perplexity_form.NAMES)
+view = state.view(PerplexityView)
 found = perplexity_form.known()
-asked = perplexity_form.form(view, found)
+chosen = perplexity_form.form(view, found)
 with spoken():
-    perplexity_form.measure(asked, found)
-    perplexity_figures.shown(asked, view, found)
-    choice_benchmark.section(asked, view, found)
+    measuring.measure(chosen, found)
+    perplexity_figures.shown(chosen, view, found)
+    choice_benchmark.section(chosen, view, found)

@@ -3,22 +3,23 @@
 import streamlit as st
 
 from app import state
-from app.components.prompting import launch, letters, sections
+from app.components.prompting import by_shots, experiment, launch, letters, two_methods
 from app.components.shared import controls
 from app.errors import spoken
+from app.state.prompting import PromptingView
 
 st.title("Which way of asking leaves a model surer?", anchor=False)
-view = state.view(*sections.NAMES)
+view = state.view(PromptingView)
 with spoken():
-    chosen = sections.choose(view)
+    chosen = experiment.choose(view)
     if chosen:
         left, right = st.columns([3, 1], vertical_alignment="bottom")
         with left:
             controls.alpha_slider(view)
         with right:
             controls.score_choice(view)
-        shown = sections.overview(chosen, view)
-        sections.two_ways(chosen, shown, view)
+        shown = by_shots.overview(chosen, view)
+        two_methods.two_ways(chosen, shown, view)
         title = "Answers that are no letter, other orders, written answers"
         with st.expander(title, on_change="rerun", key="prompting_letters_open") as folded:
             if folded.open:

@@ -2,8 +2,11 @@
 
 import streamlit as st
 
-from app.components.tokens import sections
+from app import state
+from app.components.tokens.evaluations import evaluations
+from app.components.tokens.text_by_token import text_by_token
 
 st.title("How sure is a model of each word?", anchor=False)
-sections.text_by_token()
-sections.evaluations()
+state.no_view()
+text_by_token()
+evaluations()

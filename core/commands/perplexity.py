@@ -70,13 +70,13 @@ def run(arguments: Namespace) -> CommandResult:
         exchanges_of(arguments.exchanges),
     )
     specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
+    from core.commands.runs import asked_for, execute_here
+
     if arguments.queue:
         from core.runs import engine
 
         ids = [engine.submit(spec) for spec in specs]
-        return CommandResult({"runs": ids}, "\n".join(f"{name} is queued" for name in ids))
-    from core.commands.runs import execute_here
-
+        return CommandResult({"runs": ids}, "\n".join(map(asked_for, ids)))
     ids = [execute_here(spec, unit="message") for spec in specs]
     made = [_report(name, alpha=100, rule="mean") for name in ids]
     return CommandResult({"runs": ids, "reports": made}, "\n\n".join(map(_text, made)))

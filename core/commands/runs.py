@@ -52,12 +52,20 @@ def _queued(specs: list[RunSpec]) -> CommandResult:
 
     if len(specs) == 1:
         ids = [engine.submit(specs[0])]
-        return CommandResult({"runs": ids}, f"{ids[0]} is queued")
+        return CommandResult({"runs": ids}, asked_for(ids[0]))
     group, outcome = actions.launch(specs)
-    lines = [f"{name} is queued" for name in outcome.done]
+    lines = [asked_for(name) for name in outcome.done]
     lines += [f"{name} is not: {reason}" for name, reason in outcome.refused.items()]
     values = {"runs": list(outcome.done), "refused": outcome.refused, "group": group.id if group else None}
     return CommandResult(values, "\n".join(lines), 0 if outcome.done else 1)
+
+
+def asked_for(run_id: str) -> str:
+    """What came of asking the workers for a run: it may have been at work or done already."""
+    from core.runs import engine
+
+    words = {"running": "is running", "done": "is done already"}
+    return f"{run_id} {words.get(engine.status(run_id).state, 'is queued')}"
 
 
 def specs_of(arguments: Namespace) -> list[RunSpec]:

@@ -1,1 +1,7 @@
-"""Runs: what is asked for (spec), where it lives (store), how it is done (execute) and by whom (engine, worker)."""
+"""Runs: what is asked for, where it lives, how it is executed, and by whom.
+
+From a click to a figure, in seven files: ``app/components/new_run/form.py`` (the page launches runs) →
+:mod:`core.runs.engine` (what pages may do with runs) → :mod:`core.runs.queue.run_queue` (the queue, which is DBOS's) →
+:mod:`core.runs.agent.worker` (the process that takes a run from it) → :mod:`core.runs.execution.execute` (one run from
+its prompts to its files) → :mod:`core.runs.store` (a run's folder) → :mod:`core.reports.evaluation` (its figures).
+"""

@@ -7,8 +7,6 @@ agent takes it from there, and both outlive this process. Every function raises
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -19,12 +17,11 @@ from core.errors import HedgeError, InputError, RunBusyError, RunError
 from core.runs import status as states
 from core.runs import store
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import holder, take
 from core.runs.agent.worker_process import start_detached
 from core.runs.devices.slots import Slot, published, slots
 from core.runs.execution import memory_estimate
-from core.runs.queue import claims, database, ledger
-from core.runs.queue.claims import Place
+from core.runs.queue import database, run_queue
+from core.runs.queue.run_queue import Entry
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
@@ -34,7 +31,6 @@ IDLE_MINUTES = 30
 """How long an agent that was started by itself stays without a run."""
 RECENT_S = 24 * 3600.0
 AGENT_STARTS_WITHIN_S = 10.0
-AGENT_GOES_WITHIN_S = 2.0
 STOPS_WITHIN_S = 4.0
 
 
@@ -79,19 +75,9 @@ def _agent_meanwhile() -> Iterator[None]:
     except BaseException:
         starting.join()
         if not before:
-            _dismiss_agent()
+            liveness.end_agent()
         raise
     starting.join()
-
-
-def _dismiss_agent() -> None:
-    if not liveness.agent_alive() or (pid := holder(liveness.agent_lock())) is None:
-        return
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
-    end = time.monotonic() + AGENT_GOES_WITHIN_S
-    while liveness.agent_alive() and time.monotonic() < end:
-        time.sleep(0.02)
 
 
 def check_fits(spec: RunSpec) -> None:
@@ -118,11 +104,11 @@ def _live_devices() -> list[Slot]:
     return [slot for host in live for slot in said.get(host, ())]
 
 
-def _with_reason(now: RunStatus, place: Place | None, devices: Sequence[Slot]) -> RunStatus:
+def _with_reason(now: RunStatus, entry: Entry | None, devices: Sequence[Slot]) -> RunStatus:
     """Say of a run that waits in vain what it waits for."""
-    if now.state != "queued" or now.message or place is None:
+    if now.state != "queued" or now.message or entry is None:
         return now
-    reason = _too_large(place.needs_gib, devices)
+    reason = _too_large(entry.needs_gib, devices)
     return replace(now, message=f"It waits for a host with more memory: it {reason}.") if reason else now
 
 
@@ -137,15 +123,14 @@ def cancel(run_id: str) -> None:
         return
     if now.ended:
         raise InputError(f"run {now.run_id} is {now.state}; only a queued or running run can be cancelled")
-    claims.withdraw(now.run_id)
-    before = ledger.cancel(now.run_id)
-    if before is None or before.status not in ledger.UNFINISHED:
+    before = run_queue.cancel(now.run_id)
+    if before is None or before.status not in run_queue.UNFINISHED:
         if states.is_executed(now.record, before) and not now.message == states.STOPPING:
             raise InputError(
                 f"run {now.run_id} is executed by another process of this host, not by its agent; stop it there"
             )
         return
-    states.settle(replace(before, status=ledger.CANCELLED))
+    states.settle(replace(before, status=run_queue.CANCELLED))
     liveness.wake()
 
 
@@ -162,11 +147,9 @@ def resume(run_id: str) -> None:
         store.log(store.folder_of(now.run_id), "resumed")
         _enqueue(now.run_id)
         return
-    if now.state == "running" and not now.worker_alive and now.worker.rpartition(":")[0] != liveness.host():
-        # First the queue, then the claim: whoever takes it then finds the run where it waits.
-        ledger.hand_back(now.run_id)
-        if claim := claims.get(now.run_id):
-            claims.take_away(claim)
+    if now.state == "running" and not now.worker_alive and liveness.host_of(now.worker) != liveness.host():
+        for entry in run_queue.entries([now.run_id]).values():
+            run_queue.put_back(entry, fresh=True)
     ensure_agent()
 
 
@@ -178,11 +161,11 @@ def status(run_id: str) -> RunStatus:
     record = store.read_record(run_id)
     entry = None
     if record.state != "done":
-        entry = ledger.entries([record.run_id]).get(record.run_id)
+        entry = run_queue.entries([record.run_id]).get(record.run_id)
         # Once more: a run that ended between the two looks would seem to have ended without a word.
         record = store.read_record(record.run_id)
     now = states.of(record, entry, agent=liveness.any_agent_alive())
-    return _with_reason(now, claims.places().get(record.run_id), _live_devices()) if now.state == "queued" else now
+    return _with_reason(now, entry, _live_devices()) if now.state == "queued" else now
 
 
 def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
@@ -190,27 +173,20 @@ def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
 
     The running ones come first, then the queue in its order, then what has ended, the latest first.
     """
-    agent = liveness.any_agent_alive()
-    entries = ledger.unfinished() | ledger.ended_since(time.time() - recent_s)
-    places, devices = claims.places(), _live_devices()
+    agent, devices = liveness.any_agent_alive(), _live_devices()
+    entries = run_queue.unfinished() | run_queue.ended_since(time.time() - recent_s)
     # A run of `python -m core run` is in no queue; its progress file gives it away.
     here = {path.parent.name for path in settings().runs.glob("*/progress.json")} - set(entries)
     found = []
     for run_id in [*entries, *sorted(here)]:
         try:
             now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
-            found.append(_with_reason(now, places.get(run_id), devices))
+            found.append(_with_reason(now, entries.get(run_id), devices))
         except InputError:  # deleted or damaged, of which the database knows nothing
             continue
-    turn = {run_id: i for i, run_id in enumerate(places)}
     kinds = {"running": 0, "queued": 1}
-    return sorted(
-        found,
-        key=lambda now: (
-            kinds.get(now.state, 2),
-            -(now.record.ended or 0) if now.ended else turn.get(now.run_id, len(turn)),
-        ),
-    )
+    # The sort is stable, and the database gave what waits in the queue's order.
+    return sorted(found, key=lambda now: (kinds.get(now.state, 2), -(now.record.ended or 0) if now.ended else 0))
 
 
 def check_free(run_id: str) -> None:
@@ -220,8 +196,8 @@ def check_free(run_id: str) -> None:
     run's folder speaks for this host.
     """
     try:
-        entry = ledger.entries([run_id]).get(run_id)
-        busy = entry is not None and entry.status == ledger.RUNNING and liveness.worker_alive(entry.executor)
+        entry = run_queue.entries([run_id]).get(run_id)
+        busy = entry is not None and entry.status == run_queue.RUNNING and liveness.worker_alive(entry.executor)
     except RunError:
         return
     if busy and entry:
@@ -237,13 +213,13 @@ def put_first(run_ids: Sequence[str]) -> None:
     for name in names:
         if (now := status(name)).state != "queued":
             raise InputError(f"run {name} is {now.state}; only a queued run can be put first")
-    claims.reorder(names)
+    run_queue.reorder(names)
 
 
 def reorder(run_ids: Sequence[str]) -> None:
     """Give the whole queue this order; a run that has started or ended meanwhile is passed over, a new one is last."""
-    waiting = set(claims.places())
-    claims.reorder([run_id for run_id in run_ids if run_id in waiting])
+    waiting = {run_id for run_id, entry in run_queue.unfinished().items() if entry.status in run_queue.QUEUED}
+    run_queue.reorder([run_id for run_id in run_ids if run_id in waiting])
 
 
 def agent_alive() -> bool:
@@ -258,27 +234,15 @@ def ensure_agent() -> None:
     """
     with _writable_home():
         liveness.wake()
-        if liveness.agent_alive():
-            return
-        # Of many pages that want one at once, the first starts it and the others wait here for it.
-        turn = take(liveness.start_lock(), wait_s=AGENT_STARTS_WITHIN_S)
-        try:
-            _start_agent()
-        finally:
-            if turn:
-                turn.close()
-
-
-def _start_agent() -> None:
-    if liveness.agent_alive():
-        return
-    start_detached(
-        ("core.runs.agent.host_agent", "--idle-minutes", str(IDLE_MINUTES)),
-        log=f"agent-{liveness.host()}.log",
-        up=liveness.agent_alive,
-        within_s=AGENT_STARTS_WITHIN_S,
-        what="no agent could be started on this host",
-    )
+        if not liveness.agent_alive():
+            # Of several that pages start at once, all but one find it there and end.
+            start_detached(
+                ("core.runs.agent.host_agent", "--idle-minutes", str(IDLE_MINUTES)),
+                log=f"agent-{liveness.host()}.log",
+                up=liveness.agent_alive,
+                within_s=AGENT_STARTS_WITHIN_S,
+                what="no agent could be started on this host",
+            )
 
 
 @contextmanager
@@ -294,8 +258,7 @@ def _writable_home() -> Iterator[None]:
 
 def _enqueue(run_id: str) -> None:
     try:
-        ledger.enqueue(run_id)
-        claims.add(run_id, needs_gib=memory_estimate.memory_gib(store.read_record(run_id).spec))
+        run_queue.enqueue(run_id, needs_gib=memory_estimate.memory_gib(store.read_record(run_id).spec))
     except RunError as error:
         store.update_record(run_id, state="failed", message=str(error), ended=time.time())
         raise

@@ -14,8 +14,8 @@ from core.errors import InputError
 from core.runs import store
 from core.runs.agent import liveness
 from core.runs.agent.file_lock import is_held
-from core.runs.queue import ledger
-from core.runs.queue.ledger import Entry
+from core.runs.queue import run_queue
+from core.runs.queue.run_queue import Entry
 from core.runs.store import ENDED, Progress, RunRecord, State
 
 CANCELLED = "Cancelled; resume it to go on with what is missing."
@@ -23,9 +23,6 @@ STOPPING = "Stopping."
 LOST = "Its process ended before the run did; resume it to go on with what is missing."
 CRASHED = "Its worker could not even say why it failed; the worker's log in HEDGE_HOME/logs has the details."
 NO_AGENT = "It waits: no agent lives on this host; `python -m core agent` starts one."
-LOST_HOSTS = (
-    "{losses} hosts were lost while they were at it; choose a smaller model or dtype, or resume it to try again."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +72,12 @@ def judge(record: RunRecord, entry: Entry | None, *, held: bool) -> tuple[State,
     """The state of a run and a sentence about it; ``held`` says whether a process is at it."""
     if record.state == "done":
         return "done", record.message
-    if entry is not None and entry.status in ledger.QUEUED:
+    if entry is not None and entry.status in run_queue.QUEUED:
         return "queued", ""
-    if entry is not None and entry.status == ledger.RUNNING and record.state != "failed":
+    if entry is not None and entry.status == run_queue.RUNNING and record.state != "failed":
         return "running", ""
     if held:
-        stopping = entry is not None and entry.status == ledger.CANCELLED
+        stopping = entry is not None and entry.status == run_queue.CANCELLED
         return "running", STOPPING if stopping else record.message
     if record.state in ENDED:
         return record.state, record.message
@@ -117,18 +114,18 @@ def _ended(entry: Entry | None) -> tuple[State, str]:
     """How a run ended that could not say so itself."""
     if entry is None:
         return "failed", LOST
-    if entry.status == ledger.CANCELLED:
+    if entry.status == run_queue.CANCELLED:
         return "cancelled", CANCELLED
-    if entry.status == ledger.GIVEN_UP:
+    if entry.status == run_queue.GIVEN_UP:
         return "failed", (
-            f"It ended {ledger.TRIES} workers, the last one {entry.death or 'for a reason unknown'}; "
+            f"It ended {run_queue.TRIES} workers, the last one {entry.death or 'for a reason unknown'}; "
             "choose a smaller model or dtype, or resume it to try again."
         )
-    return "failed", CRASHED if entry.status == ledger.CRASHED else LOST
+    return "failed", CRASHED if entry.status == run_queue.CRASHED else LOST
 
 
 def _without_worker(entry: Entry | None, *, agent: bool) -> str:
-    host = entry.executor.rpartition(":")[0] if entry else ""
+    host = liveness.host_of(entry.executor) if entry else ""
     if agent and host != liveness.host() and host not in liveness.live_hosts():
         return f"Its host {host} is gone; another goes on with it."
     died = f"Its worker was {entry.death}" if entry and entry.death else "Its worker is gone"

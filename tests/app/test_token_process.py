@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.token_process import token_view
+from app.caches.token_cache import token_view
 from core.errors import InputError
 
 

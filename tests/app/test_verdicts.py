@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from app.components import jury
-from app.state import CASES
+from app.state.jury import CASES
 from charts.scripts import bundle
 from core.jury.adjudication import RULES
 from core.jury.experiment import Protocol

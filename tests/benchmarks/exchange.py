@@ -75,7 +75,7 @@ def overview(home: Path) -> None:
     """Many runs on the first page."""
     from playwright.sync_api import sync_playwright
 
-    from app import data
+    from app.caches import run_cache
     from core.reports import evaluation, frames
     from tests.benchmarks.browser_waits import PAINTED, launch
     from tests.browser.conftest import server
@@ -87,7 +87,7 @@ def overview(home: Path) -> None:
     ]
     assert len(set(ids)) == RUNS
     summaries = [frames.summarise(evaluation.load(name)) for name in ids]
-    _warm("list of runs", data.runs)
+    _warm("list of runs", run_cache.runs)
     _warm("figures at one alpha", lambda: frames.overview_at(summaries, 100))
     with server(home) as address, sync_playwright() as playwright:
         chromium = launch(playwright.chromium)

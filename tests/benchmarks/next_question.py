@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 
-from app import data
+from app.caches import question_cache
 from app.components.one_question.question import MOST_RUNS
 from app.components.shared.runs import SHOWCASE
 
@@ -16,11 +16,11 @@ from app.components.shared.runs import SHOWCASE
 def main() -> None:
     """Print the processor time of six questions in turn; the first one fills the caches."""
     logging.disable(logging.CRITICAL)  # outside a server every cached call warns that there is no session
-    questions = data.question_list(SHOWCASE)["id"]
+    questions = question_cache.question_list(SHOWCASE)["id"]
     for number, question in enumerate(questions[:6], start=1):
         began = time.process_time()
-        data.shown_question(SHOWCASE, question)
-        found = data.elsewhere(SHOWCASE, question, MOST_RUNS)
+        question_cache.shown_question(SHOWCASE, question)
+        found = question_cache.in_other_runs(SHOWCASE, question, MOST_RUNS)
         took = time.process_time() - began
         print(f"question {number}: {took:.2f} s of processor time, {len(found.tested)} runs", flush=True)
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from app.state import MOST_COMPARED
+from app.state.fields import MOST_COMPARED
 from charts import heat_map, run_styles, theme
 from charts.bars import bars
 from charts.figure import Figure

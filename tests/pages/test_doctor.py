@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from app import checkup
+from app.caches import doctor_cache
 from core.doctor import Finding
 from core.errors import RunError
 from tests.pages.conftest import Open, said
@@ -17,7 +17,7 @@ FOUND = [
 
 
 def ended(app: Any) -> Any:
-    assert checkup.checkup().ended.wait(60)
+    assert doctor_cache.checkup().ended.wait(60)
     return app.run()
 
 
@@ -62,12 +62,12 @@ def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, 
     )
     app.run()
     assert "No run can be queued" in said(app)  # the last look is not old enough
-    monkeypatch.setattr("app.checkup.REFRESH_S", 0.0)
+    monkeypatch.setattr("app.caches.doctor_cache.REFRESH_S", 0.0)
     app.run()
-    made = checkup.checkup()
+    made = doctor_cache.checkup()
     assert made.refreshing.acquire(timeout=60)  # the look beside the page has ended
     made.refreshing.release()
-    monkeypatch.setattr("app.checkup.REFRESH_S", 30.0)
+    monkeypatch.setattr("app.caches.doctor_cache.REFRESH_S", 30.0)
     text = said(app.run())
     assert "No run can be queued" not in text
     assert "Everything is in order" in text
@@ -82,7 +82,7 @@ def test_a_doctor_that_died_is_asked_again_without_a_click(open_page: Open, monk
     app = ended(open_page("doctor"))
     assert app.error
     monkeypatch.setattr("core.doctor.ask", lambda: FOUND[:1])
-    checkup.checkup().looked_again -= checkup.REFRESH_S
+    doctor_cache.checkup().looked_again -= doctor_cache.REFRESH_S
     app = ended(app.run())
     assert not app.error
     assert "Everything is in order" in said(app)

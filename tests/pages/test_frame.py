@@ -61,7 +61,7 @@ def test_an_unforeseen_error_is_a_sentence_and_a_log(
     def broken() -> None:
         raise ZeroDivisionError("secret of the house")
 
-    monkeypatch.setattr("app.data.runs", broken)
+    monkeypatch.setattr("app.caches.run_cache.runs", broken)
     app = open_page("overview")
     assert not app.exception
     assert len(app.error) == 1

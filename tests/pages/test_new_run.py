@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 import pytest
 import streamlit as st
 
-from app import live, preview
+from app.caches import live_runs, preview_cache
 from app.formatting import clock
 from core.cli import parser
 from core.commands.runs import specs_of
@@ -187,8 +187,8 @@ def test_a_prompt_on_its_way_is_seen_and_asked_for_once(open_page: Open, tasks: 
         assert go.wait(60)
         return output(command)
 
-    output = preview._output
-    monkeypatch.setattr(preview, "_output", slow)
+    output = preview_cache._output
+    monkeypatch.setattr(preview_cache, "_output", slow)
     app = press(open_page("new_run"), "Show the exact prompt")
     assert "Reading the prompt with the model's tokenizer" in said(app)
     press(app, "Show the exact prompt")
@@ -211,7 +211,7 @@ def test_what_the_preview_says_goes_wrong_is_one_sentence(open_page: Open, asked
 
 def test_a_preview_that_takes_too_long_is_stopped_and_tried_again(open_page: Open, tasks: None, monkeypatch: Any):
     with monkeypatch.context() as patch:
-        patch.setattr(preview, "TIME_LIMIT_S", 0.1)
+        patch.setattr(preview_cache, "TIME_LIMIT_S", 0.1)
         app = previewed(open_page("new_run"))
         assert "The preview took more than 0.1 seconds and was stopped" in said(app)
     app = previewed(app)
@@ -220,7 +220,7 @@ def test_a_preview_that_takes_too_long_is_stopped_and_tried_again(open_page: Ope
 
 
 def test_a_preview_that_dies_is_one_sentence(open_page: Open, tasks: None, monkeypatch: Any):
-    monkeypatch.setattr(preview, "command", lambda asked: (sys.executable, "-c", "raise SystemExit(7)"))
+    monkeypatch.setattr(preview_cache, "command", lambda asked: (sys.executable, "-c", "raise SystemExit(7)"))
     assert "The preview ended with status 7; the server's log says why" in said(previewed(open_page("new_run")))
 
 
@@ -285,9 +285,7 @@ def test_a_finished_run_leads_to_the_alpha_lab(open_page: Open, asked: list[Any]
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(run_id, state="done")])
     app = open_page("new_run")
     assert "done in 50 s" in said(app) or "done in 51 s" in said(app)
-    press(app, "Open in the Alpha lab")
-    assert app.title[0].value == "How often may a set miss the truth?"
-    assert app.query_params["run"] == run_id
+    assert links(app)["Open in the Alpha lab"] == {"run": run_id}
 
 
 def existing(state: str) -> str:
@@ -441,7 +439,7 @@ def test_a_database_that_hangs_holds_up_nothing(open_page: Open, asked: list[Any
         assert go.wait(60)
         return []
 
-    monkeypatch.setattr(live, "WAIT_S", 0.1)
+    monkeypatch.setattr(live_runs, "WAIT_S", 0.1)
     monkeypatch.setattr("core.runs.engine.statuses", hang)
     app = open_page("new_run")
     assert not app.exception

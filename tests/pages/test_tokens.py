@@ -36,8 +36,8 @@ def test_an_infinite_nll_is_shown_as_such(open_page: Open, home):
     (home / "tokens").mkdir(parents=True)
     (home / "tokens" / "mine.json").write_text(json.dumps(values))
     app = open_page("tokens")
-    names = app.multiselect(key="token_results").options
-    app.multiselect(key="token_results").set_value([next(i for i, name in enumerate(names) if "mine" in name)]).run()
+    names = app.multiselect(key="evaluations").options
+    app.multiselect(key="evaluations").set_value([next(i for i, name in enumerate(names) if "mine" in name)]).run()
     assert not app.exception
     assert app.dataframe[0].value["NLL"].tolist() == ["∞ (3 of 825 with probability 0)"]
 
@@ -49,7 +49,7 @@ def test_ones_own_text_is_asked_of_the_model(open_page: Open, monkeypatch: pytes
         asked.append((model, text))
         return next(iter(tokens.recorded_views().values())) | {"text": text}
 
-    monkeypatch.setattr("app.token_process.token_view", answered)
+    monkeypatch.setattr("app.caches.token_cache.token_view", answered)
     app = open_page("tokens")
     app.text_area[0].set_value("Rome is in Italy.").run()
     assert not app.exception
@@ -63,7 +63,7 @@ def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, m
         asked.append(text)
         return next(iter(tokens.recorded_views().values())) | {"text": text, "window": 512}
 
-    monkeypatch.setattr("app.token_process.token_view", answered)
+    monkeypatch.setattr("app.caches.token_cache.token_view", answered)
     app = open_page("tokens")
     assert "At most 20,000 characters" in app.text_area[0].help
     long = "Rome is. " * 5000
@@ -88,7 +88,7 @@ def test_a_refusal_is_a_sentence(open_page: Open, monkeypatch: pytest.MonkeyPatc
     def refused(model: str, text: str) -> dict:
         raise InputError("the text has 1 tokens; the model reads from 2 to 512")
 
-    monkeypatch.setattr("app.token_process.token_view", refused)
+    monkeypatch.setattr("app.caches.token_cache.token_view", refused)
     app = open_page("tokens")
     app.text_area[0].set_value("a").run()
     assert not app.exception
@@ -104,3 +104,23 @@ def test_a_file_that_is_no_evaluation_is_named(open_page: Open, home):
     assert not app.exception
     assert "odd.json is no token evaluation" in said(app)
     assert "it lacks data, n_samples" in said(app)
+
+
+def test_a_link_opens_the_model_and_the_evaluations(open_page: Open):
+    model, found = list(tokens.recorded_views())[1], tokens.results()[0]
+    app = open_page("tokens", model=model, evaluations=found[2].name)
+    assert not app.exception
+    assert not app.warning
+    assert app.button_group(key="model").value == model
+    assert app.multiselect(key="evaluations").value == [2]
+    assert dict(app.query_params) == {"model": model, "evaluations": found[2].name}
+
+
+def test_a_link_to_a_model_that_is_not_here_is_named(open_page: Open):
+    app = open_page("tokens", model="pocket-900b", evaluations="nobody's")
+    assert not app.exception
+    assert [warning.value.replace("\\", "") for warning in app.warning] == [
+        "The link's model is “pocket-900b”, which is not here (any more).",
+        "The link's evaluations is “nobody's”, which is not here (any more).",
+    ]
+    assert app.button_group(key="model").value == next(iter(tokens.recorded_views()))

@@ -1,8 +1,7 @@
 """The alpha lab's component: the data goes over once, a moving alpha is computed in the browser.
 
-The shared scripts ``random_numbers``, ``scores`` (each score in a file of its own), ``sets`` and
-``coverage_distributions``, and ``splits`` and ``redraw`` here, hold the arithmetic of :mod:`core.conformal`. The other
-scripts draw, and ``alpha_lab`` joins them.
+``random_numbers``, ``scores``, ``sets`` and ``coverage_distributions`` of the shared scripts, and ``splits`` and
+``redraw`` here, hold the arithmetic of :mod:`core.conformal`. The other scripts draw, and ``alpha_lab`` joins them.
 Data stays the same between reruns, so that streamlit sends a reference instead of the arrays. What the browser starts
 from (the seed) changes only where something else than the component changed the view: a link, or the way back.
 """
@@ -10,20 +9,23 @@ from (the seed) changes only where something else than the component changed the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app import state
-from app.state import LAB_NAMES, View
+from app.components.shared.seed import browser_shows, seed
+from app.state.address import names_in_address
+from app.state.alpha_lab import AlphaLabView
 from charts.scripts import LIVE_CSS, bundle
 from core.conformal.scores.table import score_table
 
 HERE = Path(__file__).parent
-SCRIPT = HERE / "alpha_lab.js"
+NAMES = tuple(name for name in names_in_address(AlphaLabView) if name not in ("run", "source", "target"))
+"""What of a view the component shows and changes: all but the run and the two sides of the shift."""
 
+SCRIPT = HERE / "alpha_lab.js"
 _mount = st.components.v2.component(
     "hedge_alpha_lab",
     html=(HERE / "alpha_lab.html").read_text(encoding="utf-8"),
@@ -32,19 +34,9 @@ _mount = st.components.v2.component(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Seed:
-    """What the browser starts from with which data, how often that changed, and what it was last known to show."""
-
-    version: str
-    view: dict[str, Any]
-    revision: int
-    shown: dict[str, Any]
-
-
-def lab_view(view: View) -> dict[str, Any]:
+def lab_view(view: AlphaLabView) -> dict[str, Any]:
     """The part of a view that the lab shows, by the names it has in the browser too."""
-    return {name: getattr(view, name) for name in LAB_NAMES}
+    return {name: getattr(view, name) for name in NAMES}
 
 
 def alpha_lab(
@@ -52,7 +44,7 @@ def alpha_lab(
     *,
     version: str,
     name: str,
-    view: View,
+    view: AlphaLabView,
     on_open: Callable[[str], None],
     key: str = "alpha_lab",
 ) -> None:
@@ -61,7 +53,7 @@ def alpha_lab(
     ``version`` names the data and ``name`` the run in words. What a person chooses goes into the view when they let
     go; ``on_open`` is called with the id of a question that a person wants to see on its own page.
     """
-    seed = _seed(key, view, version)
+    start = seed(key, version, lab_view(view))
     _mount(
         key=key,
         data={
@@ -69,8 +61,8 @@ def alpha_lab(
             "version": version,
             "name": name,
             "scores": score_table(),
-            "view": seed.view,
-            "revision": seed.revision,
+            "view": start.start,
+            "revision": start.revision,
         },
         on_view_change=lambda: _take_view(key),
         on_open_change=lambda: _open(key, on_open),
@@ -88,7 +80,7 @@ def lab_figure(
             "version": version,
             "name": name,
             "scores": score_table(),
-            "view": lab_view(View()) | dict(start),
+            "view": lab_view(AlphaLabView()) | dict(start),
             "revision": 0,
             "show": list(show),
             "unfold": [panel for panel in show if panel in ("strata", "redraw", "bugs")],
@@ -104,22 +96,9 @@ def lab_alpha(key: str, *, start: int) -> int:
     return int(reported.get("alpha", start))
 
 
-def _seed(key: str, view: View, version: str) -> _Seed:
-    """The last seed, or the next one where the browser shows something else than the view."""
-    name = f"{key}_seed"
-    seed: _Seed | None = st.session_state.get(name)
-    mounted = key in st.session_state  # its state is dropped with the page, and a new one starts from the seed
-    if seed is None or not mounted or (seed.version, seed.shown) != (version, lab_view(view)):
-        revision = seed.revision + 1 if seed else 0
-        seed = _Seed(version, lab_view(view), revision, lab_view(view))
-        st.session_state[name] = seed
-    return seed
-
-
 def _take_view(key: str) -> None:
     view = _read(st.session_state[key].get("view") or {})
-    seed: _Seed = st.session_state[f"{key}_seed"]
-    st.session_state[f"{key}_seed"] = replace(seed, shown=lab_view(view))
+    browser_shows(key, lab_view(view))
 
 
 def _open(key: str, on_open: Callable[[str], None]) -> None:
@@ -128,6 +107,6 @@ def _open(key: str, on_open: Callable[[str], None]) -> None:
     on_open(str(asked.get("question", "")))
 
 
-def _read(reported: dict[str, Any]) -> View:
+def _read(reported: dict[str, Any]) -> AlphaLabView:
     """The view with what the browser reports in it; it is checked as a link would be."""
-    return state.read_changes({name: str(reported[name]) for name in LAB_NAMES if name in reported})
+    return state.read_changes(AlphaLabView, {name: str(reported[name]) for name in NAMES if name in reported})

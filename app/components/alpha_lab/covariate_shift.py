@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import alpha_lab_cache, run_cache
 from app.components.alpha_lab.shift import shift_figure
 from app.components.shared.runs import title
 from app.formatting import counted, plain
-from app.state import View
+from app.state.alpha_lab import AlphaLabView
 from core.conformal.alpha import THOUSAND
 from core.conformal.shift import DRAWS
 from core.errors import HedgeError
@@ -27,7 +28,7 @@ Choices = dict[str, tuple[str, str | None]]
 """From a choice's name in the link to its run and subject; None for all of a run."""
 
 
-def section(record: RunRecord, view: View) -> None:
+def section(record: RunRecord, view: AlphaLabView) -> None:
     """Two sides to choose, what coverage becomes, and whether weights repair it; nothing is computed while folded."""
     asked = bool(view.source or view.target)
     with st.expander(TITLE, expanded=asked, key=OPEN_KEY, on_change="rerun") as folded:
@@ -40,7 +41,7 @@ def section(record: RunRecord, view: View) -> None:
                 f"{plain(record.spec.model_name)} with as many options."
             )
             return
-        search = data.worst_pair(record.run_id, view.left)
+        search = alpha_lab_cache.worst_pair(record.run_id, view.left)
         source, target = _sides(view, choices, search)
         left, right = st.columns(2)
         with left:
@@ -51,7 +52,7 @@ def section(record: RunRecord, view: View) -> None:
             st.info("Both sides are the same questions. Choose another kind for one of them.")
             return
         try:
-            found = data.shifted(choices[source], choices[target], view.left)
+            found = alpha_lab_cache.shifted(choices[source], choices[target], view.left)
         except HedgeError as error:
             st.error(plain(str(error)))
             return
@@ -62,9 +63,9 @@ def section(record: RunRecord, view: View) -> None:
 
 def _choices(record: RunRecord) -> Choices:
     """The run's subjects, and other finished runs of the model that ask other questions in the same form."""
-    found: Choices = {name: (record.run_id, name) for name in data.subjects(record.run_id) if name}
+    found: Choices = {name: (record.run_id, name) for name in alpha_lab_cache.subjects(record.run_id) if name}
     own = record.spec
-    for other in data.runs().finished:
+    for other in run_cache.runs().finished:
         spec = other.spec
         alike = (spec.model_name, spec.form, spec.strategy) == (own.model_name, own.form, own.strategy)
         if alike and task_label(spec, other.provenance) != task_label(own, record.provenance):
@@ -74,7 +75,7 @@ def _choices(record: RunRecord) -> Choices:
     return found
 
 
-def _sides(view: View, choices: Choices, search: Search | None) -> tuple[str, str]:
+def _sides(view: AlphaLabView, choices: Choices, search: Search | None) -> tuple[str, str]:
     """What the link asks for; where it asks for nothing that is here, the subjects that show most."""
     pair = (search.source, search.target) if search else tuple(choices)[:2]
     source = view.source if view.source in choices else pair[0]
@@ -83,7 +84,7 @@ def _sides(view: View, choices: Choices, search: Search | None) -> tuple[str, st
 
 
 def _pick(label: str, key: str, choices: Choices, chosen: str) -> None:
-    names = {r.run_id: title(r) for r in data.runs().finished}
+    names = {r.run_id: title(r) for r in run_cache.runs().finished}
     st.session_state[key] = chosen
     st.selectbox(
         label,
@@ -95,7 +96,7 @@ def _pick(label: str, key: str, choices: Choices, chosen: str) -> None:
 
 
 def _picked() -> None:
-    state.change(source=st.session_state[SOURCE_KEY], target=st.session_state[TARGET_KEY])
+    state.change(AlphaLabView, source=st.session_state[SOURCE_KEY], target=st.session_state[TARGET_KEY])
 
 
 def _said(found: Shifted) -> str:

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from app import data
-from app.data import SetOptions
+from app.caches import alpha_lab_cache
+from app.caches.alpha_lab_cache import SetOptions
 from core.conformal.scores import SCORES
 from core.reports.alpha_lab.numpy_recipe import numpy_recipe
 from core.reports.alpha_lab.sets_table import sets_table
@@ -62,12 +62,12 @@ def _recipe(record: RunRecord, sets: SetOptions, name: str) -> None:
     with right:
         ending = st.segmented_control("From", list(KINDS), format_func=KINDS.__getitem__, default=".csv", required=True)
     st.caption("Run beside the saved table, these lines print the threshold, coverage and mean set size shown above.")
-    run = data.looked(record.run_id, sets.look)
+    run = alpha_lab_cache.evaluation_of_split(record.run_id, sets.split)
     st.code(numpy_recipe(run, score, sets.alpha, file=name + ending, empty=sets.empty, by=sets.by), wrap_lines=True)
 
 
 def _table(record: RunRecord, sets: SetOptions) -> pd.DataFrame:
-    run = data.looked(record.run_id, sets.look)
+    run = alpha_lab_cache.evaluation_of_split(record.run_id, sets.split)
     return sets_table(run, sets.alpha, scores=sets.scores, empty=sets.empty, by=sets.by)
 
 

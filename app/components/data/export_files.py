@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import streamlit as st
 
-from app import data
+from app.caches import run_cache
 from app.components.shared.runs import titles
 from app.formatting import counted
-from app.state import View
+from app.state.data import DataView
 from charts import figure_files
 from charts.static_report import report_html
 from core.exchange import writing
@@ -26,9 +26,9 @@ RUNS_KEY = "take_runs"
 MOST_RUNS = 50
 
 
-def section(view: View) -> None:
+def section(view: DataView) -> None:
     """Choose runs, and a button a format; a file is made when its button is pressed."""
-    found = titles(data.runs().finished)
+    found = titles(run_cache.runs().finished)
     if not found:
         st.caption("There are no finished runs to take out yet.")
         return
@@ -43,7 +43,7 @@ def section(view: View) -> None:
     if not chosen:
         st.caption("Choose one or more runs.")
         return
-    asked = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
+    rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
     st.caption(f"{counted(len(chosen), 'run')}; sets at alpha {view.alpha / 1000:.3f}.")
     rows = (
         (
@@ -57,16 +57,16 @@ def section(view: View) -> None:
         (
             "Figures as tables",
             [
-                ("XLSX", "runs.xlsx", lambda: _xlsx(chosen, asked)),
-                ("Markdown", "results_summary.md", lambda: _markdown(chosen, asked)),
-                ("Results, summary, configuration", "benchmark.zip", lambda: _benchmark(chosen, asked)),
+                ("XLSX", "runs.xlsx", lambda: _xlsx(chosen, rule)),
+                ("Markdown", "results_summary.md", lambda: _markdown(chosen, rule)),
+                ("Results, summary, configuration", "benchmark.zip", lambda: _benchmark(chosen, rule)),
             ],
         ),
         (
             "Figures to look at",
             [
-                ("Figures: SVG, PNG, HTML", "figures.zip", lambda: _figures(chosen, asked)),
-                ("Report, alive offline", "report.html", lambda: _report(chosen, asked)),
+                ("Figures: SVG, PNG, HTML", "figures.zip", lambda: _figures(chosen, rule)),
+                ("Report, alive offline", "report.html", lambda: _report(chosen, rule)),
             ],
         ),
     )
@@ -89,18 +89,18 @@ def _button(label: str, name: str, make: Callable[[], bytes]) -> None:
     )
 
 
-def _table(names: Sequence[str], asked: SetRule) -> pa.Table:
-    runs = [data.evaluation(name) for name in names]
-    return pa.Table.from_pandas(benchmark.run_rows(runs, benchmark.reports(runs, asked)), preserve_index=False)
+def _table(names: Sequence[str], rule: SetRule) -> pa.Table:
+    runs = [run_cache.evaluation(name) for name in names]
+    return pa.Table.from_pandas(benchmark.run_rows(runs, benchmark.reports(runs, rule)), preserve_index=False)
 
 
-def _xlsx(names: Sequence[str], asked: SetRule) -> bytes:
-    tables = {"figures": _table(names, asked)}
+def _xlsx(names: Sequence[str], rule: SetRule) -> bytes:
+    tables = {"figures": _table(names, rule)}
     return writing.to_xlsx(tables | {f"{i} {name}": run_table(name) for i, name in enumerate(names, start=1)})
 
 
-def _markdown(names: Sequence[str], asked: SetRule) -> bytes:
-    return writing.to_markdown({"Figures": _table(names, asked)}, title="Results", notes=benchmark.notes(asked))
+def _markdown(names: Sequence[str], rule: SetRule) -> bytes:
+    return writing.to_markdown({"Figures": _table(names, rule)}, title="Results", notes=benchmark.notes(rule))
 
 
 def _zip(files: dict[str, bytes]) -> bytes:
@@ -111,23 +111,23 @@ def _zip(files: dict[str, bytes]) -> bytes:
     return into.getvalue()
 
 
-def _benchmark(names: Sequence[str], asked: SetRule) -> bytes:
-    runs = [data.evaluation(name) for name in names]
-    results = benchmark.results_json(runs, benchmark.reports(runs, asked))
+def _benchmark(names: Sequence[str], rule: SetRule) -> bytes:
+    runs = [run_cache.evaluation(name) for name in names]
+    results = benchmark.results_json(runs, benchmark.reports(runs, rule))
     parts = {
         "results.json": results,
         "summary.json": benchmark.summary_json(results),
-        "config.json": benchmark.config_json(runs, asked),
+        "config.json": benchmark.config_json(runs, rule),
     }
     return _zip({name: json.dumps(value, indent=1).encode() for name, value in parts.items()})
 
 
-def _figures(names: Sequence[str], asked: SetRule) -> bytes:
-    drawn = figure_files.drawings([data.evaluation(name) for name in names], asked)
+def _figures(names: Sequence[str], rule: SetRule) -> bytes:
+    drawn = figure_files.drawings([run_cache.evaluation(name) for name in names], rule)
     return _zip(
         {f"{one.figure.name}.{ending}": draw(one) for one in drawn for ending, draw in figure_files.KINDS.items()}
     )
 
 
-def _report(names: Sequence[str], asked: SetRule) -> bytes:
-    return report_html([data.evaluation(name) for name in names], asked)
+def _report(names: Sequence[str], rule: SetRule) -> bytes:
+    return report_html([run_cache.evaluation(name) for name in names], rule)

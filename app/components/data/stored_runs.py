@@ -8,7 +8,7 @@ from collections import Counter
 
 import streamlit as st
 
-from app import data
+from app.caches import run_cache
 from app.components.new_run.run_list import DELETED
 from app.components.shared.runs import open_run, titles
 from app.errors import spoken
@@ -35,11 +35,11 @@ def run_shelf() -> None:
 
 
 def _runs() -> None:
-    records = [record for record in data.runs().records if not store.is_bundled(record.run_id)]
+    records = [record for record in run_cache.runs().records if not store.is_bundled(record.run_id)]
     if not records:
         st.caption("Your own runs would be listed here; those that ship with Hedge can't be deleted.")
         return
-    sizes = {record.run_id: _disk(data.run_key(record.run_id)) for record in records}
+    sizes = {record.run_id: run_cache.disk_use(record.run_id) for record in records}
     words = titles(records)
     ids = [record.run_id for record in records]
     shape = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
@@ -58,7 +58,7 @@ def _runs() -> None:
     )
     chosen = [ids[i] for i in found["selection"]["rows"] if i < len(ids)]
     with st.container(horizontal=True, vertical_alignment="center"):
-        done = len(chosen) == 1 and data.record(chosen[0]).state == "done"
+        done = len(chosen) == 1 and run_cache.record(chosen[0]).state == "done"
         if st.button("Open", disabled=not done, key="shelf_open"):
             open_run(chosen[0])
         if st.button("Repeat", disabled=not chosen, key="shelf_repeat"):
@@ -102,8 +102,3 @@ def _bin() -> None:
     if st.button(f"Empty the bin: {size(sum(each.size for each in found))}", help="They can't be had back then."):
         trash.empty_bin()
         st.rerun()
-
-
-@st.cache_resource(max_entries=2048, show_spinner=False)
-def _disk(key: data.RunKey) -> int:
-    return trash.disk_use(store.folder_of(key.run_id))

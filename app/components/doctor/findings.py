@@ -6,8 +6,8 @@ import time
 
 import streamlit as st
 
-from app import checkup
-from app.checkup import Checkup
+from app.caches import doctor_cache
+from app.caches.doctor_cache import Checkup
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
 
@@ -20,15 +20,15 @@ WIDTHS = [2, 4, 4]
 
 def findings() -> None:
     """The findings, followed while they are being made."""
-    found = checkup.checkup()
+    found = doctor_cache.checkup()
     waiting = not found.ended.is_set()
     st.fragment(_follow, run_every=POLL_S if waiting else TICK_S)(found, waiting)
 
 
 def _follow(found: Checkup, was_waiting: bool) -> None:
     with spoken():
-        checkup.refresh(found)
-        if checkup.checkup() is not found and not was_waiting:
+        doctor_cache.refresh(found)
+        if doctor_cache.checkup() is not found and not was_waiting:
             st.rerun()  # another one was begun
         if not found.ended.is_set():
             st.info(f"Looking at this machine, which takes some ten seconds … {found.seconds:.0f} s")
@@ -41,7 +41,7 @@ def _follow(found: Checkup, was_waiting: bool) -> None:
             _draw(found)
         _age(found)
         if st.button("Look again"):
-            checkup.again()
+            doctor_cache.again()
             st.rerun()
 
 
@@ -51,7 +51,7 @@ def _age(found: Checkup) -> None:
     if found.looked_again > found.looked:
         said += f", and at what changes by itself {duration(now - found.looked_again)} ago"
     again = "everything" if found.problem else "the disk, the database, the agent and the hub"
-    st.caption(plain(f"{said}. While this page is open, it looks at {again} again every {checkup.REFRESH_S:g} s."))
+    st.caption(plain(f"{said}. While this page is open, it looks at {again} again every {doctor_cache.REFRESH_S:g} s."))
 
 
 def _draw(found: Checkup) -> None:

@@ -7,7 +7,6 @@ from changes only where the view was changed by other than the component.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,14 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
-from app.state import View
+from app.components.shared.seed import browser_shows, seed
+from app.state.jury import JuryView
 from charts.scripts import bundle
 from core.jury.adjudication import RULES
 from core.jury.experiment import MEASURES, JuryExperiment
 from core.reports.jury import JurySplit
 
 KEY = "jury"
-SEED_KEY = "jury_seed"
 HERE = Path(__file__).parent
 SCRIPT = HERE / "jury.js"
 NAMES = ("rule", "at", "cases", "order", "card")
@@ -37,23 +36,13 @@ _mount = st.components.v2.component(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Seed:
-    """What the browser starts from with which data, how often that changed, and what it was last known to show."""
-
-    version: str
-    start: dict[str, Any]
-    revision: int
-    shown: dict[str, Any]
-
-
 def jury(
-    bench: JurySplit, found: JuryExperiment, risk: pd.DataFrame, *, version: str, view: View, pairwise: bool
+    bench: JurySplit, found: JuryExperiment, risk: pd.DataFrame, *, version: str, view: JuryView, pairwise: bool
 ) -> None:
     """Mount one split's answers (``bench``) with what the experiment found of each rule, and what each is worth where
     it abstains (``risk``, :func:`core.reports.jury.risk`); ``version`` names the data. ``pairwise``: an answer is
     a pair, and True means that the first is better."""
-    seed = _seed(view, version)
+    start = seed(KEY, version, _shown(view))
     texts = ["id", "question", "answer"]
     _mount(
         key=KEY,
@@ -66,8 +55,8 @@ def jury(
             "pairwise": pairwise,
             "splits": len(found.protocol.seeds),
             "always_false": next(of.accuracy.value for of in found.outcomes if of.rule == "always_false"),
-            "view": seed.start,
-            "revision": seed.revision,
+            "view": start.start,
+            "revision": start.revision,
         },
         on_view_change=_take_view,
     )
@@ -98,22 +87,11 @@ def _rule(of: Any, risk: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _shown(view: View) -> dict[str, Any]:
+def _shown(view: JuryView) -> dict[str, Any]:
     return {name: getattr(view, name) for name in NAMES}
-
-
-def _seed(view: View, version: str) -> _Seed:
-    """The last seed, or the next one where the browser gets other data or shows something else than the view."""
-    seed: _Seed | None = st.session_state.get(SEED_KEY)
-    mounted = KEY in st.session_state  # its state is dropped with the page, and a new one starts from the seed
-    if seed is None or not mounted or (seed.version, seed.shown) != (version, _shown(view)):
-        seed = _Seed(version, _shown(view), seed.revision + 1 if seed else 0, _shown(view))
-        st.session_state[SEED_KEY] = seed
-    return seed
 
 
 def _take_view() -> None:
     reported: dict[str, Any] = st.session_state[KEY].get("view") or {}
-    view = state.read_changes({name: str(reported[name]) for name in NAMES if name in reported})
-    seed: _Seed = st.session_state[SEED_KEY]
-    st.session_state[SEED_KEY] = replace(seed, shown=_shown(view))
+    view = state.read_changes(JuryView, {name: str(reported[name]) for name in NAMES if name in reported})
+    browser_shows(KEY, _shown(view))

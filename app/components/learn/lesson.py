@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import alpha_lab_cache, lesson_cache, run_cache
 from app.components.alpha_lab import lab_alpha, lab_figure
 from app.components.alpha_lab.shift import shift_figure
 from app.components.shared.page_top import top_of_step
 from app.components.shared.runs import title
 from app.formatting import plain, unbroken
-from app.state import View
+from app.state.learn import LearnView
 from core.reports.lesson import Lesson, fill
 from core.runs.store import RunRecord
 
 STEP_KEY = "lesson_step"
 
 
-def head(lesson: Lesson, view: View) -> None:
+def head(lesson: Lesson, view: LearnView) -> None:
     """The lesson's question, and its steps to choose from."""
     st.title(lesson.title, anchor=False)
     titles = [step.title for step in lesson.steps]
@@ -33,26 +34,26 @@ def head(lesson: Lesson, view: View) -> None:
     top_of_step(_place(lesson, view))
 
 
-def step(lesson: Lesson, view: View, record: RunRecord) -> None:
+def step(lesson: Lesson, view: LearnView, record: RunRecord) -> None:
     """The step that the view names, with the figures of a finished run at the alpha to which its lab was moved."""
     place = _place(lesson, view)
     told, run = lesson.steps[place], record.run_id
-    key, start = f"lesson_{told.name}_{run}", int(told.start.get("alpha", View().alpha))
-    found = data.lesson_facts(run, lab_alpha(key, start=start))
+    key, start = f"lesson_{told.name}_{run}", int(told.start.get("alpha", LearnView().alpha))
+    found = lesson_cache.lesson_facts(run, lab_alpha(key, start=start))
     figures = {name: plain(text) for name, text in found.items()}
     st.header(told.title, anchor=False)
     st.markdown(unbroken(fill(told.text, figures)), width=760)
     lab_figure(
-        data.lab_tables(run),
-        version=f"{data.version(run)}:{told.name}",
+        alpha_lab_cache.lab_tables(run),
+        version=f"{run_cache.version(run)}:{told.name}",
         name=title(record),
         show=told.show,
         start=told.start,
         key=key,
     )
-    pair = data.worst_pair(run, "lac") if told.shift else None
+    pair = alpha_lab_cache.worst_pair(run, "lac") if told.shift else None
     if pair:
-        shift = data.shifted((run, pair.source), (run, pair.target), "lac")
+        shift = alpha_lab_cache.shifted((run, pair.source), (run, pair.target), "lac")
         shift_figure(shift, alpha=start, pairs=pair.pairs, key="lesson_shift")
     with st.container(border=True):
         st.markdown(unbroken(f"**{fill(told.question, figures)}**"))
@@ -64,7 +65,7 @@ def step(lesson: Lesson, view: View, record: RunRecord) -> None:
     on.button("Next", key="next", on_click=_go, args=(place + 1,), disabled=last, width="stretch")
 
 
-def _place(lesson: Lesson, view: View) -> int:
+def _place(lesson: Lesson, view: LearnView) -> int:
     return min(view.step, len(lesson.steps)) - 1
 
 
@@ -73,4 +74,4 @@ def _chosen() -> None:
 
 
 def _go(place: int) -> None:
-    state.change(step=place + 1)
+    state.change(LearnView, step=place + 1)

@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from app import forecasts
+from app.caches import forecast_cache
+from app.caches.forecast_cache import Plan
 from app.components.shared.runs import open_run, titles
 from app.errors import spoken
-from app.forecasts import Plan
 from app.formatting import counted, duration, plain, size
 from core.reports.forecast import Forecast
 from core.runs import actions, engine
@@ -28,13 +28,13 @@ NO_RATE = "not measured"
 NO_RATE_HELP = "No run of this model, precision and form has ended yet; the first one measures its rate."
 
 
-def forecast(asked: Combination | None) -> Plan | None:
+def forecast(combination: Combination | None) -> Plan | None:
     """What was asked for will take; None where it can't be asked, or nothing is."""
-    if asked is None:
+    if combination is None:
         return None
     plan: Plan | None = None
     with spoken(), st.container(border=True, gap="small"):
-        plan = forecasts.plan(asked)
+        plan = forecast_cache.plan(combination)
         _figures(plan)
         _room(plan)
         if len(plan.runs) > 1:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
-from app import data
-from app.components.shared.runs import links_to, title
-from app.forecasts import Plan
-from app.formatting import counted, plain, sentence, shortened
+from app.caches import forecast_cache, run_cache
+from app.formatting import plain
 from core.inference import models
 from core.inference.registry import BY_ID, MODELS
 from core.prompting.strategies import STRATEGIES
-from core.runs.banks import bank_name, bank_of_task, labelled, task_title
-from core.runs.devices.slots import CPU, slots
 from core.runs.prompts import Combination
-from core.runs.spec import DTYPES, FORMS, MAX_SHOTS, MODES, QUANTIZED, RunSpec
-from core.runs.store import RunRecord
+from core.runs.spec import DTYPES, FORMS, MAX_SHOTS, MODES, QUANTIZED
 from core.settings import settings
 from core.tasks import catalogue
 
@@ -30,7 +23,6 @@ AMOUNTS = {mode: f"{number:,}" for mode, number in MODES.items()} | {ALL: "all",
 AMOUNT_HELP = (
     f"{' and '.join(f'{number:,}' for number in MODES.values())} are the short and the long mode of the papers."
 )
-
 MODEL_HELP = (
     "A model that ships with Hedge or one of the Hugging Face hub; or type a hub id, or a local folder with a model or "
     "a PEFT adapter, and press Enter."
@@ -101,10 +93,12 @@ def form() -> Combination | None:
     )
     samples = _samples()
     with st.expander("How it is asked"):
-        asked = _asking(Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples))
+        combination = _prompt_choices(
+            Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples)
+        )
     with st.expander("How it is computed and split"):
-        asked = _computing(asked)
-    return asked if chosen and tasks else None
+        combination = _computing_choices(combination)
+    return combination if chosen and tasks else None
 
 
 def _samples() -> int | None:
@@ -124,7 +118,7 @@ def _samples() -> int | None:
     return int(st.number_input("Number of questions", 2, 1_000_000, 1000, step=100, key="launch_samples"))
 
 
-def _asking(asked: Combination) -> Combination:
+def _prompt_choices(combination: Combination) -> Combination:
     """With the choices that change the prompt."""
     scored = st.segmented_control(
         "Options are scored",
@@ -163,7 +157,7 @@ def _asking(asked: Combination) -> Combination:
     )
     rotations = st.checkbox("Ask with the options rotated too", key="launch_rotations", help=ROTATIONS_HELP)
     return replace(
-        asked,
+        combination,
         forms=(str(scored),),
         strategies=tuple(name for name in STRATEGIES if name in strategies) or STRATEGIES[:1],
         shots=tuple(sorted(shots)) or (0,),
@@ -172,7 +166,7 @@ def _asking(asked: Combination) -> Combination:
     )
 
 
-def _computing(asked: Combination) -> Combination:
+def _computing_choices(combination: Combination) -> Combination:
     """With the choices that change how the answers are computed, and which questions calibrate."""
     offered = precisions()
     chosen = st.segmented_control(
@@ -189,7 +183,7 @@ def _computing(asked: Combination) -> Combination:
     seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="launch_seed", help=SEED_HELP)
     share = st.slider("Calibration share", 0.1, 0.9, 0.5, 0.05, key="launch_share", help=SHARE_HELP)
     return replace(
-        asked,
+        combination,
         dtypes=tuple(name for name in offered if name in chosen) or tuple(offered[:1]),
         batch_size=None if batch is None else int(batch),
         seed=int(seed),
@@ -199,7 +193,7 @@ def _computing(asked: Combination) -> Combination:
 
 def known_models() -> list[str]:
     """The bundled models, those of earlier runs of one's own, then those of the table that can be run."""
-    earlier = [record.spec.model for record in data.runs().records if record.spec.origin == "hedge"]
+    earlier = [record.spec.model for record in run_cache.runs().records if record.spec.origin == "hedge"]
     fake = [models.FAKE_MODEL] if os.environ.get(models.FAKE_ENGINE_VARIABLE) else []
     listed = [model.id for model in MODELS if not model.instead]
     return list(dict.fromkeys([*models.bundled_models(), *fake, *earlier, *listed]))
@@ -216,99 +210,6 @@ def about(model: str, *, named: bool = False) -> str:
 
 def precisions() -> list[str]:
     """The precisions that a worker here may have; where others may join through a database, all of them."""
-    if settings().database_url or _has_gpu():
+    if settings().database_url or forecast_cache.has_gpu():
         return list(DTYPES)
     return [dtype for dtype in DTYPES if dtype not in QUANTIZED]
-
-
-@st.cache_resource(ttl=600, show_spinner=False)
-def _has_gpu() -> bool:
-    return slots()[0].name != CPU
-
-
-def launch_button(plan: Plan | None) -> bool:
-    """The button; whether it was pressed."""
-    label = f"Launch {len(plan.runs)} runs" if plan and len(plan.runs) > 1 else "Launch"
-    return st.button(label, key="launch", disabled=plan is None, width="stretch")
-
-
-def launch(asked: Combination) -> None:
-    """Ask the engine for the runs and say what became of each; none is asked for where one can't begin."""
-    from core.runs import actions, engine
-    from core.runs.execution.execute import preflight
-
-    with st.spinner("Asking for the runs …"):
-        specs = asked.specs()
-        known = {record.run_id: record for record in data.runs().records if record.state in actions.SETTLED}
-        new = [spec for spec in specs if spec.run_id not in known]
-        for spec in _one_of_each(new) if len(new) > 1 else ():  # a single one is looked at when it is handed in
-            preflight(spec)
-        if len(specs) == 1:
-            engine.submit(specs[0])
-            refused: dict[str, str] = {}
-        else:
-            _, outcome = actions.launch(specs, name=group_name(asked))
-            refused = outcome.refused
-    _say(specs, known, refused)
-
-
-def _say(specs: Sequence[RunSpec], known: Mapping[str, RunRecord], refused: Mapping[str, str]) -> None:
-    begun = [spec for spec in specs if spec.run_id not in known and spec.run_id not in refused]
-    there = [known[spec.run_id] for spec in specs if spec.run_id in known]
-    done = [record for record in there if record.state == "done"]
-    if len(begun) == 1:
-        st.success(f"Asked for {plain(title_of(begun[0]))}.")
-    elif begun:
-        st.success(f"Asked for {len(begun)} runs.")
-    if len(specs) == 1 and there:
-        now = "has been done before, and a repeat would give the same" if done else f"is {there[0].state} already"
-        st.info(f"This run {now}: {plain(title(there[0]))}.")
-    elif there:
-        st.info(f"{_already(len(there), len(specs))}{_at_work(len(there) - len(done))}")
-    links_to([record.spec for record in done])
-    for reason, number in Counter(refused.values()).items():
-        st.error(plain(f"{sentence(reason)} ({counted(number, 'run')} not asked for)"))
-
-
-def _already(there: int, asked: int) -> str:
-    if there == asked:
-        return f"All {asked:,} of these runs already exist, so nothing was launched."
-    return f"{there:,} of these {asked:,} runs already {'exists' if there == 1 else 'exist'}."
-
-
-def _at_work(number: int) -> str:
-    if not number:
-        return ""
-    return f" {number:,} of them {'is' if number == 1 else 'are'} waiting or running, and listed among the runs."
-
-
-def _one_of_each(specs: Sequence[RunSpec]) -> list[RunSpec]:
-    """Enough of the runs that each model and each set of questions is looked at once."""
-    models: dict[str, RunSpec] = {}
-    questions: dict[tuple[object, ...], RunSpec] = {}
-    for spec in specs:
-        models.setdefault(spec.model, spec)
-        questions.setdefault((spec.task, spec.shots, spec.form), spec)
-    return list(dict.fromkeys([*models.values(), *questions.values()]))
-
-
-def group_name(asked: Combination) -> str:
-    """What a group is called: ``2 models × 3 tasks × 2 strategies``."""
-    axes = {
-        "model": asked.models,
-        "task": asked.tasks,
-        "strategy": asked.strategies,
-        "dtype": asked.dtypes,
-        "number of shots": asked.shots,
-    }
-    many = {"strategy": "strategies", "number of shots": "numbers of shots"}
-    several = [counted(len(of), name, many.get(name, "")) for name, of in axes.items() if len(of) > 1]
-    one = [shortened(asked.models[0].rpartition("/")[2], 24)] * (len(asked.models) == 1)
-    one += [shortened(labelled(asked.tasks[0], bank_of_task(asked.tasks[0])), 48)] * (len(asked.tasks) == 1)
-    return " · ".join([*one, " × ".join(several)])
-
-
-def title_of(spec: RunSpec) -> str:
-    """A spec in a few words."""
-    amount = f"{counted(spec.samples, 'question')} at most" if spec.samples else "all questions"
-    return f"{spec.model_name} on {task_title(spec.task, bank_name(spec))}, {amount}"

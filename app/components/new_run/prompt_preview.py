@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import preview
+from app.caches import preview_cache
+from app.caches.preview_cache import Previewed, PreviewJob
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
-from app.preview import Previewed, PreviewJob
 from core.runs.prompts import Combination
 
 KEY = "previewed"
@@ -23,23 +23,23 @@ TOKENS_HELP = "The prompt below in tokens, the pieces of words from its own voca
 SHARED_HELP = "Tokens that all of these prompts begin with; they are computed once for the whole run."
 
 
-def prompt_preview(asked: Combination | None) -> None:
+def prompt_preview(combination: Combination | None) -> None:
     """A button, and below it what the button brought, until the form says something else."""
-    pressed = st.button("Show the exact prompt", disabled=asked is None, width="stretch", help=BUTTON_HELP)
-    if pressed and asked:
+    pressed = st.button("Show the exact prompt", disabled=combination is None, width="stretch", help=BUTTON_HELP)
+    if pressed and combination:
         with spoken():
-            st.session_state[KEY] = asked, preview.reading(_read(asked))
-    if KEY not in st.session_state or asked is None:
+            st.session_state[KEY] = combination, preview_cache.preview_of(_read(combination))
+    if KEY not in st.session_state or combination is None:
         return
     shown, found = st.session_state[KEY]
-    if shown != asked:
+    if shown != combination:
         st.caption("The form has changed since the prompt was shown.")
         return
     waiting = not found.ended.is_set()
-    st.fragment(_follow, run_every=POLL_S if waiting else None)(asked, found, waiting)
+    st.fragment(_follow, run_every=POLL_S if waiting else None)(combination, found, waiting)
 
 
-def _follow(asked: Combination, found: PreviewJob, was_waiting: bool) -> None:
+def _follow(combination: Combination, found: PreviewJob, was_waiting: bool) -> None:
     with spoken():
         if not found.ended.is_set():
             with st.container(border=True):
@@ -49,35 +49,35 @@ def _follow(asked: Combination, found: PreviewJob, was_waiting: bool) -> None:
         elif found.problem:
             st.error(plain(sentence(found.problem)))
         else:
-            _draw(asked, found.found)
+            _draw(combination, found.found)
 
 
-def _draw(asked: Combination, found: tuple[Previewed, ...]) -> None:
+def _draw(combination: Combination, found: tuple[Previewed, ...]) -> None:
     if len(found) == 1:
         _one(found[0])
     else:
-        names = [plain(_name(_read(asked), i)) for i in range(len(found))]
+        names = [plain(_name(_read(combination), i)) for i in range(len(found))]
         for tab, one in zip(st.tabs(names), found, strict=True):
             with tab:
                 _one(one)
     st.caption("The same from the shell:")
-    st.code(f"python -m core run {shlex.join(asked.words())}", language=None, wrap_lines=True)
+    st.code(f"python -m core run {shlex.join(combination.words())}", language=None, wrap_lines=True)
 
 
-def _read(asked: Combination) -> Combination:
+def _read(combination: Combination) -> Combination:
     """Of a matrix, the first model and precision: the others ask the same. Where these are still many runs, of
     strategies and shots the last alone, which show most."""
-    one = replace(asked, models=asked.models[:1], dtypes=asked.dtypes[:1])
+    one = replace(combination, models=combination.models[:1], dtypes=combination.dtypes[:1])
     if len(one.tasks) * len(one.strategies) * len(one.shots) <= MOST_READ:
         return one
     return replace(one, tasks=one.tasks[:MOST_READ], strategies=one.strategies[-1:], shots=one.shots[-1:])
 
 
-def _name(asked: Combination, i: int) -> str:
+def _name(combination: Combination, i: int) -> str:
     """What tells one prompt from the others, in the order of :meth:`~core.runs.prompts.Combination.specs`."""
-    task, strategy, shots = list(itertools.product(asked.tasks, asked.strategies, asked.shots))[i]
-    said = [shortened(task, 30)] * (len(asked.tasks) > 1) + [strategy] * (len(asked.strategies) > 1)
-    return " · ".join([*said, *[counted(shots, "shot")] * (len(asked.shots) > 1)])
+    task, strategy, shots = list(itertools.product(combination.tasks, combination.strategies, combination.shots))[i]
+    said = [shortened(task, 30)] * (len(combination.tasks) > 1) + [strategy] * (len(combination.strategies) > 1)
+    return " · ".join([*said, *[counted(shots, "shot")] * (len(combination.shots) > 1)])
 
 
 def _one(one: Previewed) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from app import data
+from app.caches import run_cache
 from app.components.shared.runs import links_to
 from app.formatting import clock, counted, duration, plain, sentence
 from core.runs import actions, groups
@@ -36,7 +36,7 @@ def run_groups(statuses: Sequence[RunStatus]) -> None:
 
 def _states(group: Group, now: Mapping[str, RunStatus]) -> dict[str, str]:
     """The state of each of the group's runs that still exist."""
-    records = {record.run_id: record for record in data.runs().records} if set(group.run_ids) - set(now) else {}
+    records = {record.run_id: record for record in run_cache.runs().records} if set(group.run_ids) - set(now) else {}
     return {
         run_id: now[run_id].state if run_id in now else records[run_id].state
         for run_id in group.run_ids
@@ -59,7 +59,7 @@ def _card(group: Group, states: Mapping[str, str], now: Mapping[str, RunStatus])
         else:
             st.caption(plain(" · ".join(said)))
         with st.container(horizontal=True, vertical_alignment="center"):
-            links_to([data.record(run_id).spec for run_id, state in states.items() if state == "done"])
+            links_to([run_cache.record(run_id).spec for run_id, state in states.items() if state == "done"])
             _buttons(group, states)
 
 

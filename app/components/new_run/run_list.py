@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import live, navigation, notices
+from app import navigation, notices
+from app.caches import live_runs
+from app.caches.live_runs import LiveRuns
 from app.components.new_run import run_groups, run_queue
-from app.components.shared.runs import details, open_run
+from app.components.shared.runs import details
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
-from app.live import LiveRuns
 from core.runs import actions, engine, store
 from core.runs.banks import task_label
 from core.runs.devices import gpu_metrics
@@ -33,13 +34,13 @@ DELETE_HELP = "Moves the run to the bin, from which it can be had back for a wee
 
 def run_list() -> None:
     """All runs that have not ended and the latest that have; asks again each second while one is at work."""
-    busy = live.standing(anew=True).busy
+    busy = live_runs.current(anew=True).busy
     st.fragment(_live, run_every=POLL_S if busy else None)(busy)
 
 
 def _live(was_busy: bool) -> None:
     with spoken():
-        now = live.standing()
+        now = live_runs.current()
         if was_busy and not now.busy:
             st.rerun()  # the whole page once more: polling ends, and other parts see the finished run
         _database(now)
@@ -141,8 +142,8 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
     elif status.state == "done" and not status.record.spec.answers:
         navigation.link(navigation.PERPLEXITY, "Perplexity", models=status.record.spec.model)
     elif status.state == "done":
-        if st.button("Open in the Alpha lab", key=f"open-{run_id}"):
-            open_run(run_id)
+        # A link and no button: a click is then the browser's, and is not lost where the list is drawn anew meanwhile.
+        navigation.link(navigation.ALPHA_LAB, "Open in the Alpha lab", run=run_id)
         navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
     elif status.ended:
         if st.button("Resume", key=f"resume-{run_id}"):
@@ -192,7 +193,7 @@ def _log(status: RunStatus) -> None:
 
 def agent_notice() -> None:
     """Make sure that somebody executes runs, and say so where nobody does."""
-    if engine.agent_alive() or live.standing().problem:  # without a database it could not live
+    if engine.agent_alive() or live_runs.current().problem:  # without a database it could not live
         return
     with spoken(), st.spinner("Waking the agent that executes runs …"):
         engine.ensure_agent()

@@ -10,22 +10,21 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from app import data, state
+from app import state
+from app.caches import question_cache, run_cache
+from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
 from app.components.one_question.option_bars import RunRow, option_bars, run_table
+from app.components.shared import controls
 from app.components.shared.figures import download
 from app.components.shared.runs import pick_run, titles
-from app.data import Elsewhere, ShownQuestion
 from app.formatting import counted, plain, shortened
-from app.state import View
+from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
 from core.records import FloatArray, Question
 from core.reports import one_question
 from core.reports.frames import alpha_value
 from core.reports.one_question import CalibratedRun, OptionPValues
 from core.runs.store import RunRecord
-
-NAMES = ("run", "question", "alpha", "empty", "bars", "ask", "answer")
-"""What the page's address holds."""
 
 NUMBER_KEY = "question_number"
 SEARCH_KEY = "question_search"
@@ -36,41 +35,29 @@ MOST_FOUND = 50
 MOST_RUNS = 40
 
 
-def pick_kind(view: View) -> None:
+def pick_kind(view: OneQuestionView) -> None:
     """Whether the question is a run's or one's own."""
-    st.session_state[ASK_KEY] = view.ask
-    st.segmented_control(
-        "Whose question",
-        list(ASK_WORDS),
-        format_func=ASK_WORDS.__getitem__,
-        required=True,
-        key=ASK_KEY,
-        on_change=_kind_chosen,
-        label_visibility="collapsed",
-    )
+    controls.switch(view, "ask", "Whose question", ASK_WORDS, key=ASK_KEY, label_visibility="collapsed")
 
 
-def _kind_chosen() -> None:
-    state.change(ask=st.session_state[ASK_KEY])
-
-
-def question_of_a_run(view: View) -> None:
+def question_of_a_run(view: OneQuestionView) -> None:
     """A test question of the run in view, under every score and in every run that tested it."""
     record = pick_run(view, "A question's options and its sets")
     if record is None:
         return
-    questions = data.question_list(record.run_id)
+    questions = question_cache.question_list(record.run_id)
     place = pick_question(view, questions)
-    shown, by = data.shown_question(record.run_id, str(questions["id"].iloc[place])), data.bench(record.run_id)
+    shown = question_cache.shown_question(record.run_id, str(questions["id"].iloc[place]))
+    by = question_cache.calibrated_run(record.run_id)
     options, label = shown.question.options, shown.question.label
     show_question(shown.question)
-    version = f"{data.version(record.run_id)}:{shown.question.id}"
+    version = f"{run_cache.version(record.run_id)}:{shown.question.id}"
     option_bars(options, shown.standings, by, label=label, version=version, view=view)
     options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)
     other_runs(shown, record, view)
 
 
-def pick_question(view: View, questions: pd.DataFrame) -> int:
+def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
     """The place (from 0) in a frame of :func:`core.reports.frames.question_list` that the view names.
 
     Falls back to the first, and says so, where it names none of them.
@@ -100,7 +87,7 @@ def _numbered(ids: pd.Series) -> None:
 
 
 def _show(ids: pd.Series, place: int) -> None:
-    state.change(question=str(ids.iloc[max(0, min(place, len(ids) - 1))]))
+    state.change(OneQuestionView, question=str(ids.iloc[max(0, min(place, len(ids) - 1))]))
 
 
 def _found(questions: pd.DataFrame, words: str) -> None:
@@ -130,7 +117,7 @@ def _found(questions: pd.DataFrame, words: str) -> None:
 
 def _chosen() -> None:
     if st.session_state[FOUND_KEY]:
-        state.change(question=st.session_state[FOUND_KEY])
+        state.change(OneQuestionView, question=st.session_state[FOUND_KEY])
 
 
 def show_question(question: Question) -> None:
@@ -150,7 +137,7 @@ def options_in_full(
     by: CalibratedRun,
     *,
     label: int | None,
-    view: View,
+    view: OneQuestionView,
 ) -> None:
     """Rank, probability, score and p-value of each option by the chosen score, folded away, with a download."""
     standing = next(one for one in found if one.name == view.bars)
@@ -194,24 +181,25 @@ _COLUMNS: dict[str, Any] = {
 }
 
 
-def _open_elsewhere(run_id: str, question_id: str) -> None:
-    state.change(run=run_id, question=question_id)
+def _open_other_run(run_id: str, question_id: str) -> None:
+    state.change(OneQuestionView, run=run_id, question=question_id)
 
 
-def other_runs(shown: ShownQuestion, record: RunRecord, view: View) -> None:
+def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
     """The same question in every other finished run that tested it."""
-    found = data.elsewhere(record.run_id, shown.question.id, MOST_RUNS)
+    found = question_cache.in_other_runs(record.run_id, shown.question.id, MOST_RUNS)
     notes = _left_out(found)
     if len(found.tested) > 1:
         st.subheader("The same question in other runs", anchor=False)
         names = titles([other for other, _ in found.tested])
+        versions = [run_cache.version(other.run_id) for other, _ in found.tested]
         here = replace(view, question=shown.question.id)
         run_table(
             [
                 RunRow(
                     run_id=other.run_id,
                     title=names[other.run_id],
-                    href="?" + urlencode(state.address_of(replace(here, run=other.run_id), NAMES)),
+                    href="?" + urlencode(state.address_of(replace(here, run=other.run_id))),
                     here=other.run_id == record.run_id,
                     standings=standings,
                 )
@@ -219,15 +207,15 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: View) -> None:
             ],
             k=len(shown.question.options),
             label=shown.question.label,
-            version=":".join(["runs", shown.question.id, *(data.version(other.run_id) for other, _ in found.tested)]),
+            version=":".join(["runs", shown.question.id, *versions]),
             view=view,
-            on_open=lambda run_id: _open_elsewhere(run_id, shown.question.id),
+            on_open=lambda run_id: _open_other_run(run_id, shown.question.id),
         )
     if notes:
         st.caption(notes)
 
 
-def _left_out(found: Elsewhere) -> str:
+def _left_out(found: QuestionInOtherRuns) -> str:
     said = []
     if found.untested:
         said.append(

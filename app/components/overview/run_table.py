@@ -19,59 +19,61 @@ from core.runs.store import RunRecord
 OPENED_KEY = "opened_run"
 SIZE_HELP = "The mean number of options in a set."
 BOTH_DRAWS = "What other calibration and test questions would give on average lies in here for 95 of 100 runs."
+
+
+def _text(title: str, width: int, help: str | None = None) -> Any:
+    return st.column_config.TextColumn(title, width=width, help=help)
+
+
+def _number(title: str, format: str, width: int | None, help: str | None = None) -> Any:
+    return st.column_config.NumberColumn(title, format=format, width=width, help=help)
+
+
+def _of_score(score: str, widths: tuple[int | None, int | None] = (None, None)) -> dict[str, Any]:
+    """Coverage and set size by a score."""
+    title = SCORES[score].title
+    said = f"The share of {title} sets that hold the truth."
+    return {
+        f"{score}_coverage": _number(f"{title} coverage", "%.1f %%", widths[0], said),
+        f"{score}_set_size": _number(f"{title} size", "%.2f", widths[1], SIZE_HELP),
+    }
+
+
 SHOWN = {
-    "task": st.column_config.TextColumn("Task", width=235, help="What is asked, and the bank of its questions."),
-    "strategy": st.column_config.TextColumn("Strategy", width=75, help="How the question is put to the model."),
-    "dtype": st.column_config.TextColumn("dtype", width=80),
-    "form": st.column_config.TextColumn("Form", width=70, help="Letters are read, or the options' own texts (cloze)."),
-    "accuracy": st.column_config.NumberColumn(
-        "Accuracy", format="%.1f %%", width=85, help="The share of test questions whose top option is the truth."
-    ),
-    "interval": st.column_config.TextColumn("95 % interval", width=105, help="Of the accuracy (Clopper–Pearson)."),
-    "lac_coverage": st.column_config.NumberColumn(
-        "LAC coverage", format="%.1f %%", width=105, help="The share of LAC sets that hold the truth."
-    ),
-    "lac_set_size": st.column_config.NumberColumn("LAC size", format="%.2f", width=75, help=SIZE_HELP),
-    "aps_coverage": st.column_config.NumberColumn(
-        "APS coverage", format="%.1f %%", width=105, help="The share of APS sets that hold the truth."
-    ),
-    "aps_set_size": st.column_config.NumberColumn("APS size", format="%.2f", width=75, help=SIZE_HELP),
-    "band": st.column_config.TextColumn(
+    "task": _text("Task", 235, "What is asked, and the bank of its questions."),
+    "strategy": _text("Strategy", 75, "How the question is put to the model."),
+    "dtype": _text("dtype", 80),
+    "form": _text("Form", 70, "Letters are read, or the options' own texts (cloze)."),
+    "accuracy": _number("Accuracy", "%.1f %%", 85, "The share of test questions whose top option is the truth."),
+    "interval": _text("95 % interval", 105, "Of the accuracy (Clopper–Pearson)."),
+    **_of_score("lac", (105, 75)),
+    **_of_score("aps", (105, 75)),
+    "band": _text(
         "Coverage band",
-        width=110,
-        help="The 95 % Beta-Binomial band: where the guarantee holds, coverage lies here in 95 of 100 draws.",
+        110,
+        "The 95 % Beta-Binomial band: where the guarantee holds, coverage lies here in 95 of 100 draws.",
     ),
-    "size_interval": st.column_config.TextColumn("LAC size, 95 %", width=105, help=BOTH_DRAWS),
-    "lac_uacc": st.column_config.NumberColumn(
-        "LAC UAcc",
-        format="%.3f",
-        width=85,
-        help="Accuracy · √options / set size: right and sure at once; may exceed 1.",
+    "size_interval": _text("LAC size, 95 %", 105, BOTH_DRAWS),
+    "lac_uacc": _number(
+        "LAC UAcc", "%.3f", 85, "Accuracy · √options / set size: right and sure at once; may exceed 1."
     ),
-    "aps_uacc": st.column_config.NumberColumn("APS UAcc", format="%.3f", width=85, help="The same by APS."),
-    "uacc_interval": st.column_config.TextColumn("LAC UAcc, 95 %", width=115, help=BOTH_DRAWS),
-    "ece_excess": st.column_config.NumberColumn(
+    "aps_uacc": _number("APS UAcc", "%.3f", 85, "The same by APS."),
+    "uacc_interval": _text("LAC UAcc, 95 %", 115, BOTH_DRAWS),
+    "ece_excess": _number(
         "ECE beyond luck",
-        format="%.3f",
-        width=115,
-        help="How far confidence is from accuracy, in 15 bins, without what luck adds; 0 is best.",
+        "%.3f",
+        115,
+        "How far confidence is from accuracy, in 15 bins, without what luck adds; 0 is best.",
     ),
-    "ece_interval": st.column_config.TextColumn(
+    "ece_interval": _text(
         "ECE beyond luck, 95 %",
-        width=145,
-        help="Holds the error of the model's law in these bins in at least 95 of 100 samples of questions.",
+        145,
+        "Holds the error of the model's law in these bins in at least 95 of 100 samples of questions.",
     ),
-    "ece": st.column_config.NumberColumn(
-        "ECE seen",
-        format="%.3f",
-        width=80,
-        help="The ECE of these questions, with what luck adds to it.",
-    ),
-    "ece_luck": st.column_config.NumberColumn(
-        "ECE by luck", format="%.3f", width=90, help="What a calibrated model with these confidences shows on average."
-    ),
+    "ece": _number("ECE seen", "%.3f", 80, "The ECE of these questions, with what luck adds to it."),
+    "ece_luck": _number("ECE by luck", "%.3f", 90, "What a calibrated model with these confidences shows on average."),
     "k": st.column_config.NumberColumn("Options", width=70),
-    "n_test": st.column_config.NumberColumn("Test questions", format="localized", width=110),
+    "n_test": _number("Test questions", "localized", 110),
 }
 """Column → how it is shown, after the model."""
 
@@ -87,13 +89,7 @@ def columns_of(score: str) -> dict[str, Any]:
     if score in DEFAULT_SCORES:
         return SHOWN
     title = SCORES[score].title
-    own = {
-        f"{score}_coverage": st.column_config.NumberColumn(
-            f"{title} coverage", format="%.1f %%", help=f"The share of {title} sets that hold the truth."
-        ),
-        f"{score}_set_size": st.column_config.NumberColumn(f"{title} size", format="%.2f", help=SIZE_HELP),
-        f"{score}_uacc": st.column_config.NumberColumn(f"{title} UAcc", format="%.3f", help=f"The same by {title}."),
-    }
+    own = _of_score(score) | {f"{score}_uacc": _number(f"{title} UAcc", "%.3f", None, f"The same by {title}.")}
     before = list(SHOWN)[: list(SHOWN).index("lac_coverage")]
     return {name: SHOWN[name] for name in before} | own | {name: of for name, of in SHOWN.items() if name not in before}
 

@@ -6,11 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.components.perplexity.perplexity_form import PerplexityForm, launch
+from app.caches.perplexity_library import Library, ScoringSetup
+from app.components.perplexity.measuring import launch
+from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared import figures
 from app.formatting import counted, plain, sentence
-from app.perplexity_library import Library, Way
-from app.state import View
+from app.state.perplexity import PerplexityView
 from core.errors import InputError
 from core.inference.models import canonical
 from core.perplexity import choices
@@ -33,7 +34,7 @@ SIZE_HELP = "Where other choices on either side would put the mean size on avera
 OWN = "The file's own"
 
 
-def section(asked: PerplexityForm, view: View, found: Library) -> None:
+def section(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
     """Folded; which reply was the real one, by model and prompt."""
     with st.expander("Which reply was the counselor's own?", key=OPEN_KEY, on_change="rerun") as folded:
         if not folded.open:
@@ -49,19 +50,19 @@ def section(asked: PerplexityForm, view: View, found: Library) -> None:
             return
         source = _source(found)
         of = found.choices[source]
-        prompts = _prompts(asked, of)
-        missing = {model: _missing(asked, model, prompts, source, found) for model in asked.models}
+        prompts = _prompts(chosen, of)
+        missing = {model: _missing(chosen, model, prompts, source, found) for model in chosen.models}
         wanted = {model: some for model, some in missing.items() if some}
         if wanted and st.button("Measure the endings", key="choices_measure"):
             specs = [
                 perplexity_run.spec_of(
-                    Request(tuple(some), choices=of, mode=asked.mode), canonical(model), dtype=asked.dtype
+                    Request(tuple(some), choices=of, mode=chosen.mode), canonical(model), dtype=chosen.dtype
                 )
                 for model, some in wanted.items()
             ]
             launch(specs)
             st.rerun()
-        _figures(asked, view, found, source, prompts)
+        _figures(chosen, view, found, source, prompts)
 
 
 def _upload(found: Library) -> None:
@@ -101,29 +102,31 @@ def _source(found: Library) -> str:
     )
 
 
-def _prompts(asked: PerplexityForm, of: tuple[Choice, ...]) -> tuple[SystemPrompt, ...]:
+def _prompts(chosen: PerplexityForm, of: tuple[Choice, ...]) -> tuple[SystemPrompt, ...]:
     """Prompts A, B and none; and the one that came with all of the contexts."""
     own = {choice.system for choice in of if choice.system}
     more = (SystemPrompt(OWN, own.pop()),) if len(own) == 1 else ()
-    return tuple({one.digest: one for one in (*more, *asked.prompts)}.values())
+    return tuple({one.digest: one for one in (*more, *chosen.prompts)}.values())
 
 
-def _way(asked: PerplexityForm, model: str) -> Way:
-    return Way(model, asked.dtype, asked.mode)
+def _setup(chosen: PerplexityForm, model: str) -> ScoringSetup:
+    return ScoringSetup(model, chosen.dtype, chosen.mode)
 
 
 def _missing(
-    asked: PerplexityForm, model: str, prompts: tuple[SystemPrompt, ...], source: str, found: Library
+    chosen: PerplexityForm, model: str, prompts: tuple[SystemPrompt, ...], source: str, found: Library
 ) -> list[SystemPrompt]:
-    gaps = found.missing(_way(asked, model), [one.digest for one in prompts], [source])
+    gaps = found.missing(_setup(chosen, model), [one.digest for one in prompts], [source])
     return [one for one in prompts if (one.digest, source) in gaps]
 
 
 def _alpha_moved() -> None:
-    state.change(alpha=round(st.session_state[ALPHA_KEY] * 1000))
+    state.change(PerplexityView, alpha=round(st.session_state[ALPHA_KEY] * 1000))
 
 
-def _figures(asked: PerplexityForm, view: View, found: Library, source: str, prompts: tuple[SystemPrompt, ...]) -> None:
+def _figures(
+    chosen: PerplexityForm, view: PerplexityView, found: Library, source: str, prompts: tuple[SystemPrompt, ...]
+) -> None:
     labels = [choice.label for choice in found.choices[source]]
     left, right = st.columns(2)
     rule = str(
@@ -148,9 +151,9 @@ def _figures(asked: PerplexityForm, view: View, found: Library, source: str, pro
         help="Sets of endings hold the counselor's own with a probability of at least 1 − alpha.",
     )
     rows, note = [], ""
-    for model in asked.models:
+    for model in chosen.models:
         for prompt in prompts:
-            messages = found.messages(_way(asked, model), prompt.digest, source)
+            messages = found.messages(_setup(chosen, model), prompt.digest, source)
             if messages is None:
                 continue
             made = reports.chosen(messages, labels, rule=rule)

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
-from app import data, live, state
+from app import state
+from app.caches.perplexity_library import Library, ScoringSetup, library
 from app.components.new_run.form import MODEL_HELP, known_models, precisions
-from app.errors import spoken
-from app.formatting import counted, duration, plain, sentence
-from app.live import LiveRuns
-from app.perplexity_library import Library, Way, library
-from app.state import OF_PERPLEXITY, WINDOWS, View
-from core.errors import HedgeError, InputError
-from core.inference.models import bundled_models, canonical
+from app.components.shared import controls
+from app.formatting import plain, sentence
+from app.state.perplexity import WINDOWS, PerplexityView
+from core.errors import InputError
+from core.inference.models import bundled_models
 from core.perplexity import conversations as talks
 from core.perplexity.conversations import Conversation
-from core.perplexity.layout import MODES
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
-from core.perplexity.request import Request
-from core.runs.execution import perplexity_run
-from core.runs.spec import RunSpec
-from core.runs.status import RunStatus
 
-NAMES = (*OF_PERPLEXITY, "alpha")
 UPLOADED = "words_uploaded"
 TAKEN = "words_taken"
-LAUNCHED = "words_launched"
 MODELS_KEY = "words_models"
 TALKS_KEY = "words_talks"
 MODE_KEY = "words_mode"
 WINDOW_KEY = "words_window"
 DTYPE_KEY = "words_dtype"
 FILES_KEY = "words_files"
-POLL_S = 1.0
 DEFAULTS = {"a": FITTING, "b": UNFITTING}
 MODE_WORDS = {"standard": "Standard", "published": "As published"}
 MODE_HELP = (
@@ -65,9 +55,9 @@ class PerplexityForm:
         """A, B and the empty baseline, each once."""
         return tuple({one.digest: one for one in (self.a, self.b, EMPTY)}.values())
 
-    def way(self, model: str) -> Way:
+    def setup(self, model: str) -> ScoringSetup:
         """How a model's words are measured."""
-        return Way(model, self.dtype, self.mode, self.exchanges)
+        return ScoringSetup(model, self.dtype, self.mode, self.exchanges)
 
 
 def known() -> Library:
@@ -79,7 +69,7 @@ def known() -> Library:
     return found
 
 
-def form(view: View, found: Library) -> PerplexityForm:
+def form(view: PerplexityView, found: Library) -> PerplexityForm:
     """Prompts A and B side by side; models, conversations and the way below them."""
     left, right = st.columns(2, gap="medium")
     with left:
@@ -92,12 +82,12 @@ def form(view: View, found: Library) -> PerplexityForm:
     with chosen:
         sources = _talks(view, found)
     with st.expander("How words are scored, and conversations of your own"):
-        mode, exchanges, dtype = _way(view)
+        mode, exchanges, dtype = _setup(view)
         _upload(found)
     return PerplexityForm(of, a, b, sources, mode, exchanges, dtype)
 
 
-def _prompt(place: str, view: View, found: Library) -> SystemPrompt:
+def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:
     """A prompt to choose and to edit; an edited text is a version of its own, told by its hash."""
     asked: str = getattr(view, place)
     if asked and asked not in found.prompts:
@@ -113,7 +103,7 @@ def _prompt(place: str, view: View, found: Library) -> SystemPrompt:
         list(found.prompts),
         format_func=lambda each: found.prompts[each].name,
         key=pick,
-        on_change=state.taking(place, pick),
+        on_change=state.taking(PerplexityView, place, pick),
     )
     st.text_area(
         f"What prompt {place.upper()} says", key=text, height=190, persist_state="session", placeholder="no prompt"
@@ -125,7 +115,7 @@ def _prompt(place: str, view: View, found: Library) -> SystemPrompt:
     return made
 
 
-def _models(view: View) -> tuple[str, ...]:
+def _models(view: PerplexityView) -> tuple[str, ...]:
     shipped = bundled_models()
     tuned = [name for name in shipped if name.endswith(CHAT)]
     asked = [name for name in view.models.split(",") if name] or tuned[-1:] or shipped[-1:]
@@ -143,10 +133,10 @@ def _models(view: View) -> tuple[str, ...]:
 
 
 def _models_chosen() -> None:
-    state.change(models=",".join(st.session_state[MODELS_KEY]))
+    state.change(PerplexityView, models=",".join(st.session_state[MODELS_KEY]))
 
 
-def _talks(view: View, found: Library) -> tuple[str, ...]:
+def _talks(view: PerplexityView, found: Library) -> tuple[str, ...]:
     shipped = [conversation.digest for conversation in talks.bundled()]
     asked = [name for name in view.talks.split(",") if name in found.conversations] or shipped
     st.session_state[TALKS_KEY] = asked
@@ -165,35 +155,21 @@ def _talks(view: View, found: Library) -> tuple[str, ...]:
 def _talks_chosen() -> None:
     chosen = st.session_state[TALKS_KEY]
     shipped = [conversation.digest for conversation in talks.bundled()]
-    state.change(talks="" if set(chosen) == set(shipped) else ",".join(chosen), talk="", message=1)
+    state.change(PerplexityView, talks="" if set(chosen) == set(shipped) else ",".join(chosen), talk="", message=1)
 
 
-def _way(view: View) -> tuple[str, int | None, str]:
-    st.session_state[MODE_KEY], st.session_state[WINDOW_KEY] = view.mode, view.window
-    offered = list(dict.fromkeys([*precisions(), view.dtype]))
-    st.session_state[DTYPE_KEY] = view.dtype
+def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
+    precision = list(dict.fromkeys([*precisions(), view.dtype]))
     left, right, third = st.columns(3)
-    mode = left.segmented_control(
-        "Mode",
-        MODES,
-        format_func=MODE_WORDS.__getitem__,
-        required=True,
-        key=MODE_KEY,
-        on_change=state.taking("mode", MODE_KEY),
-        help=MODE_HELP,
-    )
-    window = right.segmented_control(
-        "Exchanges before a message",
-        WINDOWS,
-        required=True,
-        key=WINDOW_KEY,
-        on_change=state.taking("window", WINDOW_KEY),
-        help=WINDOW_HELP,
-    )
-    dtype = third.segmented_control(
-        "Precision", offered, required=True, key=DTYPE_KEY, on_change=state.taking("dtype", DTYPE_KEY), help=DTYPE_HELP
-    )
-    return str(mode), None if window == "all" else int(str(window)), str(dtype)
+    with left:
+        controls.switch(view, "mode", "Mode", MODE_WORDS, key=MODE_KEY, help=MODE_HELP)
+    with right:
+        windows = {name: name for name in WINDOWS}
+        controls.switch(view, "window", "Exchanges before a message", windows, key=WINDOW_KEY, help=WINDOW_HELP)
+    with third:
+        offered = {name: name for name in precision}
+        controls.switch(view, "dtype", "Precision", offered, key=DTYPE_KEY, help=DTYPE_HELP)
+    return view.mode, None if view.window == "all" else int(view.window), view.dtype
 
 
 def _upload(found: Library) -> None:
@@ -219,112 +195,5 @@ def _upload(found: Library) -> None:
     if fresh:  # chosen once, also where they were known already
         new = {digest: one for digest, one in fresh.items() if digest not in found.conversations}
         st.session_state[UPLOADED] = st.session_state.get(UPLOADED, {}) | new
-        state.change(talks=",".join(fresh), talk="", message=1)
+        state.change(PerplexityView, talks=",".join(fresh), talk="", message=1)
         st.rerun()
-
-
-# ---------------------------------------------------------------- measuring
-
-
-def measure(asked: PerplexityForm, found: Library) -> None:
-    """The button that asks for what has not been measured yet, and how far that is."""
-    missing = {model: _request(asked, model, found) for model in asked.models}
-    wanted = {model: request for model, request in missing.items() if request}
-    if not asked.models or not asked.talks:
-        st.info("Choose at least one model and one conversation.")
-        return
-    busy = _at_work(live.standing(anew=True))
-    if wanted and not busy:
-        count = sum(len(list(request.parts())) for request in wanted.values())
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button("Measure", key="words_measure"):
-                _launch(asked, wanted)
-            st.caption(
-                f"{counted(count, 'conversation under a prompt', 'conversations under a prompt')} not measured yet; "
-                "a pocket model takes some seconds."
-            )
-    st.fragment(_watch, run_every=POLL_S if busy else None)(bool(busy))
-
-
-def _request(asked: PerplexityForm, model: str, found: Library) -> Request | None:
-    """What is missing of a model, None where nothing is."""
-    gaps = found.missing(asked.way(model), [one.digest for one in asked.prompts], asked.talks)
-    if not gaps:
-        return None
-    return Request(
-        tuple(one for one in asked.prompts if any(p == one.digest for p, _ in gaps)),
-        tuple(found.conversations[source] for source in dict.fromkeys(source for _, source in gaps)),
-        mode=asked.mode,
-        exchanges=asked.exchanges,
-    )
-
-
-def _launch(asked: PerplexityForm, wanted: dict[str, Request]) -> None:
-    names = [canonical(model) for model in asked.models]
-    specs = [perplexity_run.spec_of(wanted[model], canonical(model), dtype=asked.dtype) for model in wanted]
-    launch(specs)
-    for place, prompt in (("a", asked.a), ("b", asked.b)):
-        st.session_state[f"words_{place}_of"] = prompt.digest
-    state.change(models=",".join(names), a=asked.a.digest, b=asked.b.digest)
-    st.rerun()
-
-
-def launch(specs: Sequence[RunSpec]) -> None:
-    """Hand runs in to the engine and remember them for this window."""
-    from core.runs import actions
-
-    with st.spinner("Asking for the runs …"):
-        _, outcome = actions.launch(specs, name="Perplexity")
-    st.session_state[LAUNCHED] = tuple(spec.run_id for spec in specs)
-    if outcome.refused:
-        raise InputError(next(iter(outcome.refused.values())))
-
-
-def _at_work(standing: LiveRuns) -> list[RunStatus]:
-    return [now for now in standing.statuses if not now.ended and now.record.spec.measures_perplexity]
-
-
-def _watch(was_busy: bool) -> None:
-    with spoken():
-        _progress(was_busy)
-
-
-def _progress(was_busy: bool) -> None:
-    from core.runs import engine
-
-    busy = _at_work(live.standing())
-    if was_busy and not busy:
-        st.rerun()
-    for now in busy:
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.progress(_share(now), text=plain(_progress_words(now)))
-            if st.button("Cancel", key=f"cancel-{now.run_id}"):
-                engine.cancel(now.run_id)
-                st.rerun()
-    for run_id in st.session_state.get(LAUNCHED, ()):
-        try:
-            record = data.record(run_id)
-        except HedgeError:
-            continue
-        if record.state == "failed":
-            st.error(plain(f"{record.spec.model_name}: {sentence(record.message)}"))
-        elif record.state == "cancelled":
-            st.info(plain(f"{record.spec.model_name}: cancelled; “Measure” goes on with what is missing."))
-
-
-def _share(now: RunStatus) -> float:
-    progress = now.progress
-    return min(1.0, progress.done / progress.total) if progress and progress.total else 0.0
-
-
-def _progress_words(now: RunStatus) -> str:
-    said = [now.record.spec.model_name]
-    if now.state == "queued":
-        return " · ".join([*said, now.message or "waiting"])
-    if now.progress and now.progress.total:
-        said += [f"{now.progress.done:,} of {counted(now.progress.total, 'message')}", now.progress.stage]
-        if now.progress.remaining_s is not None:
-            said.append(f"{duration(now.progress.remaining_s)} left")
-    else:
-        said.append("starting")
-    return " · ".join(said)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import prompting_cache
+from app.caches import prompting_cache
 from app.components.one_question.question import show_question
 from app.formatting import counted, plain, shortened
 from core.records import LETTERS, Question

@@ -7,7 +7,7 @@ import shlex
 import streamlit as st
 
 from app import navigation
-from app.components.new_run import form
+from app.components.new_run import form, launch
 from app.components.new_run.forecast import forecast
 from app.formatting import plain
 from core.prompting.strategies import STRATEGIES
@@ -28,14 +28,14 @@ SYSTEM_HELP = "Said by the system in a chat template, and put before everything 
 
 def section() -> None:
     """The form, what it will take, and its button."""
-    asked = _form()
-    plan = forecast(asked)
-    if form.launch_button(plan) and asked:
-        form.launch(asked)
+    combination = _form()
+    plan = forecast(combination)
+    if launch.launch_button(plan) and combination:
+        launch.launch(combination)
         navigation.link(navigation.NEW_RUN, "Watch them on New run")
-    if asked:
+    if combination:
         st.caption("The same from the shell:")
-        st.code(f"python -m core run {shlex.join(asked.words())} --queue", language=None, wrap_lines=True)
+        st.code(f"python -m core run {shlex.join(combination.words())} --queue", language=None, wrap_lines=True)
 
 
 def _form() -> Combination | None:

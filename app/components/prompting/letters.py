@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import prompting_cache
+from app.caches import prompting_cache
 from app.formatting import counted, plain
-from app.state import View
+from app.state.prompting import PromptingView
 from core.reports.prompting.experiments import PromptingMethod
 
 SMALLEST_P = 0.001
 """A p-value below this is shown as less than it."""
 
 
-def letters(found: Sequence[PromptingMethod], view: View) -> None:
+def letters(found: Sequence[PromptingMethod], view: PromptingView) -> None:
     """What the models would write where a letter is asked for, what the options' order changes, and written answers."""
     if not found:
         st.caption("This experiment has not asked for letters.")
@@ -45,7 +45,7 @@ def _invalid(reading: PromptingMethod) -> None:
         st.caption(plain(f"Instead: {said}."))
 
 
-def _orders(reading: PromptingMethod, view: View) -> None:
+def _orders(reading: PromptingMethod, view: PromptingView) -> None:
     made = prompting_cache.orders(reading.run_id, view.alpha, view.score)
     if made is None:
         st.caption("Asked in one order of the options; the launch below asks in all of them.")

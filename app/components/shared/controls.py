@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
 import streamlit as st
 
 from app import state
-from app.state import View
+from app.state.shared import SharedView
 from core.conformal.alpha import thousandths
 from core.conformal.scores import SCORES
 from core.reports.frames import alpha_value
@@ -20,7 +23,7 @@ SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values()
 EMPTY_HELP = "Where no option fits, a set is empty. The published papers put the most probable option into it."
 
 
-def alpha_slider(view: View) -> None:
+def alpha_slider(view: SharedView) -> None:
     """alpha, applied when it is let go."""
     st.session_state[ALPHA_KEY] = alpha_value(view.alpha)
     st.slider(
@@ -28,7 +31,7 @@ def alpha_slider(view: View) -> None:
     )
 
 
-def score_choice(view: View) -> None:
+def score_choice(view: SharedView) -> None:
     """The score of a figure that has room for one."""
     st.session_state[SCORE_KEY] = view.score
     st.selectbox(
@@ -36,32 +39,43 @@ def score_choice(view: View) -> None:
         list(SCORES),
         format_func=lambda name: SCORES[name].title,
         key=SCORE_KEY,
-        on_change=_score_chosen,
+        on_change=state.taking(SharedView, "score", SCORE_KEY),
         help=SCORE_HELP,
     )
 
 
-def empty_choice(view: View) -> None:
+def empty_choice(view: SharedView) -> None:
     """What becomes of a set that no option fits."""
-    st.session_state[EMPTY_KEY] = view.empty
+    switch(view, "empty", "Empty sets", EMPTY_WORDS, key=EMPTY_KEY, help=EMPTY_HELP)
+
+
+def switch(
+    view: SharedView,
+    name: str,
+    label: str,
+    words: Mapping[str, str],
+    *,
+    key: str,
+    help: str | None = None,
+    label_visibility: Literal["visible", "collapsed"] = "visible",
+    **also: Any,
+) -> None:
+    """A choice of a few: the view's field ``name``, each of its values in ``words``.
+
+    A choice changes the page's view, and with it the fields ``also`` that depend on it.
+    """
+    st.session_state[key] = getattr(view, name)
     st.segmented_control(
-        "Empty sets",
-        list(EMPTY_WORDS),
-        format_func=EMPTY_WORDS.__getitem__,
+        label,
+        list(words),
+        format_func=words.__getitem__,
         required=True,
-        key=EMPTY_KEY,
-        on_change=_empty_chosen,
-        help=EMPTY_HELP,
+        key=key,
+        on_change=state.taking(type(view), name, key, **also),
+        help=help,
+        label_visibility=label_visibility,
     )
 
 
-def _score_chosen() -> None:
-    state.change(score=st.session_state[SCORE_KEY])
-
-
-def _empty_chosen() -> None:
-    state.change(empty=st.session_state[EMPTY_KEY])
-
-
 def _alpha_released() -> None:
-    state.change(alpha=thousandths(st.session_state[ALPHA_KEY]))
+    state.change(SharedView, alpha=thousandths(st.session_state[ALPHA_KEY]))

@@ -8,9 +8,13 @@ from typing import NoReturn
 
 import streamlit as st
 
-from app import data, navigation, state
+from app import navigation, state
+from app.caches import run_cache
 from app.formatting import counted, plain
-from app.state import MOST_COMPARED, View
+from app.state.alpha_lab import AlphaLabView
+from app.state.fields import MOST_COMPARED
+from app.state.one_question import OneQuestionView
+from app.state.shared import SharedView
 from core.runs import store
 from core.runs.banks import task_label
 from core.runs.spec import RunSpec
@@ -80,13 +84,13 @@ def links_to(finished: Sequence[RunSpec]) -> None:
         navigation.link(navigation.PERPLEXITY, "Open on the Perplexity page", models=",".join(dict.fromkeys(read)))
 
 
-def pick_run(view: View, what: str) -> RunRecord | None:
+def pick_run(view: SharedView, what: str) -> RunRecord | None:
     """The finished run that the view names, with a box to choose another.
 
     Where the view names none it is :func:`default_run`, and where it names one that can't be shown, the page says so
     and shows that one instead; None where there is no finished run. ``what`` the page would show.
     """
-    found = {record.run_id: record for record in data.runs().finished}
+    found = {record.run_id: record for record in run_cache.runs().finished}
     if not found:
         no_runs_yet(what)
         return None
@@ -94,7 +98,7 @@ def pick_run(view: View, what: str) -> RunRecord | None:
         default = default_run(tuple(found.values()))
         if view.run:
             st.warning(plain(_why_not(view.run) + f" The run {title(default)} is shown instead."))
-        view = state.change(run=default.run_id)
+        view = state.change(SharedView, run=default.run_id)
     st.session_state[PICKER_KEY] = view.run
     st.selectbox(
         "Run",
@@ -109,28 +113,28 @@ def pick_run(view: View, what: str) -> RunRecord | None:
 
 def open_run(run_id: str) -> NoReturn:
     """Open a run in the Alpha lab."""
-    state.change(run=run_id, row=1, question="")
-    navigation.go(navigation.ALPHA_LAB, **state.address("run", "alpha", "empty"))
+    state.choose_run(run_id)
+    navigation.go(navigation.ALPHA_LAB, **state.address_of(state.fresh(AlphaLabView)))
 
 
 def open_question(question_id: str) -> NoReturn:
     """Open a question of the run in view on its own page."""
-    state.change(question=question_id)
-    navigation.go(navigation.ONE_QUESTION, **state.address("run", "alpha", "empty", "question"))
+    opened = state.fresh(OneQuestionView, question=question_id)
+    navigation.go(navigation.ONE_QUESTION, **state.address_of(opened))
 
 
 def open_run_question(run_id: str, question_id: str) -> NoReturn:
     """Open a question of any run on its own page."""
-    state.change(run=run_id)
+    state.change(SharedView, run=run_id)
     open_question(question_id)
 
 
 def _picked() -> None:
-    state.change(run=st.session_state[PICKER_KEY], row=1, question="")
+    state.choose_run(st.session_state[PICKER_KEY])
 
 
 def _why_not(run_id: str) -> str:
-    known = {record.run_id: record for record in data.runs().unfinished}
+    known = {record.run_id: record for record in run_cache.runs().unfinished}
     if run_id in known:
         return f"Run {run_id} is {known[run_id].state}; figures are shown when a run has ended well."
     return f"There is no run {run_id[:80]} here (any more)."

@@ -1,4 +1,4 @@
-"""The rounds that a host agent makes among its workers: :mod:`core.runs.agent.host_agent`."""
+"""The rounds that a host agent makes among its workers (:mod:`core.runs.agent.host_agent`)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,17 @@ from functools import partial
 from typing import IO
 
 from core.errors import HedgeError
-from core.runs.agent import liveness, watchdog
+from core.runs.agent import liveness, recovery, watchdog
+from core.runs.agent.recovery import ANSWER_WITHIN_S, Recovery
 from core.runs.agent.worker_process import Death, WorkerProcess
 from core.runs.devices import gpu_metrics
 from core.runs.devices.slots import publish
-from core.runs.queue import database, hosts, ledger, reconcile
-from core.runs.queue.ledger import Entry
-from core.runs.queue.reconcile import ANSWER_WITHIN_S, Reconciler
+from core.runs.queue import database, hosts
 from core.runs.storage import trash
 from core.settings import settings
 
 TICK_S = 0.2
-ENFORCE_EVERY_S = 0.5
-GRACE_S = 0.9
-"""How long a worker may go on with a run that is no longer wanted."""
-GRACE_LOADING_S = 0.3
-"""The same while it loads a model, in which it can't be asked to stop."""
-RECONCILE_EVERY_S = 2.0
+RECOVER_EVERY_S = 2.0
 READ_EVERY_S = 2.0
 HANGS_EVERY_S = 1.0
 HOUSE_EVERY_S = 3600.0
@@ -46,18 +40,16 @@ class Agent:
         self.ended_idle = False
         self.woken = 0
         self.last_needed = time.monotonic()
-        self.reconciler = Reconciler({worker.executor for worker in self.workers})
-        self.unwanted: dict[tuple[str, str], float] = {}
+        self.recovery = Recovery({worker.executor for worker in self.workers})
         self.complaints: dict[str, str] = {}
-        self.hang = watchdog.ProgressWatch()
+        self.progress = watchdog.ProgressWatch()
         self.archiving: threading.Thread | None = None
 
     def run(self) -> None:
         """Work until told to stop."""
         self._try("publish the slots", lambda: publish(tuple(worker.slot for worker in self.workers)))
         rounds = (
-            ("enforce", self._enforce, ENFORCE_EVERY_S),
-            ("reconcile", self._reconcile, RECONCILE_EVERY_S),
+            ("recover", self._recover, RECOVER_EVERY_S),
             ("beat", self._beat, liveness.BEAT_EVERY_S),
             ("shared beat", self._beat_among_hosts, hosts.BEAT_EVERY_S),
             ("see who hangs", self._see_who_hangs, HANGS_EVERY_S),
@@ -72,12 +64,11 @@ class Agent:
                     self._report(worker, death)
             if self.woken != (woken := liveness.last_wake()):
                 self.woken = woken
-                due.update(enforce=0.0, reconcile=0.0)
+                due["recover"] = 0.0
             for name, task, every_s in rounds:
                 if time.monotonic() >= due[name]:
                     due[name] = time.monotonic() + every_s
                     self._try(name, task)
-            self._kill_overdue()
             self.stopping.wait(TICK_S)
         self._end()
 
@@ -96,36 +87,17 @@ class Agent:
         """Write down how a worker died, where it matters: for the run that it was at."""
         say(f"worker {worker.executor} was {death.reason}" + (f", at run {death.run_id}" if death.run_id else ""))
         if death.run_id and death.wanted:
-            self._try("settle", partial(reconcile.settle, death.run_id))
+            self._try("settle", partial(recovery.settle, death.run_id))
         elif death.run_id:
-            self._try("note a death", partial(reconcile.note_death, death.run_id, worker.executor, death.reason))
+            self._try("note a death", partial(recovery.note_death, death.run_id, worker.executor, death.reason))
 
-    def _enforce(self) -> None:
-        """See which workers are at a run that is no longer theirs, and since when."""
-        busy = [(worker.executor, run) for worker in self.workers if (run := worker.run_id)]
-        known = ledger.entries([run for _, run in busy], within_s=ANSWER_WITHIN_S)
-        now = time.monotonic()
-        self.unwanted = {
-            (executor, run): self.unwanted.get((executor, run), now)
-            for executor, run in busy
-            if not _is_with(known.get(run), executor=executor)
-        }
-
-    def _kill_overdue(self) -> None:
-        for worker in self.workers:
-            since = self.unwanted.get((worker.executor, worker.run_id)) if self.unwanted else None
-            if since is None:
-                continue
-            grace_s = GRACE_LOADING_S if watchdog.is_loading(worker.run_id) else GRACE_S
-            if time.monotonic() - since >= grace_s:
-                say(f"worker {worker.executor} is killed: it did not stop run {worker.run_id} by itself")
-                worker.kill()
-                self.unwanted = {}
-
-    def _reconcile(self) -> None:
+    def _recover(self) -> None:
         unfinished = False
         try:
-            unfinished = self.reconciler.go_over()
+            unfinished = self.recovery.go_over()
+            for worker in self.workers:
+                if worker.executor in self.recovery.stuck:
+                    worker.kill("killed because it did not stop a run that was cancelled")
         finally:  # an agent whose database is gone for good must not stay for good
             self._staff(needed=unfinished or any(worker.run_id for worker in self.workers))
 
@@ -157,7 +129,7 @@ class Agent:
         if not database.is_shared():
             return
         hosts.beat(liveness.host(), within_s=ANSWER_WITHIN_S)
-        for run_id in self.reconciler.watch_hosts():
+        for run_id in self.recovery.take_from_dead_hosts():
             say(f"run {run_id} waits again: its host is gone")
             liveness.wake()
 
@@ -176,25 +148,19 @@ class Agent:
 
     def _see_who_hangs(self) -> None:
         at_work = {worker.executor: run for worker in self.workers if (run := worker.run_id)}
-        for executor in self.hang.overdue(at_work, after_s=settings().hang_minutes * 60):
-            worker = next(worker for worker in self.workers if worker.executor == executor)
-            say(f"worker {executor} is killed: run {worker.run_id} {watchdog.REASON}")
-            worker.kill(f"killed because its run {watchdog.REASON} for {settings().hang_minutes:g} minutes")
+        hanging = self.progress.overdue(at_work, after_s=settings().hang_minutes * 60)
+        for worker in self.workers:
+            if worker.executor in hanging:
+                worker.kill(f"killed because its run {watchdog.REASON} for {settings().hang_minutes:g} minutes")
 
     def _end(self) -> None:
         """Stop the workers, then put what they had begun back into the queue."""
-        begun = [run for worker in self.workers if (run := worker.run_id)]
         for worker in self.workers:
             worker.end()
-        for run_id in begun:
-            self._try("put back", partial(reconcile.put_back, run_id, "the agent was stopped; the run is queued again"))
+        self._try("put back", self.recovery.put_back_own)
         if database.is_shared():
             self._try("leave", partial(hosts.leave, liveness.host(), within_s=ANSWER_WITHIN_S))
         say("stopped")
-
-
-def _is_with(entry: Entry | None, *, executor: str) -> bool:
-    return entry is not None and entry.status == ledger.RUNNING and entry.executor == executor
 
 
 def say(line: str) -> None:

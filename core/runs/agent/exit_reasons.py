@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-PROC = Path("/proc")
-CONTROL_GROUPS = Path("/sys/fs/cgroup")
+UNWANTED = 75
+"""The exit status of a worker that ended itself because its run was no longer wanted."""
+VMSTAT = Path("/proc/vmstat")
 
 
 def in_words(status: int, *, starved: bool | None = None) -> str:
@@ -23,6 +24,8 @@ def in_words(status: int, *, starved: bool | None = None) -> str:
     >>> in_words(1)
     'ended by an error of its own (exit status 1)'
     """
+    if status == UNWANTED:
+        return "ended because its run was no longer wanted"
     if status >= 0:
         return f"ended by an error of its own (exit status {status})"
     name = signal.Signals(-status).name if -status in signal.valid_signals() else "unknown"
@@ -38,33 +41,12 @@ def in_words(status: int, *, starved: bool | None = None) -> str:
 
 
 def kills_for_memory() -> int | None:
-    """How many processes the kernel has killed for want of memory, here and in this process's control group.
+    """How many processes the kernel has killed for want of memory, the machine's or a control group's.
 
     Only its growth means something. None where the kernel does not say.
     """
-    counts = [count for path in _counters() if (count := _count(path)) is not None]
-    return sum(counts) if counts else None
-
-
-def _counters() -> list[Path]:
-    """The files with a line ``oom_kill N``: the machine's, and the control group's in either version."""
-    found = [PROC / "vmstat"]
     try:
-        lines = (PROC / "self" / "cgroup").read_text().splitlines()
-    except OSError:
-        return found
-    for line in lines:
-        _, controllers, group = line.split(":", 2)
-        if controllers == "":
-            found.append(CONTROL_GROUPS / group.lstrip("/") / "memory.events")
-        elif "memory" in controllers.split(","):
-            found.append(CONTROL_GROUPS / "memory" / group.lstrip("/") / "memory.oom_control")
-    return found
-
-
-def _count(path: Path) -> int | None:
-    try:
-        lines = path.read_text().splitlines()
+        lines = VMSTAT.read_text(encoding="ascii").splitlines()
     except OSError:
         return None
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)

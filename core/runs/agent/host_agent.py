@@ -1,7 +1,7 @@
 """The host agent (``python -m core agent``): one a host, it keeps a worker a slot alive and in order.
 
-It restarts workers that die, kills those that do not stop within a second of a cancel, brings ``run.json`` in
-line with the database where a worker could not, and beats its heart. It executes nothing itself.
+It restarts workers that die, kills those that hang, brings ``run.json`` in line with the database where a worker could
+not, and beats its heart. It executes nothing itself.
 
 Workers start when there is something to do and go three minutes after the last run (``HEDGE_WARM_MINUTES``), which
 frees their memory and the GPU's; until then the next run finds one that is warm. An agent that a person starts stays
@@ -45,9 +45,9 @@ def main(*, idle_minutes: float | None = None) -> None:
         agent.run()
     if agent.ended_idle:
         from core.runs.engine import ensure_agent
-        from core.runs.queue import ledger
+        from core.runs.queue import run_queue
 
-        if ledger.unfinished():  # queued while this agent was on its way out and still held the lock
+        if run_queue.unfinished():  # queued while this agent was on its way out and still held the lock
             ensure_agent()
 
 

@@ -2,7 +2,6 @@
 
 ==================  ==================================================================================
 ``agent.lock``      held by the host's one agent; touched every two seconds, which is its heartbeat
-``start.lock``        held by whoever is starting the agent
 ``wake``            touched by whoever has something for the agent to do at once
 ``<slot>.lock``     held by the slot's worker, so that no two workers ever share an executor id
 ``<slot>.run``      the run that the worker is at; gone when it is at none
@@ -17,18 +16,23 @@ one in the database that they share (:mod:`core.runs.queue.hosts`), or the folde
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
+import signal
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from core.runs.agent.file_lock import is_held
+from core.runs.agent.file_lock import holder, is_held
 from core.settings import settings
 
 BEAT_EVERY_S = 2.0
 BEAT_STALE_S = 10.0
 """A heartbeat of another host older than this means that its agent is dead."""
+ENDS_WITHIN_S = 3.0
 
 
 def host() -> str:
@@ -54,20 +58,19 @@ def executor_id(slot: str) -> str:
     return f"{host()}:{slot}"
 
 
+def host_of(executor: str) -> str:
+    """The host of an executor id; empty for an empty one."""
+    return executor.rpartition(":")[0]
+
+
 def agent_lock(of: str = "") -> Path:
     """The lock file of a host's agent; this host's by default."""
     return settings().home / "agents" / (of or host()) / "agent.lock"
 
 
-def start_lock() -> Path:
-    """The lock file of whoever is starting this host's agent."""
-    return agent_lock().with_name("start.lock")
-
-
 def worker_lock(executor: str) -> Path:
     """The lock file of a worker."""
-    its_host, _, slot = executor.rpartition(":")
-    return agent_lock(its_host).with_name(f"{slot}.lock")
+    return agent_lock(host_of(executor)).with_name(f"{executor.rpartition(':')[2]}.lock")
 
 
 def run_lock(folder: Path) -> Path:
@@ -81,6 +84,18 @@ def run_lock(folder: Path) -> Path:
 def agent_alive() -> bool:
     """Whether an agent lives on this host."""
     return is_held(agent_lock())
+
+
+def end_agent() -> None:
+    """Ask this host's agent, unless it is this process or its parent, to end, and wait a little until it has."""
+    pid = holder(agent_lock()) if agent_alive() else None
+    if pid is None or pid in (os.getpid(), os.getppid()):
+        return
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    end = time.monotonic() + ENDS_WITHIN_S
+    while agent_alive() and time.monotonic() < end:
+        time.sleep(0.02)
 
 
 def any_agent_alive() -> bool:
@@ -101,7 +116,7 @@ def live_hosts() -> frozenset[str]:
 
 def worker_alive(executor: str) -> bool:
     """Whether this worker lives; for one of another host, whether that host's agent does."""
-    its_host = executor.rpartition(":")[0]
+    its_host = host_of(executor)
     if not its_host:
         return False
     return is_held(worker_lock(executor)) if its_host == host() else its_host in live_hosts()
@@ -151,6 +166,25 @@ def busy_with(executor: str) -> str:
         return _busy_file(executor).read_text(encoding="utf-8")
     except FileNotFoundError:
         return ""
+
+
+def publish(name: str, values: object) -> None:
+    """Let pages and other hosts read ``values``, as JSON, under this name."""
+    path = agent_lock().with_name(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(values), encoding="utf-8")
+    part.replace(path)
+
+
+def published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
+    """By host, what its agent last published under this name, unless that is longer ago."""
+    found = {}
+    for path in (settings().home / "agents").glob(f"*/{name}"):
+        with suppress(OSError, ValueError):  # being taken away, or damaged
+            if abs(time.time() - path.stat().st_mtime) <= within_s:
+                found[path.parent.name] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def _wake_file() -> Path:

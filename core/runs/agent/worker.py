@@ -1,11 +1,13 @@
 """A worker: one DBOS executor that does one run after another (``python -m core.runs.agent.worker EXECUTOR [GIB]``).
 
-The host agent starts it, one a slot, and holds the other end of its standard input. While it has no run it looks for
-one that waits and that its device can hold, claims it (:mod:`core.runs.queue.claims`) and moves it to a DBOS queue of
-its own, from which DBOS starts it, now or after this process has died. It registers a single workflow,
-:func:`perform`, whose work is :func:`core.runs.execution.execute.execute`; torch is imported by that, with the first
-run. What a run comes to is in its folder, so that the workflow ends well even where the run failed: DBOS retries
-nothing but what a worker died of.
+The host agent starts it, one a slot, and holds the other end of its standard input. While it has no run it takes the
+first that waits and that its device can hold (:func:`core.runs.queue.run_queue.take`), and its DBOS starts it, now or
+after this process has died. It registers a single workflow, :meth:`Worker.perform`, whose work is
+:func:`core.runs.execution.execute.execute`; torch is imported by that, with the first run. What a run comes to is in
+its folder, so that the workflow ends well even where the run failed: DBOS retries nothing but what a worker died of.
+
+A thread asks the database about the run that is at work. Where it is no longer wanted, :func:`execute` is told so, and
+where that does not stop it in time, as while a model loads, the process ends itself; the agent starts another.
 """
 
 from __future__ import annotations
@@ -23,22 +25,25 @@ from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLos
 from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL
 from core.runs import store
-from core.runs.agent import liveness
+from core.runs.agent import exit_reasons, liveness, watchdog
 from core.runs.agent.file_lock import take
 from core.runs.devices.slots import UNKNOWN_GIB
-from core.runs.queue import claims, database, ledger
-from core.runs.queue.claims import Claim
-from core.runs.queue.ledger import Entry
+from core.runs.queue import database, run_queue
+from core.runs.queue.run_queue import RUNNING, Lease
 
 NICENESS = 19
 ASK_EVERY_S = 0.3
 """How often a worker asks whether its run is still wanted."""
+GRACE_S = 0.9
+"""How long a worker may go on with a run that is no longer wanted."""
+GRACE_LOADING_S = 0.3
+"""The same while it loads a model, in which it can't be asked to stop."""
 WAIT_FOR_PREDECESSOR_S = 30.0
 WAIT_FOR_RUN_S = 5.0
 LOOK_EVERY_S = 2.0
 LOOK_SHARED_EVERY_S = 0.75
 """How often an idle worker asks for a run that another host may have queued; a submit on this host wakes it at once."""
-AT_WORK_LOOKS_AFTER_S = 0.5
+WAIT_FOR_DATABASE_S = 0.5
 WOKEN_WITHIN_S = 0.1
 
 
@@ -55,92 +60,63 @@ class Worker:
         self.at_work.set()
         liveness.say_busy(self.executor, run_id)
         try:
-            claim = self._claim(run_id)
-            if claim is None:
+            lease = self._lease(run_id)
+            if lease is None:
                 return "another worker has it"
-            try:
-                with self._watched(claim) as cancelled:
-                    return _execute(claim, cancelled=cancelled)
-            finally:
-                self._let_go(claim)
+            with _watched(lease) as cancelled:
+                return _execute(lease, cancelled=cancelled)
         finally:
             liveness.say_idle(self.executor)
             self.at_work.clear()
 
-    def look(self) -> str:
-        """Have a run, if one waits: the one that was claimed already, or the next that the device can hold.
-
-        Returns its id, empty where there is none.
-        """
-        mine = claims.held(self.executor)
-        known = ledger.entries([claim.run_id for claim in mine])
-        over = [claim for claim in mine if not _is_unfinished(known.get(claim.run_id))]
-        for claim in over:
-            claims.let_go(claim, back=False)
-        if len(over) < len(mine):
-            open_ones = [claim for claim in mine if claim not in over]
-            run_id = open_ones[0].run_id
-        elif taken := claims.take(self.executor, memory_gib=self.memory_gib):
-            run_id = taken.run_id
-        else:
-            return ""
-        ledger.hand_to(run_id, self.executor)
-        return run_id
-
-    def _claim(self, run_id: str) -> Claim | None:
-        """The claim under which this worker has the run; waits for a database that is gone."""
+    def _lease(self, run_id: str) -> Lease | None:
+        """This worker's right to the run; waits for a database that is gone."""
         while True:
             try:
-                found = claims.get(run_id)
+                entry = run_queue.entries([run_id]).get(run_id)
             except RunError as error:
                 print(f"{run_id}: {error}", flush=True)
-                time.sleep(AT_WORK_LOOKS_AFTER_S)
+                time.sleep(WAIT_FOR_DATABASE_S)
                 continue
-            return found if found and found.executor == self.executor else None
-
-    def _let_go(self, claim: Claim) -> None:
-        try:
-            claims.let_go(claim, back=False)
-        except RunError as error:  # the next look finds it ended
-            print(f"{claim.run_id}: {error}", flush=True)
-
-    @contextmanager
-    def _watched(self, claim: Claim) -> Iterator[Callable[[], bool]]:
-        """Ask the database about the run beside its execution, so that the execution never waits for it."""
-        unwanted, over = threading.Event(), threading.Event()
-
-        def watch() -> None:
-            while not over.wait(ASK_EVERY_S):
-                if not self._is_wanted(claim):
-                    unwanted.set()
-                    return
-
-        watcher = threading.Thread(target=watch, daemon=True, name="hedge-watch")
-        watcher.start()
-        try:
-            yield unwanted.is_set
-        finally:
-            over.set()
-
-    def _is_wanted(self, claim: Claim) -> bool:
-        """Whether the run is still this worker's; a database that is gone for a while stops nothing."""
-        try:
-            entry = ledger.entries([claim.run_id]).get(claim.run_id)
-            if database.is_shared() and claims.get(claim.run_id) != claim:
-                return False
-        except RunError as error:
-            print(f"{claim.run_id}: {error}", flush=True)
-            return True
-        return entry is not None and entry.status == ledger.RUNNING and entry.executor == self.executor
+            if entry is None or (entry.status, entry.executor) != (RUNNING, self.executor):
+                return None
+            return Lease(run_id, self.executor, entry.tries)
 
 
-def _is_unfinished(entry: Entry | None) -> bool:
-    return entry is not None and entry.status in ledger.UNFINISHED
+@contextmanager
+def _watched(lease: Lease) -> Iterator[Callable[[], bool]]:
+    """Ask the database about the run beside its execution, so that the execution never waits for it."""
+    unwanted, over = threading.Event(), threading.Event()
 
+    def watch() -> None:
+        while _is_wanted(lease):
+            if over.wait(ASK_EVERY_S):
+                return
+        unwanted.set()
+        if not over.wait(GRACE_LOADING_S if watchdog.is_loading(lease.run_id) else GRACE_S):
+            print(f"{lease.run_id} is no longer wanted and did not stop by itself: this worker ends", flush=True)
+            # Not sys.exit: it would wait for the model. Chunks are written whole.
+            os._exit(exit_reasons.UNWANTED)
 
-def _execute(claim: Claim, *, cancelled: Callable[[], bool]) -> str:
+    threading.Thread(target=watch, daemon=True, name="hedge-watch").start()
     try:
-        _when_free(claim, cancelled=cancelled)
+        yield unwanted.is_set
+    finally:
+        over.set()
+
+
+def _is_wanted(lease: Lease) -> bool:
+    """Whether the run is still this worker's; a database that is gone for a while stops nothing."""
+    try:
+        return lease.is_wanted()
+    except RunError as error:
+        print(f"{lease.run_id}: {error}", flush=True)
+        return True
+
+
+def _execute(lease: Lease, *, cancelled: Callable[[], bool]) -> str:
+    try:
+        _when_free(lease, cancelled=cancelled)
     except RunCancelled:
         return "cancelled"
     except RunBusyError as error:
@@ -151,20 +127,20 @@ def _execute(claim: Claim, *, cancelled: Callable[[], bool]) -> str:
     except HedgeError as error:
         return f"failed: {error}"
     except Exception as error:
-        return f"failed: {_fail(claim.run_id, error)}"
+        return f"failed: {_fail(lease.run_id, error)}"
     return "done"
 
 
-def _when_free(claim: Claim, *, cancelled: Callable[[], bool]) -> None:
+def _when_free(lease: Lease, *, cancelled: Callable[[], bool]) -> None:
     """Execute the run; a process that is still at it, such as a dying predecessor, is waited for a little."""
     from core.runs.execution.execute import execute
 
-    spec = store.read_record(claim.run_id).spec
+    spec = store.read_record(lease.run_id).spec
     end = time.monotonic() + WAIT_FOR_RUN_S
     while True:
         try:
-            with store.guarded(claim.confirm):
-                execute(spec, cancelled=cancelled, worker=claim.executor)
+            with store.guarded(lease.confirm):
+                execute(spec, cancelled=cancelled, worker=lease.executor)
             return
         except RunBusyError:
             if cancelled() or time.monotonic() > end:
@@ -185,13 +161,13 @@ def launch(worker: Worker) -> None:
     from dbos import DBOS, DBOSPortableJSONSerializer
 
     database.prepare(within_s=database.PREPARED_WITHIN_S)
-    ledger.open_queue(worker.executor)
+    run_queue.open_queue(worker.executor)
     DBOS(
         config={
             "name": database.APPLICATION,
             "system_database_url": database.url(),
             "executor_id": worker.executor,
-            "application_version": ledger.VERSION,
+            "application_version": run_queue.VERSION,
             "serializer": DBOSPortableJSONSerializer(),
             "sys_db_pool_size": 4,
             "log_level": "WARNING",
@@ -206,8 +182,8 @@ def launch(worker: Worker) -> None:
 
     logging.getLogger("dbos").addFilter(_is_news)
     # DBOS counts the recoveries after the first try.
-    DBOS.workflow(name=ledger.WORKFLOW, max_recovery_attempts=ledger.TRIES - 1)(run)
-    DBOS.listen_queues([ledger.queue_of(worker.executor)])
+    DBOS.workflow(name=run_queue.WORKFLOW, max_recovery_attempts=run_queue.TRIES - 1)(run)
+    DBOS.listen_queues([run_queue.queue_of(worker.executor)])
     DBOS.launch()
 
 
@@ -233,18 +209,22 @@ def main(executor: str, memory_gib: str = "") -> None:
 
 
 def _look_forever(worker: Worker) -> None:
+    """Take a run whenever this worker has none: at once where the last has ended or a page calls, else now and then."""
     woken, due = 0, 0.0
     while True:
-        if not worker.at_work.is_set() and (time.monotonic() >= due or liveness.last_wake() != woken):
+        if worker.at_work.is_set():
+            due = 0.0
+        elif time.monotonic() >= due or liveness.last_wake() != woken:
             every_s = LOOK_SHARED_EVERY_S if database.is_shared() else LOOK_EVERY_S
             woken, due = liveness.last_wake(), time.monotonic() + every_s
             try:
-                if run_id := worker.look():
-                    _prepare_for(run_id)
+                taken = run_queue.take(worker.executor, memory_gib=worker.memory_gib)
+                if taken:
+                    _prepare_for(taken)
+                elif taken is None:
+                    due = 0.0  # DBOS starts it in a moment, or has just ended it
             except HedgeError as error:
                 print(error, flush=True)
-        elif worker.at_work.is_set():
-            due = 0.0  # the next run is looked for as soon as this one is over
         time.sleep(WOKEN_WITHIN_S)
 
 

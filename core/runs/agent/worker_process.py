@@ -29,12 +29,9 @@ LARGEST_LOG = 5_000_000
 """Bytes after which a log is put aside; one older log is kept."""
 
 
-UNWANTED = "killed because its run was no longer wanted"
-
-
 @dataclass(frozen=True, slots=True)
 class Death:
-    """How a worker died: the run it was at (empty for none), why in words, and whether it was told to."""
+    """How a worker died: the run it was at (empty for none), why in words, and whether that was for a cancelled run."""
 
     run_id: str
     reason: str
@@ -75,19 +72,16 @@ class WorkerProcess:
             return None
         self._close()
         reason = self._killed or exit_reasons.in_words(status, starved=self._is_starved())
-        death = Death(liveness.busy_with(self.executor), reason, bool(self._killed) and self._killed == UNWANTED)
+        death = Death(liveness.busy_with(self.executor), reason, status == exit_reasons.UNWANTED)
         liveness.say_idle(self.executor)
         self.died = time.monotonic()
         self.start_at = self.died + self._pause(death)
         return death
 
-    def kill(self, reason: str = "") -> None:
-        """Kill the worker without asking; :meth:`tend` sees it dead a moment later and starts another.
-
-        ``reason`` is why in words, where it is no death that was wanted.
-        """
+    def kill(self, reason: str) -> None:
+        """Kill the worker without asking; :meth:`tend` sees it dead a moment later and starts another."""
         if self._process:
-            self._killed = reason or UNWANTED
+            self._killed = reason
             self._process.kill()
 
     def end(self) -> None:

@@ -25,8 +25,9 @@ from core.runs.agent import liveness
 from core.runs.agent.file_lock import take
 from core.runs.execution import perplexity_run
 from core.runs.execution.eta import Pace
+from core.runs.execution.generations import write_answers
 from core.runs.execution.progress import Asked, Teller, Told
-from core.runs.execution.unconditional import score_bare, write_answers
+from core.runs.execution.unconditional import score_bare
 from core.runs.juries import jury_pipeline
 from core.runs.prompts import draw_questions, load_data, make_prompt, prompts
 from core.runs.spec import RunSpec

@@ -1,4 +1,4 @@
-"""What a run asks beside its questions' scores: the options' texts on their own, and answers in the model's words."""
+"""Unconditional scores: what each option's text scores on its own, without the question, for the forms that use it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from core.errors import InputError
 from core.inference.engine import Engine, SelfCheck
 from core.prompting.cloze import ANSWER, BARE, bare_prompt
-from core.prompting.written import find_answer
-from core.records import OptionLogits, Prompt, Question
+from core.records import OptionLogits, Prompt
 from core.runs import store
 
 Told = Callable[[], None]
@@ -56,26 +54,3 @@ def score_bare(engine: Engine, prompts: Sequence[Prompt], folder: Path, *, check
 def _asked(prompt: Prompt) -> list[str]:
     """A bare ``Answer:`` only where the prompts end in one."""
     return [by for by, text in BARE.items() if not text or prompt.text.endswith(ANSWER)]
-
-
-def write_answers(
-    engine: Engine,
-    asked: Sequence[tuple[Question, Prompt]],
-    folder: Path,
-    *,
-    repeats: int,
-    seed: int,
-    tell: Callable[[int], None],
-) -> None:
-    """Let the model write ``repeats`` sampled answers to each question, and write down which option each names.
-
-    ``tell`` is called with the number of questions that are done.
-    """
-    rows = []
-    for number, (question, prompt) in enumerate(asked):
-        for repeat, text in enumerate(engine.write(prompt, repeats=repeats, seed=seed + number)):
-            rows.append((question.id, repeat, text, find_answer(text, question.options)))
-        tell(number + 1)
-    ids, numbers, texts, answers = zip(*rows, strict=True)
-    columns = {"id": ids, "repeat": numbers, "text": texts, "answer": answers}
-    store.write_written(folder, pa.table({name: list(values) for name, values in columns.items()}))

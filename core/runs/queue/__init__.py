@@ -1,1 +1,1 @@
-"""The queue: which runs wait, in which order, and which worker has which."""
+"""The queue of runs, which DBOS keeps: what is asked of it, its database, and the heartbeats of hosts."""

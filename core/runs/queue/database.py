@@ -11,15 +11,14 @@ from __future__ import annotations
 import functools
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import HedgeError, RunError
-from core.runs.agent.file_lock import take
 from core.settings import settings
 
 if TYPE_CHECKING:
@@ -27,13 +26,10 @@ if TYPE_CHECKING:
     from dbos import DBOSClient
 
 APPLICATION = "hedge"
-QUEUE = "runs"
 POLL_QUEUE_S = 0.5
 ANSWER_WITHIN_S = 4.5
 PREPARED_WITHIN_S = 60.0
 """How long who is in no hurry gives a new database on a busy machine."""
-MADE_WITHIN_S = 3.0
-"""How long one process waits for another that makes the tables of a SQLite file."""
 CONNECT_WITHIN_S = 3
 WAY_OUT = "check HEDGE_HOME and HEDGE_DATABASE_URL, or move a damaged file away: finished runs do not live in it"
 
@@ -103,7 +99,7 @@ def is_shared() -> bool:
 
 
 def prepare(*, within_s: float = ANSWER_WITHIN_S) -> None:
-    """Create the database's tables and the queue where they are missing."""
+    """Create the database's tables where they are missing."""
     ask(lambda client: None, within_s=within_s)
 
 
@@ -134,7 +130,7 @@ def transact(work: Callable[[sqlalchemy.Connection], T], *, within_s: float = AN
 
 
 def _in_time(question: Callable[[_Connected], T], *, within_s: float) -> T:
-    address = url()
+    address, refusals = url(), _refusals()  # imports DBOS, which on a busy machine takes longer than any answer
     answer: Future[T] = Future()
 
     def work() -> None:
@@ -152,7 +148,7 @@ def _in_time(question: Callable[[_Connected], T], *, within_s: float) -> T:
     except TimeoutError:
         threading.Thread(target=forget, daemon=True).start()  # a stuck connection would stay stuck
         raise RunError(f"the run database {_shown(address)} did not answer within {within_s:g} s; {WAY_OUT}") from None
-    except _refusals() as error:
+    except refusals as error:
         raise RunError(f"the run database {_shown(address)} can't be used ({_cause(error)}); {WAY_OUT}") from error
 
 
@@ -175,10 +171,12 @@ def _connect(address: str) -> _Connected:
 
     from core.runs.queue import tables
 
-    _quiet()
-    with ExitStack() as undone, _alone(_file_of(address)):
-        engine = tables.connect(address)
-        undone.callback(engine.dispose)
+    # DBOS logs every failed connection, which the error says better; a worker turns it up again.
+    logging.getLogger("dbos").setLevel(logging.CRITICAL)
+    if file := _file_of(address):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    engine = tables.connect(address)
+    try:
         DBOS.migrate(address)
         client = DBOSClient(
             system_database_url=address,
@@ -187,31 +185,10 @@ def _connect(address: str) -> _Connected:
             serializer=DBOSPortableJSONSerializer(),
             retry_connection_errors=False,
         )
-        undone.callback(client.destroy)
-        client.register_queue(QUEUE, worker_concurrency=1, polling_interval_sec=POLL_QUEUE_S)
-        undone.pop_all()
+    except BaseException:
+        engine.dispose()
+        raise
     return _Connected(client, engine)
-
-
-@contextmanager
-def _alone(path: Path | None) -> Iterator[None]:
-    """Keep other processes of this host from making the same SQLite file's tables at the same time."""
-    if path is None:  # a server keeps order by itself
-        yield
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    turn = take(path.with_name(f"{path.name}.making"), wait_s=MADE_WITHIN_S)
-    try:
-        yield
-    finally:
-        if turn:
-            turn.close()
-
-
-@functools.cache
-def _quiet() -> None:
-    """DBOS logs every failed connection, which the error says better; a worker turns it up again."""
-    logging.getLogger("dbos").setLevel(logging.CRITICAL)
 
 
 def _file_of(address: str) -> Path | None:

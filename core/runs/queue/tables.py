@@ -1,43 +1,32 @@
-"""Hedge's own tables beside DBOS's, in the same database: what waits in which order, who has what, who lives.
+"""The tables that Hedge reads and writes by SQL: two of its own, and the one in which DBOS keeps runs.
 
-================  =====================================================================================
-``hedge_schema``  one number; a database of a newer Hedge is refused, one of an older gets what it lacks
-``hedge_queue``   a row a run: its place in the queue, the memory it needs, and which worker has it (the claim)
-``hedge_hosts``   a row a host: a count that goes up with every heartbeat
-================  =====================================================================================
+=================== ====================================================================================
+``hedge_schema``    one number; a database of a newer Hedge is refused, an older one is brought up to date
+``hedge_hosts``     a row a host: a count that goes up with every heartbeat
+``workflow_status`` DBOS's own table, a row a run; https://docs.dbos.dev/explanations/system-tables
+=================== ====================================================================================
 
-A claim's ``epoch`` goes up whenever a run changes hands, so that a worker which was cut off, stopped or believed
-dead can see that the run is no longer its own before it writes (a fencing token: Kleppmann, *How to do distributed
-locking*, 2016).
+Until schema 1 runs waited in a table of Hedge's own, ``hedge_queue``. Bringing such a database up to date gives every
+run that waits there its place and its need of memory in DBOS's table; a run that a worker held stays with that worker.
+An agent of that older Hedge on this host is ended first, because it would look for the old table in vain; hosts that
+share a database are updated together.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 
 from core.errors import RunError
+from core.runs.agent import liveness
 
-SCHEMA = 1
+SCHEMA = 2
 BUSY_S = 30
-CREATION_LOCK = 7_345_213
-"""An advisory lock of Postgres, so that of many hosts that come at once one creates the tables."""
+ALONE = {"postgresql": "SELECT pg_advisory_xact_lock(7345213)", "sqlite": "BEGIN IMMEDIATE"}
+"""What keeps others from making the tables at the same time, until the end of the transaction."""
 
 METADATA = sa.MetaData()
 
 schema = sa.Table("hedge_schema", METADATA, sa.Column("version", sa.Integer, primary_key=True))
-
-queue = sa.Table(
-    "hedge_queue",
-    METADATA,
-    sa.Column("run_id", sa.Text, primary_key=True),
-    sa.Column("place", sa.Float, index=True),  # NULL: the run neither waits nor runs
-    sa.Column("needs_gib", sa.Float, nullable=False, default=0.0),
-    sa.Column("executor", sa.Text, nullable=False, default=""),
-    sa.Column("epoch", sa.Integer, nullable=False, default=0),
-    sa.Column("losses", sa.Integer, nullable=False, default=0),
-)
 
 hosts = sa.Table(
     "hedge_hosts",
@@ -47,48 +36,75 @@ hosts = sa.Table(
     sa.Column("seen", sa.Float, nullable=False),  # by the database's clock, the only one that all hosts share
 )
 
+workflows = sa.Table(
+    "workflow_status",
+    sa.MetaData(),  # not METADATA: DBOS creates this one
+    sa.Column("workflow_uuid", sa.Text, primary_key=True),
+    sa.Column("status", sa.Text),
+    sa.Column("queue_name", sa.Text),
+    sa.Column("priority", sa.Integer),
+    sa.Column("recovery_attempts", sa.BigInteger),
+    sa.Column("owner_xid", sa.Text),
+    sa.Column("started_at_epoch_ms", sa.BigInteger),
+    sa.Column("created_at", sa.BigInteger),
+    sa.Column("attributes", sa.JSON),
+    schema="dbos",
+)
+
+_old_queue = sa.table("hedge_queue", sa.column("run_id"), sa.column("place"), sa.column("needs_gib"))
+
 
 def connect(address: str) -> sa.Engine:
-    """A pool of connections to the database, with Hedge's tables made where they are missing.
+    """A pool of connections to the database, with Hedge's tables made or brought up to date.
 
     Raises :class:`~core.errors.RunError` where a newer Hedge has made them.
     """
     url = sa.make_url(address)
-    engine = _sqlite(url) if url.drivername.startswith("sqlite") else _postgres(url)
+    if url.drivername.startswith("sqlite"):
+        # Without IMMEDIATE a reader that becomes a writer would fail where two meet.
+        options = {"timeout": BUSY_S, "isolation_level": "IMMEDIATE"}
+        engine = sa.create_engine(url, connect_args=options, pool_size=2)
+        engine = engine.execution_options(schema_translate_map={"dbos": None})
+    else:
+        engine = sa.create_engine(url.set(drivername="postgresql+psycopg"), pool_size=2, pool_pre_ping=True)
     try:
         with engine.begin() as connection:
-            if engine.dialect.name == "postgresql":
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(CREATION_LOCK)))
-            _bring_up(connection)
+            if not _is_up(connection):
+                if sa.inspect(connection).has_table(_old_queue.name):
+                    liveness.end_agent()
+                connection.execute(sa.text(ALONE[engine.dialect.name]))
+                if not _is_up(connection):  # another may have been faster
+                    _bring_up(connection)
     except BaseException:
         engine.dispose()
         raise
     return engine
 
 
+def _is_up(connection: sa.Connection) -> bool:
+    """Whether the tables are as this Hedge knows them."""
+    if not sa.inspect(connection).has_table(schema.name):
+        return False
+    found = connection.execute(sa.select(sa.func.max(schema.c.version))).scalar() or 0
+    if found > SCHEMA:
+        raise RunError(
+            f"the run database was made by a newer Hedge (its schema is {found}, this one knows {SCHEMA}); "
+            "update Hedge on this host, or set HEDGE_DATABASE_URL to another database"
+        )
+    return bool(found == SCHEMA)
+
+
 def _bring_up(connection: sa.Connection) -> None:
-    if sa.inspect(connection).has_table(schema.name):
-        found = connection.execute(sa.select(sa.func.max(schema.c.version))).scalar() or 0
-        if found > SCHEMA:
-            raise RunError(
-                f"the run database was made by a newer Hedge (its schema is {found}, this one knows {SCHEMA}); "
-                "update Hedge on this host, or set HEDGE_DATABASE_URL to another database"
-            )
-        if found == SCHEMA:
-            return
+    if sa.inspect(connection).has_table(_old_queue.name):
+        _move_old_queue(connection)
     METADATA.create_all(connection)
     connection.execute(schema.insert().values(version=SCHEMA))
 
 
-def _postgres(url: sa.URL) -> sa.Engine:
-    return sa.create_engine(url.set(drivername="postgresql+psycopg"), pool_size=2, pool_pre_ping=True)
-
-
-def _sqlite(url: sa.URL) -> sa.Engine:
-    engine = sa.create_engine(url, connect_args={"timeout": BUSY_S}, pool_size=2)
-
-    @sa.event.listens_for(engine, "connect")
-    def immediate(connection: Any, record: Any) -> None:
-        connection.isolation_level = "IMMEDIATE"  # a reader that becomes a writer would fail where two meet
-
-    return engine
+def _move_old_queue(connection: sa.Connection) -> None:
+    """Give the runs of ``hedge_queue`` their order and their memory in DBOS's table, and drop it."""
+    waiting = sa.select(_old_queue.c.run_id, _old_queue.c.needs_gib).where(_old_queue.c.place.is_not(None))
+    for place, row in enumerate(connection.execute(waiting.order_by(_old_queue.c.place)).all(), start=1):
+        changed = workflows.update().where(workflows.c.workflow_uuid == row.run_id)
+        connection.execute(changed.values(priority=place, attributes={"needs_gib": row.needs_gib}))
+    connection.execute(sa.text(f"DROP TABLE {_old_queue.name}"))

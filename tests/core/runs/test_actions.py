@@ -11,7 +11,7 @@ import pytest
 from core import cli
 from core.errors import InputError
 from core.runs import actions, engine, groups, store
-from core.runs.queue import claims, ledger
+from core.runs.queue import run_queue
 from core.runs.storage import trash
 from core.runs.store import RunRecord
 from core.settings import settings
@@ -38,13 +38,12 @@ def test_the_queue_has_an_order_that_can_be_changed(no_agent):
     assert order() == [names[3], names[0], names[2], names[1]]
     engine.reorder([names[1], names[0], names[3], names[2]])
     assert order() == [names[1], names[0], names[3], names[2]]
-    taken = claims.take("a:cpu", memory_gib=1)
-    assert taken.run_id == names[1]
+    assert run_queue.take("a:cpu", memory_gib=1) == names[1]
     engine.cancel(names[0])
     with pytest.raises(InputError, match="is cancelled; only a queued run can be put first"):
         engine.put_first([names[0]])
     engine.reorder(names)  # the order as a page had it before the cancel
-    assert claims.take("b:cpu", memory_gib=1).run_id == names[2]
+    assert run_queue.take("b:cpu", memory_gib=1) == names[2]
     assert cli.main(["first", names[3]]) == 0
 
 
@@ -92,6 +91,20 @@ def test_launching_what_is_done_or_waits_makes_no_group(no_agent):
     resumed, _ = actions.launch(specs)
     assert resumed.run_ids == group.run_ids  # a cancelled run begins again
     assert groups.known() == [resumed, wider, group]
+
+
+def test_the_command_line_says_what_comes_of_a_run_that_is_asked_for_again(no_agent, capsys):
+    def said(*words: str) -> str:
+        assert cli.main(["run", "--model", "fake", "--task", "qa", "--samples", "130", "--queue", *words]) == 0
+        return capsys.readouterr().out
+
+    name = spec().run_id
+    assert f"{name} is queued" in said()
+    store.update_record(name, state="done", ended=time.time())
+    assert f"{name} is done already" in said()
+    both = said("--seed", "0", "--strategy", "base", "task")
+    assert f"{name} is done already" in both
+    assert both.count("is queued") == 1
 
 
 def test_a_group_of_nothing_and_one_that_is_damaged(home):
@@ -147,10 +160,10 @@ def test_delete_and_have_back(no_agent, capsys):
 def test_what_can_not_be_deleted(no_agent, monkeypatch):
     waiting = engine.submit(spec())
     actions.delete(waiting)  # which is taken out of the queue first
-    assert ledger.entries([waiting])[waiting].status == ledger.CANCELLED
-    assert claims.places() == {}
+    assert run_queue.entries([waiting])[waiting].status == run_queue.CANCELLED
+    assert run_queue.unfinished() == {}
     name = engine.submit(spec(seed=1))
-    claims.take("elsewhere:cpu", memory_gib=1)
+    run_queue.take("elsewhere:cpu", memory_gib=1)
     store.create(RunRecord(spec=spec(seed=1), state="running", created=0.0))
     monkeypatch.setattr(engine.states, "is_executed", lambda record, entry: True)
     monkeypatch.setattr(engine.states, "judge", lambda record, entry, *, held: ("running", ""))

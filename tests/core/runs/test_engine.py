@@ -14,7 +14,7 @@ import pytest
 
 from core.errors import InputError, RunError
 from core.runs import engine, store
-from core.runs.queue import database, ledger
+from core.runs.queue import database, run_queue
 from core.runs.store import RunRecord
 from core.settings import ROOT
 from tests.core.runs.conftest import (
@@ -110,9 +110,13 @@ def test_a_run_that_is_cancelled_in_the_queue_never_starts(engine_home):
 
 
 def test_a_worker_that_stands_still_is_killed_when_its_run_is_cancelled(engine_home, monkeypatch):
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1, "hang_at": 20}))
+    trace = engine_home / "trace"
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1, "hang_at": 20, "trace": str(trace)}))
     name = engine.submit(spec())
-    until(begun(name), "the run to come to the question at which it stands still")
+    until(
+        lambda: trace.exists() and len(trace.read_text().split()) == 20,
+        "the run to come to the question at which it stands still",
+    )
     stuck = worker_process()
     start = time.monotonic()
     engine.cancel(name)
@@ -120,11 +124,22 @@ def test_a_worker_that_stands_still_is_killed_when_its_run_is_cancelled(engine_h
     took = time.monotonic() - start
     print(f"cancel to stopped, standing still: {took:.2f} s")
     assert took < 4  # 1.2 to 1.5 s on a busy machine; the promise is 2 s
-    assert not stuck.is_running()
+    until(lambda: not stuck.is_running() or stuck.status() == psutil.STATUS_ZOMBIE, "its worker to be gone")
     assert engine.status(name).progress is None
     # The next worker takes the next run, and the death that was wanted counts against nothing.
     other = engine.submit(spec(seed=1, samples=15))
     until(is_in(other, "done"), "the next run")
+    assert engine.status(name).message == "Cancelled; resume it to go on with what is missing."
+
+
+def test_a_worker_that_can_not_even_end_itself_is_killed_when_its_run_is_cancelled(engine_home):
+    name = engine.submit(spec())
+    until(begun(name), "the first question")
+    stopped = worker_process()
+    stopped.suspend()  # as one that waits for a device and lets no other thread of its own run
+    engine.cancel(name)
+    until(is_in(name, "cancelled"), "the run to stop")
+    until(lambda: not stopped.is_running() or stopped.status() == psutil.STATUS_ZOMBIE, "its worker to be gone")
     assert engine.status(name).message == "Cancelled; resume it to go on with what is missing."
 
 
@@ -179,19 +194,19 @@ def test_a_locked_database_and_a_server_that_is_gone_are_said_in_time(home, monk
     other = sqlite3.connect(home / "engine.sqlite", isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(RunError, match=r"did not answer within 0.2 s"):
-        ledger.unfinished(within_s=0.2)
+        run_queue.unfinished(within_s=0.2)
     other.close()
     monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://hedge:secret@127.0.0.1:1/hedge")
     with pytest.raises(RunError, match="Connection refused") as caught:
-        ledger.unfinished()
+        run_queue.unfinished()
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
     monkeypatch.setenv("HEDGE_DATABASE_URL", "mysql://localhost/hedge")
     with pytest.raises(RunError, match="a database of kind mysql; Hedge uses postgresql://"):
-        ledger.unfinished()
+        run_queue.unfinished()
     monkeypatch.setenv("HEDGE_DATABASE_URL", "hedge")
     with pytest.raises(RunError, match="no database URL"):
-        ledger.unfinished()
+        run_queue.unfinished()
 
 
 @pytest.mark.parametrize(
@@ -238,7 +253,7 @@ def test_a_run_that_nobody_is_at_says_so(home, monkeypatch):
     assert (now.state, now.worker_alive) == ("failed", False)
     assert "ended before the run did" in now.message
     # Its workflow is queued, but there is no agent.
-    ledger.enqueue(spec().run_id)
+    run_queue.enqueue(spec().run_id, needs_gib=0)
     now = engine.status(spec().run_id)
     assert now.state == "queued"
     assert "no agent lives on this host" in now.message
@@ -251,9 +266,9 @@ def test_a_run_that_ends_between_two_looks_is_done(home, monkeypatch):
 
     def ended_meanwhile(names):
         store.update_record(name, state="done", ended=2.0)
-        return {name: ledger.Entry(name, "SUCCESS", "host:cpu")}
+        return {name: run_queue.Entry(name, "SUCCESS", "host:cpu")}
 
-    monkeypatch.setattr(ledger, "entries", ended_meanwhile)
+    monkeypatch.setattr(run_queue, "entries", ended_meanwhile)
     assert engine.status(name).state == "done"
 
 

@@ -9,7 +9,7 @@ apart, so that the bars need not wait for it; it hears a moving alpha from the b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
-from app.state import View
+from app.components.shared.seed import browser_shows, seed
+from app.state.one_question import OneQuestionView
 from charts.scripts import bundle
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
@@ -26,7 +27,6 @@ from core.reports.alpha_lab.saturation import can_saturate
 from core.reports.one_question import CalibratedRun, OptionPValues
 
 KEY = "option_bars"
-SEED_KEY = "option_bars_seed"
 RUNS_KEY = "question_runs"
 HERE = Path(__file__).parent
 SCRIPT = HERE / "option_bars.js"
@@ -44,16 +44,6 @@ _mount_runs = st.components.v2.component(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Seed:
-    """What the browser starts from with which data, how often that changed, and what it was last known to show."""
-
-    version: str
-    start: tuple[int, str, str]
-    revision: int
-    shown: tuple[int, str, str]
-
-
 def option_bars(
     options: Sequence[str],
     found: Sequence[OptionPValues],
@@ -61,15 +51,15 @@ def option_bars(
     *,
     label: int | None,
     version: str,
-    view: View,
+    view: OneQuestionView,
 ) -> None:
     """Mount the bars of one question's ``options`` (k,), calibrated by ``by``.
 
     ``label`` is the true option's place, None where nobody knows it; ``version`` names the data. A released alpha,
     the policy for empty sets and the chosen score go into the view.
     """
-    seed = _seed(view, version)
-    alpha, empty, bars = seed.start
+    started = seed(KEY, version, _shown(view))
+    alpha, empty, bars = started.start
     _mount_bars(
         key=KEY,
         data={
@@ -85,7 +75,7 @@ def option_bars(
             "alpha": alpha,
             "empty": empty,
             "bars": bars,
-            "revision": seed.revision,
+            "revision": started.revision,
         },
         on_view_change=_take_view,
     )
@@ -120,7 +110,7 @@ class RunRow:
 
 
 def run_table(
-    rows: Sequence[RunRow], *, k: int, label: int, version: str, view: View, on_open: Callable[[str], None]
+    rows: Sequence[RunRow], *, k: int, label: int, version: str, view: OneQuestionView, on_open: Callable[[str], None]
 ) -> None:
     """Mount the same question in several runs, a row each; ``on_open`` is called with the run that is clicked."""
     _mount_runs(
@@ -152,24 +142,13 @@ def run_table(
     )
 
 
-def _shown(view: View) -> tuple[int, str, str]:
+def _shown(view: OneQuestionView) -> tuple[int, str, str]:
     return view.alpha, view.empty, view.bars
-
-
-def _seed(view: View, version: str) -> _Seed:
-    """The last seed, or the next one where the browser gets other data or shows something else than the view."""
-    seed: _Seed | None = st.session_state.get(SEED_KEY)
-    mounted = KEY in st.session_state  # its state is dropped with the page, and a new one starts from the seed
-    if seed is None or not mounted or seed.version != version or seed.shown != _shown(view):
-        seed = _Seed(version, _shown(view), seed.revision + 1 if seed else 0, _shown(view))
-        st.session_state[SEED_KEY] = seed
-    return seed
 
 
 def _take_view() -> None:
     view = _read(st.session_state[KEY].get("view") or {})
-    seed: _Seed = st.session_state[SEED_KEY]
-    st.session_state[SEED_KEY] = replace(seed, shown=_shown(view))
+    browser_shows(KEY, _shown(view))
 
 
 def _open(on_open: Callable[[str], None]) -> None:
@@ -178,6 +157,8 @@ def _open(on_open: Callable[[str], None]) -> None:
     on_open(str(asked.get("run", "")))
 
 
-def _read(reported: dict[str, Any]) -> View:
+def _read(reported: dict[str, Any]) -> OneQuestionView:
     """The view with what the browser reports in it; it is checked as a link would be."""
-    return state.read_changes({name: str(reported.get(name, "")) for name in ("alpha", "empty", "bars")})
+    return state.read_changes(
+        OneQuestionView, {name: str(reported.get(name, "")) for name in ("alpha", "empty", "bars")}
+    )

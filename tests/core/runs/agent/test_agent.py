@@ -12,12 +12,12 @@ import psutil
 import pytest
 
 from core.runs import engine, store
-from core.runs.agent import liveness
+from core.runs.agent import liveness, recovery
 from core.runs.agent import worker_process as processes
 from core.runs.agent.file_lock import holder, is_held, take
 from core.runs.agent.worker_process import environment
 from core.runs.devices.slots import Slot, slots
-from core.runs.queue import claims, ledger, reconcile
+from core.runs.queue import run_queue
 from core.runs.store import RunRecord
 from core.settings import ROOT
 from tests.core.runs.conftest import (
@@ -116,23 +116,22 @@ def test_workers_go_some_time_after_the_last_run_and_come_back_for_the_next(engi
 def test_a_run_of_a_slot_that_is_no_more_goes_back_into_the_queue(engine_home, monkeypatch):
     """A GPU fewer after a restart: what host:gpu7 had begun would be nobody's."""
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"hang_at": 10}')
-    monkeypatch.setattr(reconcile, "UNATTENDED_S", 0.0)
+    monkeypatch.setattr(recovery, "UNATTENDED_S", 0.0)
     name = spec().run_id
     store.create(RunRecord(spec=spec(), state="queued", created=0.0))
-    ledger.enqueue(name)
-    claims.add(name, needs_gib=0)
+    run_queue.enqueue(name, needs_gib=0)
     executor = liveness.executor_id("gpu7")
     command = [sys.executable, "-m", "core.runs.agent.worker", executor]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, env=environment()) as worker:
         until(begun(name), "the first question")
-        here = reconcile.Reconciler({liveness.executor_id("gpu0")})
+        here = recovery.Recovery({liveness.executor_id("gpu0")})
         assert here.go_over()
-        assert ledger.entries([name])[name].status == ledger.RUNNING  # its worker lives
+        assert run_queue.entries([name])[name].status == run_queue.RUNNING  # its worker lives
         worker.stdin.close()  # as when its agent dies
         worker.wait()
         assert engine.status(name).worker == executor
         assert here.go_over()
-    now = ledger.entries([name])[name]
+    now = run_queue.entries([name])[name]
     assert (now.status, now.tries) == ("ENQUEUED", 0)
     assert store.read_record(name).state == "queued"
 
@@ -153,18 +152,6 @@ def test_slots_follow_the_visible_devices(monkeypatch):
     assert with_devices("2,3") == (Slot("gpu2", "2"), Slot("gpu3", "3"))
     assert with_devices("GPU-a1, GPU-b2") == (Slot("gpu0", "GPU-a1"), Slot("gpu1", "GPU-b2"))
     assert with_devices("0,-1,1") == (Slot("gpu0", "0"),)
-
-
-def test_without_a_list_of_devices_nvidia_smi_is_asked(monkeypatch, tmp_path):
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    tool = tmp_path / "nvidia-smi"
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert slots() == (Slot("cpu", ""),)
-    tool.write_text("#!/bin/sh\necho 0\necho 1\n")
-    tool.chmod(0o755)
-    assert slots() == (Slot("gpu0", "0"), Slot("gpu1", "1"))
-    tool.write_text("#!/bin/sh\necho 'No devices were found'\nexit 6\n")
-    assert slots() == (Slot("cpu", ""),)
 
 
 def test_a_lock_has_one_holder_and_ends_with_it(tmp_path):

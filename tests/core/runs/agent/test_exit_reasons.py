@@ -14,6 +14,7 @@ from tests.core.runs.conftest import spec
 @pytest.mark.parametrize(
     ("status", "starved", "says"),
     [
+        (exit_reasons.UNWANTED, None, "ended because its run was no longer wanted"),
         (3, None, "ended by an error of its own (exit status 3)"),
         (-signal.SIGSEGV, True, "killed by signal 11 (SIGSEGV)"),
         (-signal.SIGKILL, True, "killed by signal 9 (SIGKILL) for want of memory"),
@@ -26,21 +27,11 @@ def test_in_words(status, starved, says):
     assert exit_reasons.in_words(status, starved=starved) == says
 
 
-@pytest.mark.parametrize(
-    ("group", "place"), [("0::/user.slice", "user.slice/memory.events"), ("4:memory:/x", "memory/x/memory.oom_control")]
-)
-def test_kills_for_memory_are_counted_in_both_versions_of_control_groups(tmp_path, monkeypatch, group, place):
-    monkeypatch.setattr(exit_reasons, "PROC", tmp_path / "proc")
-    monkeypatch.setattr(exit_reasons, "CONTROL_GROUPS", tmp_path / "groups")
+def test_kills_for_memory_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(exit_reasons, "VMSTAT", tmp_path / "vmstat")
     assert exit_reasons.kills_for_memory() is None
-    (tmp_path / "proc" / "self").mkdir(parents=True)
-    (tmp_path / "proc" / "self" / "cgroup").write_text(f"3:cpu:/x\n{group}\n")
-    (tmp_path / "proc" / "vmstat").write_text("nr_free_pages 12\noom_kill 3\n")
+    (tmp_path / "vmstat").write_text("nr_free_pages 12\noom_kill 3\n")
     assert exit_reasons.kills_for_memory() == 3
-    counter = tmp_path / "groups" / place
-    counter.parent.mkdir(parents=True)
-    counter.write_text("oom_kill_disable 0\noom_kill 4\n")
-    assert exit_reasons.kills_for_memory() == 7
 
 
 def test_a_run_hangs_that_says_nothing_new(home, monkeypatch):

@@ -15,7 +15,7 @@ from core.runs.agent.worker_process import WorkerProcess
 from core.runs.devices import gpu_metrics, nvml
 from core.runs.devices.slots import Slot, published, slots
 from core.runs.execution import memory_estimate
-from core.runs.queue import ledger
+from core.runs.queue import run_queue
 from tests.core.runs.conftest import agent_of, is_in, spec, until
 
 FAKE = Path(__file__).parent / "fake_nvml"
@@ -92,7 +92,7 @@ def test_each_of_eight_runs_sees_exactly_its_device(engine_home, monkeypatch):
 def at_work() -> dict[str, str]:
     return {
         name: entry.executor
-        for name, entry in ledger.unfinished().items()
+        for name, entry in run_queue.unfinished().items()
         if liveness.busy_with(entry.executor) == name
     }
 

@@ -10,12 +10,10 @@ import time
 import psutil
 import pytest
 
-from core.errors import RunBusyError, RunError, RunLostError
+from core.errors import RunBusyError, RunError
 from core.runs import engine, store
 from core.runs.agent import file_lock, liveness
-from core.runs.queue import claims, database, hosts, ledger
-from core.runs.queue.claims import Claim
-from core.runs.store import RunRecord
+from core.runs.queue import database, hosts
 from tests.core.runs.conftest import (
     agent_of,
     assert_each_question_once,
@@ -145,68 +143,6 @@ def test_a_database_that_comes_back_has_lost_and_repeated_nothing(shared_home, p
     gc.collect()
 
 
-def test_a_claim_changes_hands_once(shared_home):
-    name = spec().run_id
-    claims.add(name, needs_gib=4)
-    claims.add(name, needs_gib=4)
-    assert claims.take("a:gpu0", memory_gib=3.9) is None
-    first = claims.take("a:gpu0", memory_gib=4)
-    assert first == Claim(name, "a:gpu0", 1)
-    assert claims.take("b:gpu0", memory_gib=80) is None
-    first.confirm()
-    assert claims.take_away(first)
-    assert not claims.take_away(first)  # a second host that saw the same
-    with pytest.raises(RunLostError, match="was given to another worker"):
-        first.confirm()
-    second = claims.take("b:gpu0", memory_gib=80)
-    assert second == Claim(name, "b:gpu0", 3)
-    assert claims.places()[name].losses == 1
-    assert not claims.let_go(first, back=False)
-    assert claims.let_go(second, back=False)
-    assert claims.places() == {}
-    # Asked for again, the epoch goes on: what was lost long ago stays lost.
-    claims.add(name, needs_gib=4)
-    again = claims.take("a:gpu0", memory_gib=4)
-    assert again is not None
-    assert again.epoch > first.epoch
-    with pytest.raises(RunLostError):
-        first.confirm()
-
-
-def test_what_has_lost_its_run_writes_no_lasting_file(shared_home):
-    record = RunRecord(spec=spec(), state="running", created=0.0)
-    folder = store.create(record)
-    claims.add(record.run_id, needs_gib=0)
-    claim = claims.take("a:cpu", memory_gib=1)
-    with store.guarded(claim.confirm):
-        store.update_record(record.run_id, message="mine")
-        claims.take_away(claim)
-        with pytest.raises(RunLostError):
-            store.update_record(record.run_id, message="no longer")
-        with pytest.raises(RunLostError):
-            store.write_questions(folder, [], [])
-    assert store.read_record(record.run_id).message == "mine"
-    assert [path.name for path in folder.iterdir()] == ["run.json"]
-
-
-def test_a_run_that_loses_three_hosts_is_given_up(shared_home, monkeypatch):
-    from core.runs.queue.reconcile import Reconciler
-
-    name = engine.submit(spec())
-    watcher = Reconciler(frozenset())
-    monkeypatch.setattr(watcher.watch, "dead", lambda counts: {"gone"})
-    for lost in range(1, 4):
-        assert claims.take("gone:cpu", memory_gib=1)
-        assert watcher.watch_hosts() == ([name] if lost < 3 else [])
-    now = engine.status(name)
-    assert (now.state, now.record.state) == ("failed", "failed")
-    assert now.message.startswith("3 hosts were lost while they were at it")
-    assert ledger.entries([name])[name].status == ledger.CANCELLED
-    engine.resume(name)  # a person may insist
-    assert engine.status(name).state == "queued"
-    assert claims.places()[name].losses == 0
-
-
 def test_a_watch_goes_by_what_it_sees_and_not_by_clocks(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(hosts.time, "monotonic", lambda: now[0])
@@ -227,25 +163,15 @@ def test_a_watch_goes_by_what_it_sees_and_not_by_clocks(monkeypatch):
     assert after(1, a=8) == set()  # left in good order
 
 
-def test_a_database_of_a_newer_hedge_is_refused_in_one_sentence(shared_home):
-    import sqlalchemy as sa
-
-    from core.runs.queue import tables
-
-    database.prepare()
-    database.transact(lambda connection: connection.execute(sa.update(tables.schema).values(version=99)))
-    database.forget()
-    with pytest.raises(RunError, match=r"made by a newer Hedge \(its schema is 99, this one knows 1\); update Hedge"):
-        engine.submit(spec())
-    assert not (shared_home / "runs").exists()
-
-
-def test_many_hosts_that_come_at_once_make_the_tables_once(shared_home):
+@pytest.mark.parametrize("kind", ["file", "server"])
+def test_many_processes_that_come_at_once_make_the_tables_once(kind, engine_home, postgres, monkeypatch):
     import subprocess
     import sys
 
     from core.settings import ROOT
 
+    if kind == "server":
+        monkeypatch.setenv("HEDGE_DATABASE_URL", postgres.new_database())
     code = "from core.runs.queue import database; database.prepare(within_s=60)"
     started = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(4)]
     assert [process.wait(60) for process in started] == [0, 0, 0, 0]

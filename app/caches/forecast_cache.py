@@ -1,0 +1,119 @@
+"""What a matrix of runs will take, kept where it takes a while to find out. Asks neither the database nor the hub."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import streamlit as st
+
+from app.caches import run_cache
+from app.caches.run_cache import EVERY_RUN
+from core.inference import counting, models
+from core.reports import forecast as forecasts
+from core.reports.forecast import Forecast, Work
+from core.runs.agent import liveness
+from core.runs.devices.slots import CPU, Slot, published, slots
+from core.runs.prompts import Combination
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+from core.settings import settings
+from core.tasks import catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The runs asked for, what each will take, and which of them there are already, by id."""
+
+    runs: tuple[Forecast, ...]
+    existing: dict[str, RunRecord]
+    devices: tuple[Slot, ...]
+    free_disk: int
+
+    @property
+    def new(self) -> tuple[Forecast, ...]:
+        """The runs that are not done yet."""
+        done = {run_id for run_id, record in self.existing.items() if record.state == "done"}
+        return tuple(one for one in self.runs if one.spec.run_id not in done)
+
+    @property
+    def seconds(self) -> float | None:
+        """Until the last of them has ended on the devices there are, those left out that are done, unless all are.
+
+        None where one has no measured rate.
+        """
+        return forecasts.whole_time(self.new or self.runs, lanes=len(self.devices))
+
+
+def plan(combination: Combination) -> Plan:
+    """What was asked for will take this; :class:`~core.errors.InputError` where it can't be asked."""
+    specs = combination.specs(named=_named)
+    records = run_cache.runs().records
+    known = {record.run_id: record for record in records}
+    devices = _devices()
+    found = tuple(
+        forecasts.forecast(spec, earlier=records, devices=devices, worked=work, text_of_token=_held) for spec in specs
+    )
+    existing = {spec.run_id: known[spec.run_id] for spec in specs if spec.run_id in known}
+    return Plan(found, existing, devices, free_disk())
+
+
+def work(spec: RunSpec) -> Work | None:
+    """What a run asks, whichever model is asked, and in whatever precision."""
+    same = replace(spec, model="any", dtype="float32", batch_size=None)
+    return _work(same, stamp(spec.task), catalogue.at_hand(spec.task))
+
+
+def free_disk() -> int:
+    """Bytes free where runs lie."""
+    home = settings().home
+    return shutil.disk_usage(next(path for path in (home, *home.parents) if path.exists())).free
+
+
+def has_gpu() -> bool:
+    """Whether this host has a GPU that runs may use."""
+    return _slots()[0].name != CPU
+
+
+def stamp(task: str) -> int:
+    """When the file or folder of a task was last written; 0 for one that is none."""
+    if not catalogue.is_file(task):
+        return 0
+    try:
+        return Path(task.partition("@")[2] or task).expanduser().stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _named(model: str) -> str:
+    """As a spec has it, but without asking the hub whether it has such a model, which the launch does."""
+    is_hub = models.HUB_ID.match(model) and not Path(model).expanduser().is_dir()
+    return model if is_hub else models.canonical(model)
+
+
+def _held(model: str, asked: Work) -> float | None:
+    return _characters_per_token(model, counting.is_here(model), asked.sample)
+
+
+def _devices() -> tuple[Slot, ...]:
+    """This host's, and those of others that share a database; it alone could say which of these live."""
+    said = published()
+    here = said.pop(liveness.host(), ()) or _slots()
+    return (*here, *(slot for found in said.values() for slot in found)) if settings().database_url else here
+
+
+# 13 kB, 23 at most: 3 MB for 500 runs, 14 MB when full. A matrix may ask for as many runs.
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)
+def _work(spec: RunSpec, stamp: int, at_hand: bool) -> Work | None:
+    return forecasts.work_of(spec)
+
+
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # a number for each model and sample of texts
+def _characters_per_token(model: str, here: bool, texts: tuple[str, ...]) -> float | None:
+    return counting.characters_per_token(model, texts)
+
+
+@st.cache_resource(ttl=600, show_spinner=False)
+def _slots() -> tuple[Slot, ...]:
+    return slots()

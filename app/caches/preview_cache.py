@@ -1,0 +1,140 @@
+"""The exact prompts of runs that have not been launched, read by a process of their own.
+
+Counting tokens needs the model's tokenizer, whose library brings torch with it, and the page's process loads neither.
+So ``python -m core run --dry-run --json`` does it, one at a time for the whole server. A reading is kept for as long
+as the files that it read stay as they are; one that failed is tried anew when it is asked for again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.inference.preview import Preview
+from core.runs.prompts import Combination
+from core.settings import ROOT
+from core.tasks import catalogue
+
+LOG = logging.getLogger(__name__)
+TIME_LIMIT_S = 120
+SAID_BY_HEDGE = "hedge: "
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """What one run would ask: its id, its number of prompts and a look at them."""
+
+    run: str
+    questions: int
+    preview: Preview
+
+
+@dataclass
+class PreviewJob:
+    """A preview on its way (``ended`` unset) or at its end, with ``found`` or with what went wrong in one sentence."""
+
+    ended: threading.Event = field(default_factory=threading.Event)
+    begun: float = field(default_factory=time.monotonic)
+    found: tuple[Previewed, ...] = ()
+    problem: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been on its way."""
+        return time.monotonic() - self.begun
+
+
+def command(combination: Combination) -> tuple[str, ...]:
+    """What reads the preview of what was asked for."""
+    return (sys.executable, "-m", "core", "run", *combination.words(), "--dry-run", "--json")
+
+
+def preview_of(combination: Combination) -> PreviewJob:
+    """The preview of what was asked for, begun by the first who asks, or anew where it failed; returns at once."""
+    key = command(combination), _stamps(combination)
+    if _job(*key).problem:
+        _job.clear(*key)
+    return _job(*key)
+
+
+def _stamps(combination: Combination) -> tuple[int, ...]:
+    """When the files that a preview depends on were last written."""
+    files = [Path(task.partition("@")[2] or task) for task in combination.tasks if catalogue.is_file(task)]
+    files += [
+        Path(model) / name for model in combination.models for name in ("tokenizer.json", "tokenizer_config.json")
+    ]
+    return tuple(_written(path.expanduser()) for path in files)
+
+
+def _written(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)  # a few prompts of some kB each. A view needs one
+def _job(command: tuple[str, ...], stamps: tuple[int, ...]) -> PreviewJob:
+    made = PreviewJob()
+    # A daemon, so that a server which is stopped does not wait for it.
+    threading.Thread(target=_read, args=(command, made, _turn()), daemon=True).start()
+    return made
+
+
+@st.cache_resource(show_spinner=False)
+def _turn() -> threading.Lock:
+    """One at a time: a preview takes a processor for some seconds."""
+    return threading.Lock()
+
+
+def _read(command: Sequence[str], made: PreviewJob, turn: threading.Lock) -> None:
+    try:
+        with turn:
+            made.found = _previews(_output(command))
+    except _Failed as error:
+        made.problem = str(error)
+    except Exception as error:
+        LOG.exception("a preview failed")
+        made.problem = f"the preview failed ({type(error).__name__}); the server's log says where"
+    finally:
+        made.ended.set()
+
+
+class _Failed(Exception):
+    """What a person is to read."""
+
+
+def _output(command: Sequence[str]) -> dict[str, Any]:
+    try:
+        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise _Failed(
+            f"the preview took more than {TIME_LIMIT_S} seconds and was stopped; data of the hub that are not here yet "
+            "take long once, so try again, or let `python -m core run … --dry-run` fetch them"
+        ) from error
+    if said.returncode == 0:
+        values: dict[str, Any] = json.loads(said.stdout)
+        return values
+    spoken = [line for line in said.stderr.splitlines() if line.startswith(SAID_BY_HEDGE)]
+    if not spoken:
+        LOG.error("a preview ended with status %d: %s", said.returncode, said.stderr[-2000:])
+        raise _Failed(f"the preview ended with status {said.returncode}; the server's log says why")
+    raise _Failed(spoken[-1].removeprefix(SAID_BY_HEDGE))
+
+
+def _previews(values: dict[str, Any]) -> tuple[Previewed, ...]:
+    made = []
+    for row in values["previews"]:
+        run, questions, continuations = row.pop("run"), row.pop("questions"), tuple(row.pop("continuations"))
+        made.append(Previewed(run, questions, Preview(continuations=continuations, **row)))
+    return tuple(made)

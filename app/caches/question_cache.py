@@ -1,0 +1,126 @@
+"""One question of a run under every score, and the same question in other runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from app.caches.run_cache import EVERY_RUN, RunKey, load_evaluation, run_key, runs
+from core.errors import HedgeError
+from core.records import FloatArray, Question
+from core.reports import evaluation as evaluations
+from core.reports import frames, one_question
+from core.reports.alpha_lab import view as split_views
+from core.reports.one_question import CalibratedRun, OptionPValues
+from core.runs import banks
+from core.runs.store import RunRecord
+
+
+def question_list(run_id: str) -> pd.DataFrame:
+    """The test questions of a finished run: row, id, group, question."""
+    return _question_list(run_key(run_id))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """A test question of a run, its probabilities and its options under every score."""
+
+    question: Question
+    probabilities: FloatArray
+    standings: tuple[OptionPValues, ...]
+
+
+def calibrated_run(run_id: str) -> CalibratedRun:
+    """A finished run as what questions are measured by."""
+    return _calibrated_run(run_key(run_id))
+
+
+def shown_question(run_id: str, question_id: str) -> ShownQuestion:
+    """A test question of a finished run under every score."""
+    return _shown_question(run_key(run_id), question_id)
+
+
+def closing_options(run_id: str) -> int:
+    """How many of a run's options are the closing ones that are no answers: E and F, or none."""
+    return len(_extra_options(run_key(run_id)))
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionInOtherRuns:
+    """Where else a question was asked: the runs that tested it with its standings there, the first of them the one
+    that was asked about, how many others used it to calibrate or to demonstrate, and how many were not looked at."""
+
+    tested: tuple[tuple[RunRecord, tuple[OptionPValues, ...]], ...]
+    untested: int
+    left_out: int
+
+
+def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRuns:
+    """The same question (id, text and options) in every finished run, in at most ``most`` of them."""
+    same = _index(run_key(run_id))[question_id][1]
+    tested: list[tuple[RunRecord, tuple[OptionPValues, ...]]] = []
+    untested = left_out = 0
+    found = runs().finished
+    for record in sorted(found, key=lambda record: record.run_id != run_id):
+        try:
+            key = run_key(record.run_id)
+            role, digest = _index(key).get(question_id, ("", ""))
+            if digest != same:
+                continue
+            if role != "test":
+                untested += 1
+            elif len(tested) == most:
+                left_out += 1
+            else:
+                tested.append((record, _standings(key, question_id)))
+        except HedgeError:
+            continue  # a run that can't be read is named where it is opened
+    return QuestionInOtherRuns(tuple(tested), untested, left_out)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Reading the questions …")  # 70 kB, 97 at most: 2 MB. A view needs one
+def _question_list(key: RunKey) -> pd.DataFrame:
+    return frames.question_list(load_evaluation(key))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)  # 2 kB: 0.5 MB. One for each question that is looked at
+def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
+    run, by = load_evaluation(key), _calibrated_run(key)
+    row = by.rows[question_id]
+    return ShownQuestion(frames.question(run, row), by.asked(row), _standings(key, question_id))
+
+
+# 0.1 MB, 0.2 at most: 18 MB. A view needs 41 of them at most.
+@st.cache_resource(max_entries=128, show_spinner="Reading the run …")
+def _calibrated_run(key: RunKey) -> CalibratedRun:
+    # A view of one question needs up to 41 of them; 124 of the runs that ship answer questions.
+    # Not through _evaluation: a question of many runs would push out the one that is being looked at.
+    return one_question.bench(evaluations.load(key.run_id))
+
+
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # a few numbers
+def _extra_options(key: RunKey) -> tuple[int, ...]:
+    return split_views.extra_options(load_evaluation(key))
+
+
+# 1.5 kB: 12 MB. A view needs 41, and the next question 41 others.
+@st.cache_resource(max_entries=8192, show_spinner=False)
+def _standings(key: RunKey, question_id: str) -> tuple[OptionPValues, ...]:
+    by = _calibrated_run(key)
+    row = by.rows[question_id]
+    return one_question.standings(by, by.asked(row), place=row)
+
+
+# A reference to an index that runs of the same questions share.
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner="SplitViewing for the question in other runs …")
+def _index(key: RunKey) -> dict[str, tuple[str, str]]:
+    return _index_of(banks.questions_key(key.run_id), key.run_id)
+
+
+# 0.1 MB: 5 MB. The 124 shipped runs that answer questions need only 6 of them.
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _index_of(questions: tuple[str, ...], _run_id: str) -> dict[str, tuple[str, str]]:
+    # Runs of the same questions share one index: the 124 shipped runs that answer questions need only 6 of them.
+    return one_question.question_index(_run_id)

@@ -1,0 +1,64 @@
+"""The questions of a bin, and from there to their sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.caches import calibration_cache
+from app.components.calibration.diagrams import BIN_KEY, DIAGRAM_KEY
+from app.components.shared import figures
+from app.components.shared.runs import open_run_question
+from app.formatting import counted
+from app.state.calibration import CalibrationView
+from core.reports.calibration.calibrated import CalibrationFigures
+
+
+def questions(found: Sequence[tuple[str, CalibrationFigures]], view: CalibrationView) -> None:
+    """The questions of a bin, and from there to their sets."""
+    st.subheader("The questions of a bin", anchor=False)
+    left, right = st.columns([3, 2])
+    places = list(range(len(found)))
+    if st.session_state.get(DIAGRAM_KEY) not in places:
+        st.session_state[DIAGRAM_KEY] = 0
+    place = left.selectbox("Diagram", places, format_func=lambda i: found[i][0], key=DIAGRAM_KEY)
+    one = found[place][1]
+    filled = {i: b for i, b in enumerate(one.diagram.bins, start=1) if b.n}
+    if st.session_state.get(BIN_KEY) not in filled:
+        st.session_state[BIN_KEY] = max(
+            filled, key=lambda i: abs(filled[i].accuracy - filled[i].confidence) * filled[i].n
+        )
+    number = right.selectbox(
+        "Bin",
+        list(filled),
+        format_func=lambda i: f"{filled[i].low:.0%} to {filled[i].high:.0%} sure · {counted(filled[i].n, 'question')}",
+        key=BIN_KEY,
+        help="A click on a bin above chooses it. At first the one that adds most to the ECE.",
+    )
+    shown = calibration_cache.bin_questions(one.run, view.within, one.stratum, number, one.bins, one.by)
+    here = filled[number]
+    st.caption(
+        f"Of {counted(here.n, 'question')} here {here.accuracy:.0%} are right at a mean confidence of "
+        f"{here.confidence:.0%}. Choose a row to see its options and set."
+    )
+    event = st.dataframe(
+        shown.drop(columns="id"),
+        hide_index=True,
+        height=260,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"bin-questions-{one.run}-{one.stratum}-{number}-{one.bins}-{one.by}",
+        column_config={
+            "subject": st.column_config.TextColumn("Subject", width="small"),
+            "question": st.column_config.TextColumn("Question", width="large"),
+            "confidence": st.column_config.NumberColumn("Confidence", format="percent"),
+            "chosen": "Chosen",
+            "truth": "Truth",
+            "right": st.column_config.CheckboxColumn("Right"),
+        },
+        alt="Questions of the bin, the surest first",
+    )
+    if event.selection.rows:
+        open_run_question(one.run, str(shown["id"].iloc[event.selection.rows[0]]))
+    figures.download("These questions as CSV", shown, "questions-of-a-bin")

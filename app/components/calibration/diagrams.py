@@ -1,0 +1,87 @@
+"""Reliability diagrams: how they are made, and each of them beside the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from app import state
+from app.caches import calibration_cache, run_cache
+from app.components.shared import controls, figures
+from app.components.shared.runs import titles
+from app.formatting import plain
+from app.state.calibration import CalibrationView
+from charts.reliability_diagram import BIN, SIDE, reliability_diagram
+from core.errors import HedgeError
+from core.reports.calibration.calibrated import CalibrationFigures, said
+
+BINS_KEY, EDGES_KEY, WITHIN_KEY = "calibration_bins", "calibration_edges", "calibration_within"
+DIAGRAM_KEY, BIN_KEY = "bin_of_diagram", "bin_number"
+EDGES_HELP = "Equal width as published, or as many questions in each."
+WITHIN_HELP = "Subjects and letters with at least 20 test questions."
+EDGE_WORDS = {"width": "equal width", "mass": "equal mass"}
+WITHIN_WORDS = {"all": "each run", "group": "each subject", "letter": "each chosen letter"}
+MOST_DIAGRAMS = 12
+
+
+def choices(view: CalibrationView) -> None:
+    """How many bins, of equal what, and what has a diagram of its own."""
+    # A row that wraps: columns of a narrow window would cut the switches off.
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.session_state[BINS_KEY] = view.bins
+        take = state.taking(CalibrationView, "bins", BINS_KEY)
+        st.slider("Bins", 1, 100, key=BINS_KEY, on_change=take, help="15 is the published number.", width=240)
+        controls.switch(view, "edges", "Of", EDGE_WORDS, key=EDGES_KEY, help=EDGES_HELP)
+        controls.switch(view, "within", "A diagram for", WITHIN_WORDS, key=WITHIN_KEY, help=WITHIN_HELP)
+
+
+def calibrations_of(run_ids: Sequence[str], view: CalibrationView) -> list[tuple[str, CalibrationFigures]]:
+    """Every diagram that is asked for, with its name; says which runs have none, and how many are not shown."""
+    names = titles([run_cache.record(name) for name in run_ids])
+    found: list[tuple[str, CalibrationFigures]] = []
+    for run_id in run_ids:
+        try:
+            made = calibration_cache.calibrated(run_id, view.within, view.bins, view.edges)
+        except HedgeError as error:
+            st.info(plain(f"{error}."))
+            continue
+        found += [(" · ".join(filter(None, [one.stratum, names[run_id]])), one) for one in made]
+    if len(found) > MOST_DIAGRAMS:
+        st.caption(f"The first {MOST_DIAGRAMS} of {len(found)} diagrams; choose fewer runs to see the others.")
+    return found[:MOST_DIAGRAMS]
+
+
+def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
+    """The diagrams side by side; a click on a bin shows its questions below."""
+    from core.reports.calibration import calibrated as frames
+
+    every = []
+    with st.container(horizontal=True, gap="medium"):
+        for i, (name, one) in enumerate(found):
+            bins = frames.bins_frame(one)
+            figure = reliability_diagram(bins, frames.curve_frame(one), name, f"reliability-{i}")
+            key = f"diagram-{one.run}-{one.stratum}-{one.bins}-{one.by}"
+            with st.container(width=SIDE):
+                st.markdown(f"**{plain(name)}**")
+                figures.draw(figure, key=key, width="content", on_select=partial(_bin_clicked, key, i))
+                st.caption(plain(said(one)))
+            every.append(bins.assign(diagram=name))
+    with st.container(horizontal=True, gap="medium"):
+        st.caption(
+            "On the dashed line a model is right as often as it is sure; above it is too modest, below too sure. A "
+            "mark is a bin with the Clopper–Pearson 95 % interval of its accuracy. Gold is where luck keeps the "
+            "accuracy of a calibrated model in at least 95 of 100 samples, bin by bin. Grey is the bin's share of the "
+            "questions, green is the smooth curve. An empty bin has no mark.",
+            width="stretch",
+        )
+        figures.download("Data of these diagrams", pd.concat(every, ignore_index=True), "reliability")
+
+
+def _bin_clicked(key: str, place: int) -> None:
+    chosen = st.session_state[key].selection.get(BIN) or []
+    if chosen:
+        st.session_state[DIAGRAM_KEY] = place
+        st.session_state[BIN_KEY] = int(chosen[0]["bin"])

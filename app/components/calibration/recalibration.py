@@ -1,0 +1,125 @@
+"""The live temperature of a run, and what each way to recalibrate does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from app.caches import calibration_cache, run_cache
+from app.components.calibration.temperature import temperature_dial
+from app.components.shared import controls, figures
+from app.components.shared.runs import titles
+from app.formatting import plain
+from app.state.calibration import CalibrationView
+from core.errors import HedgeError
+from core.reports.calibration.recalibrated import BEFORE, Recalibrated
+from core.reports.report import shown as written
+
+METHODS = {
+    BEFORE: "as it is",
+    "temperature": "temperature",
+    "vector": "vector scaling",
+    "platt": "Platt scaling",
+    "isotonic": "isotonic regression",
+}
+
+
+def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
+    """The live dial for one of the runs, and what each way to recalibrate does, fitted on other questions."""
+    st.subheader("Turn the temperature", anchor=False)
+    names = titles([run_cache.record(name) for name in run_ids])
+    run_id = (
+        st.selectbox("Run", list(names), format_func=names.__getitem__, key="tempered_run")
+        if len(names) > 1
+        else run_ids[0]
+    )
+    controls.alpha_slider(view)
+    made, why = _recalibrated(run_id, view.alpha)
+    fitted = _fitted(made)
+    temperature_dial(calibration_cache.dial_rows(run_id), version=run_cache.version(run_id), view=view, fitted=fitted)
+    st.caption(
+        "What is dragged is judged on the test questions that it is chosen on. "
+        + (
+            f"A temperature to keep is fitted on others: {fitted / 100:.2f}, on half of the calibration questions "
+            "and on the other half, their geometric mean."
+            if fitted
+            else plain(why)
+        )
+    )
+    with st.expander(
+        "Ways to recalibrate, fitted on other questions", key="recalibrated_open", on_change="rerun"
+    ) as fold:
+        if fold.open:
+            made, why = _recalibrated(run_id, view.alpha)
+            recalibrations(made) if made else st.info(plain(why))
+
+
+def _recalibrated(run_id: str, alpha: int) -> tuple[tuple[Recalibrated, ...], str]:
+    try:
+        return calibration_cache.recalibrated(run_id, alpha), ""
+    except HedgeError as error:
+        return (), f"{error}."
+
+
+def _fitted(made: Sequence[Recalibrated]) -> int | None:
+    """The geometric mean of the fitted temperatures in hundredths, within what the dial has."""
+    found = [one["temperature"] for each in made if each.method == "temperature" for one in each.parameters]
+    if not found:
+        return None
+    return min(500, max(20, round(100 * math.exp(sum(map(math.log, found)) / len(found)))))
+
+
+def recalibrations(made: Sequence[Recalibrated]) -> None:
+    """A row a map: before and after."""
+    rows = [
+        {
+            "Map": METHODS[one.method],
+            "Accuracy": one.accuracy,
+            "ECE": one.ece,
+            "NLL": written(one.nll) + (f" ({one.nll_infinite:,} of {one.n_test:,})" if one.nll_infinite else ""),
+            "Change of NLL": _change(one),
+            "Brier": one.brier,
+            **{f"{name.upper()} coverage": value for name, value in one.coverage.items()},
+            **{f"{name.upper()} size": value for name, value in one.mean_set_size.items()},
+        }
+        for one in made
+    ]
+    frame = pd.DataFrame(rows)
+    share = st.column_config.NumberColumn(format="percent")
+    number = st.column_config.NumberColumn(format="%.3f")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config={
+            **{name: share if "overage" in name or name == "Accuracy" else number for name in rows[0]},
+            "Map": st.column_config.TextColumn(),
+            "NLL": st.column_config.TextColumn(
+                help="∞ where a map gives the truth probability 0: on how many of the test questions it does."
+            ),
+            "Change of NLL": st.column_config.TextColumn(
+                help="Against none, with its 95 % interval over test questions for these two fits."
+            ),
+        },
+        alt="Calibration and sets before and after each map",
+    )
+    one = made[0]
+    st.caption(
+        f"A map is fitted on {one.n_fit:,} calibration questions, thresholds are found on the other "
+        f"{one.n_calibration:,}, all is measured on {one.n_test:,} test questions; then the two halves change places "
+        "and the mean is shown. Coverage is kept by every map; only sizes change. Where isotonic "
+        "regression says exactly 0, APS can't tell options apart, and its sets are larger; where such an option is the "
+        "truth, the NLL is infinite."
+    )
+    numbers = frame.assign(NLL=[one.nll for one in made], **{"NLL infinite on": [one.nll_infinite for one in made]})
+    figures.download("Before and after as CSV", numbers, "recalibration")
+
+
+def _change(one: Recalibrated) -> str:
+    """The change of NLL and its interval; nothing for the run as it is, "∞" for an infinite one."""
+    change, low, high = one.nll_change
+    if math.isnan(change):
+        return "∞ before and after" if one.nll_infinite and one.method != BEFORE else ""
+    return f"+{written(change)}" if math.isinf(change) else f"{change:+.3f} ({low:+.3f} to {high:+.3f})"

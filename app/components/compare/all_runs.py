@@ -1,0 +1,123 @@
+"""All compared runs at once: one figure of each, their set sizes, and contrasts of one setting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from app.caches import run_cache
+from app.components.shared import figures
+from app.state.compare import CompareView
+from charts.bars import bars
+from charts.heat_map import heat_map, set_sizes
+from charts.measures import MEASURES
+from charts.parallel_coordinates import parallel_coordinates
+from charts.radar import radar
+from charts.run_names import full_names, task_labels
+from charts.sizes_when_right import sizes_when_right
+from core.reports.compare import side_by_side
+from core.reports.compare.benchmark import SetRule
+from core.reports.report import shown_with
+
+MEASURE_KEY = "compared_measure"
+FEW_FOR_RADAR = 9
+OF_SETS = "A rule is the 95 % interval, which counts the luck of the calibration questions and of the test questions."
+RULES = {
+    "accuracy": "A rule is the 95 % Clopper–Pearson interval. Accuracy does not depend on alpha.",
+    "coverage": "A rule is the Beta-Binomial band: coverage lies in it for 95 % of draws where the guarantee holds.",
+    "mean_set_size": OF_SETS,
+    "uacc": OF_SETS,
+    "ece_excess": "A rule is the 95 % interval of the error beyond luck. It does not depend on alpha.",
+}
+"""From a figure to what its chart's caption says."""
+CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "Letters or texts"}
+
+
+def set_rule(view: CompareView) -> SetRule:
+    """How sets are formed here: the view's score first."""
+    return SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
+
+
+def overview(rows: pd.DataFrame, score: str) -> None:
+    """One figure of all runs: a heat map over tasks, or bars with intervals."""
+    titles_of = {name: title for name, (title, _) in MEASURES.items()}
+    measure = st.segmented_control(
+        "Figure",
+        list(titles_of),
+        format_func=titles_of.__getitem__,
+        default="mean_set_size",
+        required=True,
+        key=MEASURE_KEY,
+    )
+    of_score = rows[rows["score"] == score]
+    figures.show(
+        bars(rows, measure),
+        RULES[measure],
+    )
+    if len(set(task_labels(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
+        figures.show(
+            heat_map(of_score, measure),
+            "The stronger the blue of a cell, the larger the figure; a cell at 0 has the colour of the page.",
+        )
+
+
+def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> None:
+    """How large sets are, when they are, and five figures at once."""
+    of_score = rows[rows["score"] == view.score]
+    names = full_names(of_score)
+    runs = [run_cache.compared_evaluation(name) for name in run_ids]
+    figures.show(
+        set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),
+        "A sure model has many sets of one option; a set of none says that no option fits.",
+    )
+    figures.show(
+        sizes_when_right(side_by_side.sizes_when_right(runs, names, view.alpha, view.score)),
+        "Where a model knows what it does not know, its sets are larger where its top option is wrong.",
+    )
+    if len(of_score) <= FEW_FOR_RADAR:
+        figures.show(
+            radar(of_score),
+            "Each axis runs from 0 at the centre to the best there can be; the area means nothing. A click on a name "
+            "hides its run or shows it again.",
+        )
+    figures.show(
+        parallel_coordinates(of_score),
+        "A line is a run, from its name over its five figures. Drag along an axis to keep the runs that pass there.",
+    )
+
+
+def contrasts(rows: pd.DataFrame, score: str) -> None:
+    """Tables of runs that differ in one setting alone."""
+    of_score = rows[rows["score"] == score]
+    shown = False
+    for setting, title in CONTRAST_TITLES.items():
+        table = side_by_side.contrast(of_score, setting)
+        if table.empty:
+            continue
+        shown = True
+        st.markdown(f"**{title}**")
+        st.dataframe(
+            table.drop(columns="score"),
+            hide_index=True,
+            column_config={
+                "accuracy": st.column_config.NumberColumn("accuracy", format="%.3f"),
+                "coverage": st.column_config.NumberColumn("coverage", format="%.3f"),
+                "mean_set_size": st.column_config.NumberColumn("mean set size", format="%.3f"),
+                "uacc": st.column_config.NumberColumn("UAcc", format="%.3f"),
+                "ece_excess": st.column_config.NumberColumn("ECE beyond luck", format="%.3f"),
+                "ece_low": st.column_config.NumberColumn("95 % from", format="%.3f"),
+                "ece_high": st.column_config.NumberColumn("95 % to", format="%.3f"),
+                "ece": st.column_config.NumberColumn("ECE seen", format="%.3f"),
+                "ece_luck": st.column_config.NumberColumn("ECE by luck", format="%.3f"),
+                "prompts_a_second": st.column_config.NumberColumn("prompts a second", format="%.1f"),
+                "model_gb": st.column_config.NumberColumn(
+                    "weights, GB", format="%.3f", help="Parameters times the bytes of their precision."
+                ),
+            },
+            alt=f"Runs that differ in {setting} alone",
+        )
+        figures.download(f"{title} as CSV", table, f"contrast-{setting}")
+    if not shown:
+        st.caption("No two of these runs are alike but for their precision, strategy, shots or form.")

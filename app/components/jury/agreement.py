@@ -1,0 +1,95 @@
+"""How much the jurors agree, and whether they are right then."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from app.caches import jury_cache
+from app.components.shared import figures
+from app.formatting import plain
+from charts.juror_pairs import PAIR_MEASURES, juror_pairs
+from core.estimates import Estimate
+from core.jury.agreement import Pairwise
+from core.runs.juries.jury_store import JuryRecord
+
+PAIR_KEY = "pair_measure"
+
+
+def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
+    """How much the jury agrees as a whole, and each two jurors."""
+    found = jury_cache.agreed(record.jury_id)
+    then = "and do they agree with the label then?" if pairwise else "and are they right then?"
+    st.subheader(f"Do they agree, {then}", anchor=False)
+    left, right = st.columns([3, 2], gap="large")
+    with right:
+        st.markdown(
+            plain(
+                f"On {percent(found.unanimous)} of all {found.n:,} {'pairs' if pairwise else 'answers'} the jurors "
+                f"are unanimous, and {percent(found.unanimous_wrong)} of those verdicts are "
+                f"{'against the label' if pairwise else 'wrong'} all the same."
+            )
+            if found.n_unanimous
+            else "The jurors are unanimous on no answer."
+        )
+        st.dataframe(
+            pd.DataFrame(
+                [
+                    _coefficient(*one)
+                    for one in (
+                        ("Fleiss' kappa", found.fleiss),
+                        ("Krippendorff's alpha", found.krippendorff),
+                        ("Effective number of votes", found.effective_votes),
+                    )
+                ]
+            ),
+            hide_index=True,
+            height="content",
+            alt="Agreement of the whole jury",
+        )
+        st.caption(
+            "Kappa and alpha are 1 for full agreement and 0 for that of chance. Jurors that err on the same answers "
+            "count as fewer votes than they are."
+        )
+    with left:
+        measure = st.segmented_control(
+            "Of each two jurors",
+            list(PAIR_MEASURES),
+            format_func=PAIR_MEASURES.__getitem__,
+            default="agreement",
+            required=True,
+            key=PAIR_KEY,
+        )
+        one_way = [
+            {"first": a, "second": b, **_measured(pair)}
+            for pair in found.pairs
+            for a, b in ((pair.first, pair.second), (pair.second, pair.first))
+        ]
+        selves = [{"first": name, "second": name, **dict.fromkeys(PAIR_MEASURES, 1.0)} for name in record.jurors]
+        figures.show(
+            juror_pairs(pd.DataFrame([*selves, *one_way]), measure),
+            "Errors that correlate are what a vote can't mend. Point at two jurors for the 95 % interval.",
+        )
+
+
+def _measured(pair: Pairwise) -> dict[str, float]:
+    """Each measure of two jurors, with the ends of its interval."""
+    ends: dict[str, float] = {}
+    for name in PAIR_MEASURES:
+        of: Estimate = getattr(pair, name)
+        ends |= {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
+    return ends
+
+
+def _coefficient(title: str, of: Estimate) -> dict[str, str]:
+    known = of.value == of.value
+    return {
+        "": title,
+        "Figure": f"{of.value:.2f}" if known else "not defined",
+        "95 % interval": f"{of.low:.2f} to {of.high:.2f}" if known else "",
+    }
+
+
+def percent(of: Estimate) -> str:
+    """A share with its 95 % interval."""
+    return f"{of.value:.1%} ({of.low:.1%} to {of.high:.1%})"

@@ -1,0 +1,74 @@
+"""Choosing a jury, and how it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import navigation, state
+from app.caches import jury_cache
+from app.components.shared import controls
+from app.formatting import counted, plain
+from app.state.jury import JuryView
+from core.jury.confidence import CONFIDENCES
+from core.runs.juries.jury_store import JuryRecord
+
+JURY_KEY = "jury_picker"
+JUDGED_KEY = "judged_choice"
+CONFIDENCE_KEY = "confidence_choice"
+JUDGED_WORDS = {"disputed": "on which jurors disagree", "all": "all"}
+JUDGED_HELP = "Where all jurors agree every rule gives their verdict; rules differ only where jurors disagree."
+CONFIDENCE_HELP = " ".join(f"**{of.title}**: {of.sentence}" for of in CONFIDENCES.values())
+
+
+def pick(view: JuryView) -> JuryRecord | None:
+    """The jury that the view names, with boxes to choose another and how it is looked at; None where there is none."""
+    found, problems = jury_cache.records()
+    for problem in problems:
+        st.warning(plain(problem))
+    if not found:
+        st.info("Juries would be here: several models that judged the same answers. Bring files of judgements in.")
+        navigation.link(navigation.DATA, "Bring a jury in")
+        return None
+    by_id = {record.jury_id: record for record in found}
+    if view.jury not in by_id:
+        if view.jury:
+            st.warning(plain(f"There is no jury {view.jury[:80]} here (any more). {found[0].name} is shown instead."))
+        view = state.change(JuryView, jury=found[0].jury_id)
+    left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
+    st.session_state[JURY_KEY] = view.jury
+    titles = _titles(found)
+    left.selectbox("Jury", list(by_id), format_func=titles.__getitem__, key=JURY_KEY, on_change=_take_jury)
+    with middle:
+        controls.switch(view, "judged", "Answers", JUDGED_WORDS, key=JUDGED_KEY, help=JUDGED_HELP, card="")
+    st.session_state[CONFIDENCE_KEY] = view.confidence
+    right.selectbox(
+        "Confidence",
+        list(CONFIDENCES),
+        format_func=lambda name: CONFIDENCES[name].title,
+        key=CONFIDENCE_KEY,
+        on_change=_take_confidence,
+        help=CONFIDENCE_HELP,
+    )
+    return by_id[view.jury]
+
+
+def _titles(found: Sequence[JuryRecord]) -> dict[str, str]:
+    """By id what a jury is called; its id says more where two would be called the same."""
+    titles = {
+        of.jury_id: f"{of.name} · {counted(len(of.jurors), 'juror')} · {counted(of.answers, 'answer')}" for of in found
+    }
+    said = list(titles.values())
+    return {
+        name: f"{title} · {name.rpartition('-')[2]}" if said.count(title) > 1 else title
+        for name, title in titles.items()
+    }
+
+
+def _take_jury() -> None:
+    state.change(JuryView, jury=st.session_state[JURY_KEY], card="")
+
+
+def _take_confidence() -> None:
+    state.change(JuryView, confidence=st.session_state[CONFIDENCE_KEY])

@@ -1,0 +1,107 @@
+"""Launching what the form asks for, and saying what became of each run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from app.caches import run_cache
+from app.caches.forecast_cache import Plan
+from app.components.shared.runs import links_to, title
+from app.formatting import counted, plain, sentence, shortened
+from core.runs.banks import bank_name, bank_of_task, labelled, task_title
+from core.runs.prompts import Combination
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+
+
+def launch_button(plan: Plan | None) -> bool:
+    """The button; whether it was pressed."""
+    label = f"Launch {len(plan.runs)} runs" if plan and len(plan.runs) > 1 else "Launch"
+    return st.button(label, key="launch", disabled=plan is None, width="stretch")
+
+
+def launch(combination: Combination) -> None:
+    """Ask the engine for the runs and say what became of each; none is asked for where one can't begin."""
+    from core.runs import actions, engine
+    from core.runs.execution.execute import preflight
+
+    with st.spinner("Asking for the runs …"):
+        specs = combination.specs()
+        known = {record.run_id: record for record in run_cache.runs().records if record.state in actions.SETTLED}
+        new = [spec for spec in specs if spec.run_id not in known]
+        for spec in _one_of_each(new) if len(new) > 1 else ():  # a single one is looked at when it is handed in
+            preflight(spec)
+        if len(specs) == 1:
+            engine.submit(specs[0])
+            refused: dict[str, str] = {}
+        else:
+            _, outcome = actions.launch(specs, name=group_name(combination))
+            refused = outcome.refused
+    _report_outcome(specs, known, refused)
+
+
+def _report_outcome(specs: Sequence[RunSpec], known: Mapping[str, RunRecord], refused: Mapping[str, str]) -> None:
+    begun = [spec for spec in specs if spec.run_id not in known and spec.run_id not in refused]
+    there = [known[spec.run_id] for spec in specs if spec.run_id in known]
+    done = [record for record in there if record.state == "done"]
+    if len(begun) == 1:
+        st.success(f"Asked for {plain(title_of(begun[0]))}.")
+    elif begun:
+        st.success(f"Asked for {len(begun)} runs.")
+    if len(specs) == 1 and there:
+        now = "has been done before, and a repeat would give the same" if done else f"is {there[0].state} already"
+        st.info(f"This run {now}: {plain(title(there[0]))}.")
+    elif there:
+        st.info(f"{_existing_words(len(there), len(specs))}{_running_words(len(there) - len(done))}")
+    links_to([record.spec for record in done])
+    for reason, number in Counter(refused.values()).items():
+        st.error(plain(f"{sentence(reason)} ({counted(number, 'run')} not asked for)"))
+
+
+def _existing_words(there: int, combination: int) -> str:
+    if there == combination:
+        return f"All {combination:,} of these runs already exist, so nothing was launched."
+    return f"{there:,} of these {combination:,} runs already {'exists' if there == 1 else 'exist'}."
+
+
+def _running_words(number: int) -> str:
+    if not number:
+        return ""
+    return f" {number:,} of them {'is' if number == 1 else 'are'} waiting or running, and listed among the runs."
+
+
+def _one_of_each(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """Enough of the runs that each model and each set of questions is looked at once."""
+    models: dict[str, RunSpec] = {}
+    questions: dict[tuple[object, ...], RunSpec] = {}
+    for spec in specs:
+        models.setdefault(spec.model, spec)
+        questions.setdefault((spec.task, spec.shots, spec.form), spec)
+    return list(dict.fromkeys([*models.values(), *questions.values()]))
+
+
+def group_name(combination: Combination) -> str:
+    """What a group is called: ``2 models × 3 tasks × 2 strategies``."""
+    axes = {
+        "model": combination.models,
+        "task": combination.tasks,
+        "strategy": combination.strategies,
+        "dtype": combination.dtypes,
+        "number of shots": combination.shots,
+    }
+    many = {"strategy": "strategies", "number of shots": "numbers of shots"}
+    several = [counted(len(of), name, many.get(name, "")) for name, of in axes.items() if len(of) > 1]
+    one = [shortened(combination.models[0].rpartition("/")[2], 24)] * (len(combination.models) == 1)
+    one += [shortened(labelled(combination.tasks[0], bank_of_task(combination.tasks[0])), 48)] * (
+        len(combination.tasks) == 1
+    )
+    return " · ".join([*one, " × ".join(several)])
+
+
+def title_of(spec: RunSpec) -> str:
+    """A spec in a few words."""
+    amount = f"{counted(spec.samples, 'question')} at most" if spec.samples else "all questions"
+    return f"{spec.model_name} on {task_title(spec.task, bank_name(spec))}, {amount}"

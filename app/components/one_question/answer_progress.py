@@ -1,0 +1,73 @@
+"""How far an answer is, and how it ended."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.errors import spoken
+from app.formatting import counted, plain
+from core.errors import InputError
+from core.runs.answering import client, custom_question
+from core.runs.answering.custom_question import AnswerProgress
+
+PENDING_KEY, FAILED_KEY = "own_pending", "own_failed"
+MB = 1_000_000
+
+
+def watch_progress(answer_id: str) -> None:
+    """How far the answer is, with a button that stops it; reruns the page at its end."""
+    with spoken():
+        now = client.progress(answer_id)
+        if now.ended:
+            note_end(now)
+            st.rerun()
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            if now.stage == "downloading" and now.total_bytes:
+                st.progress(now.done_bytes / now.total_bytes, text=plain(in_words(now)))
+            else:
+                st.markdown(plain(in_words(now)), width="stretch")
+            if st.button("Stop"):
+                client.stop(answer_id)
+
+
+def in_words(now: AnswerProgress) -> str:
+    """How far an answer is."""
+    since = f", {now.seconds:.0f} s" if now.seconds >= 1 else ""
+    if now.stage == "downloading":
+        return f"Downloading the model: {now.done_bytes / MB:,.0f} of {now.total_bytes / MB:,.0f} MB"
+    return {
+        "waiting": f"Waiting, {counted(now.ahead, 'question')} ahead",
+        "starting": f"Starting the process that answers{since}",
+        "loading": f"Loading the model{since}",
+        "checking": f"Checking that fast and slow scoring agree, and that the run's own answers come out again{since}",
+        "answering": f"Answering{since}",
+    }.get(now.stage, now.stage) + " …"
+
+
+def note_end(now: AnswerProgress) -> None:
+    """Remember how an answer ended, if it has; the answer itself lies on disk."""
+    if not now.ended:
+        return
+    st.session_state[PENDING_KEY] = ""
+    st.session_state[FAILED_KEY] = (now.answer_id, now.message) if now.stage == "failed" else ("", "")
+
+
+def _failed() -> tuple[str, str]:
+    failed: tuple[str, str] = st.session_state.get(FAILED_KEY, ("", ""))
+    return failed
+
+
+def failure(answer_id: str) -> str:
+    """Why there is no answer, or an empty text where there is one."""
+    failed_id, message = _failed()
+    if failed_id == answer_id:
+        return message
+    try:
+        custom_question.read_answer(answer_id)
+    except InputError as error:
+        now = client.progress(answer_id) if custom_question.ID.match(answer_id) else None
+        if now and not now.ended:  # a reload while it was on its way
+            st.session_state[PENDING_KEY] = answer_id
+            st.rerun()
+        return now.message if now and now.stage == "failed" and now.message != client.GONE else str(error)
+    return ""

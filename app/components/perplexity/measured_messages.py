@@ -1,0 +1,38 @@
+"""The measured messages of what the form asks for, by prompt and conversation."""
+
+from __future__ import annotations
+
+from app.caches.perplexity_library import Library, ScoringSetup
+from app.components.perplexity.perplexity_form import PerplexityForm
+from core.perplexity.figures import ScoredMessage
+from core.perplexity.prompts import EMPTY
+
+DIFFERENCE_HELP = (
+    "The mean over messages of A's loss less B's, in nats a token, with a 95 % t interval over conversations, because "
+    "the messages of one conversation are alike (cluster-robust, Bell & McCaffrey 2002). The interval of one "
+    "conversation is over its messages and speaks of that conversation alone. With few conversations of unlike lengths "
+    "the interval is wider than need be. Below 0, the counselor's words are likelier under A."
+)
+P_HELP = (
+    "The p-value of a sign-flip test over conversations (over messages for one conversation): how often so large a "
+    "difference would come about if the prompts did nothing."
+)
+UNIFORM_HELP = "What a model that found all of its tokens equally likely would have."
+MeasuredMessages = dict[str, dict[str, tuple[ScoredMessage, ...]]]
+
+
+def names(chosen: PerplexityForm) -> dict[str, str]:
+    """From a prompt's place to what it is called in figures."""
+    called = {"A": f"A: {chosen.a.name}", "B": f"B: {chosen.b.name}"}
+    return called if EMPTY.digest in (chosen.a.digest, chosen.b.digest) else {**called, "none": EMPTY.name}
+
+
+def measured_messages(chosen: PerplexityForm, found: Library, setup: ScoringSetup) -> MeasuredMessages:
+    """From a prompt's name to a conversation's to messages, of the conversations measured under A and B; else empty."""
+    digests = {"A": chosen.a.digest, "B": chosen.b.digest, "none": EMPTY.digest}
+    both = [s for s in chosen.talks if not found.missing(setup, [digests["A"], digests["B"]], [s])]
+    if not both:
+        return {}
+    made = {name: found.by_conversation(setup, digests[place], both) for place, name in names(chosen).items()}
+    # A baseline that was measured on fewer conversations would be one of other words.
+    return {name: of for name, of in made.items() if len(of) == len(both)}

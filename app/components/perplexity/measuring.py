@@ -1,0 +1,129 @@
+"""Measuring what has not been measured yet, and how far that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import state
+from app.caches import live_runs, run_cache
+from app.caches.live_runs import LiveRuns
+from app.caches.perplexity_library import Library
+from app.components.perplexity.perplexity_form import PerplexityForm
+from app.errors import spoken
+from app.formatting import counted, duration, plain, sentence
+from app.state.perplexity import PerplexityView
+from core.errors import HedgeError, InputError
+from core.inference.models import canonical
+from core.perplexity.request import Request
+from core.runs.execution import perplexity_run
+from core.runs.spec import RunSpec
+from core.runs.status import RunStatus
+
+LAUNCHED = "words_launched"
+POLL_S = 1.0
+
+
+def measure(chosen: PerplexityForm, found: Library) -> None:
+    """The button that asks for what has not been measured yet, and how far that is."""
+    missing = {model: _request(chosen, model, found) for model in chosen.models}
+    wanted = {model: request for model, request in missing.items() if request}
+    if not chosen.models or not chosen.talks:
+        st.info("Choose at least one model and one conversation.")
+        return
+    busy = _unfinished(live_runs.current(anew=True))
+    if wanted and not busy:
+        count = sum(len(list(request.parts())) for request in wanted.values())
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button("Measure", key="words_measure"):
+                _launch(chosen, wanted)
+            st.caption(
+                f"{counted(count, 'conversation under a prompt', 'conversations under a prompt')} not measured yet; "
+                "a pocket model takes some seconds."
+            )
+    st.fragment(_watch_progress, run_every=POLL_S if busy else None)(bool(busy))
+
+
+def _request(chosen: PerplexityForm, model: str, found: Library) -> Request | None:
+    """What is missing of a model, None where nothing is."""
+    gaps = found.missing(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
+    if not gaps:
+        return None
+    return Request(
+        tuple(one for one in chosen.prompts if any(p == one.digest for p, _ in gaps)),
+        tuple(found.conversations[source] for source in dict.fromkeys(source for _, source in gaps)),
+        mode=chosen.mode,
+        exchanges=chosen.exchanges,
+    )
+
+
+def _launch(chosen: PerplexityForm, wanted: dict[str, Request]) -> None:
+    names = [canonical(model) for model in chosen.models]
+    specs = [perplexity_run.spec_of(wanted[model], canonical(model), dtype=chosen.dtype) for model in wanted]
+    launch(specs)
+    for place, prompt in (("a", chosen.a), ("b", chosen.b)):
+        st.session_state[f"words_{place}_of"] = prompt.digest
+    state.change(PerplexityView, models=",".join(names), a=chosen.a.digest, b=chosen.b.digest)
+    st.rerun()
+
+
+def launch(specs: Sequence[RunSpec]) -> None:
+    """Hand runs in to the engine and remember them for this window."""
+    from core.runs import actions
+
+    with st.spinner("Asking for the runs …"):
+        _, outcome = actions.launch(specs, name="Perplexity")
+    st.session_state[LAUNCHED] = tuple(spec.run_id for spec in specs)
+    if outcome.refused:
+        raise InputError(next(iter(outcome.refused.values())))
+
+
+def _unfinished(standing: LiveRuns) -> list[RunStatus]:
+    return [now for now in standing.statuses if not now.ended and now.record.spec.measures_perplexity]
+
+
+def _watch_progress(was_busy: bool) -> None:
+    with spoken():
+        _progress(was_busy)
+
+
+def _progress(was_busy: bool) -> None:
+    from core.runs import engine
+
+    busy = _unfinished(live_runs.current())
+    if was_busy and not busy:
+        st.rerun()
+    for now in busy:
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.progress(_share(now), text=plain(_progress_words(now)))
+            if st.button("Cancel", key=f"cancel-{now.run_id}"):
+                engine.cancel(now.run_id)
+                st.rerun()
+    for run_id in st.session_state.get(LAUNCHED, ()):
+        try:
+            record = run_cache.record(run_id)
+        except HedgeError:
+            continue
+        if record.state == "failed":
+            st.error(plain(f"{record.spec.model_name}: {sentence(record.message)}"))
+        elif record.state == "cancelled":
+            st.info(plain(f"{record.spec.model_name}: cancelled; “Measure” goes on with what is missing."))
+
+
+def _share(now: RunStatus) -> float:
+    progress = now.progress
+    return min(1.0, progress.done / progress.total) if progress and progress.total else 0.0
+
+
+def _progress_words(now: RunStatus) -> str:
+    said = [now.record.spec.model_name]
+    if now.state == "queued":
+        return " · ".join([*said, now.message or "waiting"])
+    if now.progress and now.progress.total:
+        said += [f"{now.progress.done:,} of {counted(now.progress.total, 'message')}", now.progress.stage]
+        if now.progress.remaining_s is not None:
+            said.append(f"{duration(now.progress.remaining_s)} left")
+    else:
+        said.append("starting")
+    return " · ".join(said)

@@ -1,0 +1,104 @@
+"""One figure of every method by shots, what it says of guessing, and the table to take out."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import streamlit as st
+
+from app.caches import prompting_cache
+from app.components.prompting.experiment import ShownExperiment, set_rule
+from app.components.shared import figures
+from app.formatting import plain
+from app.state.prompting import PromptingView
+from charts.measures import MEASURES as MEASURE_TITLES
+from charts.methods_by_shots import by_method
+from core.exchange import writing
+from core.reports.prompting import experiments as reports
+from core.reports.prompting.experiments import CONTINUED, LETTERS_METHOD, METHODS, PUBLISHED
+
+METHODS_KEY = "prompting_methods"
+MEASURE_KEY = "prompting_measure"
+MEASURES = ("accuracy", "mean_set_size", "coverage")
+FIRST = (*PUBLISHED, CONTINUED)
+SETS_NOTE = (
+    "Sets are calibrated for each way on its own, so all of them keep the same promise; the smaller sets belong to the "
+    "surer way. E and F are left out of letters, for the texts do not offer them. A rule in the figure of set sizes is "
+    "the 95 % interval, which counts the luck of the calibration questions too."
+)
+
+
+def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
+    """One figure of every method by shots, what it says of guessing, and the table to take out; the methods shown."""
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    first = [name for name in FIRST if name in chosen.methods] or list(chosen.methods)
+    picked = left.multiselect(
+        "Ways of asking",
+        chosen.methods,
+        default=first,
+        format_func=METHODS.__getitem__,
+        key=f"{METHODS_KEY}-{view.experiment}",
+        help=METHODS_HELP,
+    )
+    measure = right.segmented_control(
+        "Figure",
+        MEASURES,
+        format_func=lambda name: MEASURE_TITLES[name][0],
+        default="mean_set_size",
+        required=True,
+        key=MEASURE_KEY,
+    )
+    shown = tuple(one for one in chosen.readings if one.method in picked)
+    if not shown:
+        st.caption("Choose one or more ways of asking.")
+        return ()
+    rows = prompting_cache.figures(shown, set_rule(view))
+    figures.show(by_method(rows, str(measure)), EXPLANATIONS[str(measure)])
+    st.markdown(plain(f"{reports.smallest_sets(rows)} {reports.against_guessing(rows)}"))
+    if len(chosen.methods) < 2 or LETTERS_METHOD not in chosen.methods:
+        st.caption("Only one form has been asked; the others are launched below.")
+    _cut_short(chosen)
+    _take_out(chosen, view)
+    return tuple(picked)
+
+
+METHODS_HELP = (
+    "Letters: the options are listed and the next token's letter counts. Text: the options are not listed, and the "
+    "likelihood of each option's own words after “Answer:” counts, raw or with their length or their likelihood "
+    "without the question taken off. Continued: the same right after the question's text, without “Answer:”."
+)
+EXPLANATIONS = {
+    "accuracy": "A rule is the Clopper–Pearson 95 % interval, the dashed line is what guessing gets right.",
+    "mean_set_size": SETS_NOTE,
+    "coverage": "A rule is the 95 % Beta-Binomial band: where the guarantee holds, coverage lies there. Every way has "
+    "to keep it.",
+}
+
+
+def _cut_short(chosen: ShownExperiment) -> None:
+    """Runs whose shots did not fit the model's context."""
+    cut = [record for record in chosen.records if record.provenance.get("engine", {}).get("dropped_demonstrations")]
+    if cut:
+        engine = cut[0].provenance["engine"]
+        shots = ", ".join(str(n) for n in sorted({record.spec.shots for record in cut}))
+        st.warning(
+            f"The {engine['context']:,} tokens that this model reads have no room for all demonstrations with {shots} "
+            "shots; the oldest were left out of the longest prompts. Compare fewer shots, or a model that reads more."
+        )
+
+
+def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
+    asked = set_rule(view)
+
+    def workbook() -> bytes:
+        table = reports.aggregate(prompting_cache.figures(chosen.readings, asked))
+        return writing.to_xlsx({"ways of asking": pa.Table.from_pandas(table, preserve_index=False)})
+
+    st.download_button(
+        "The whole table as XLSX",
+        data=workbook,
+        file_name="ways-of-asking.xlsx",
+        mime=writing.MEDIA_TYPES["xlsx"],
+        on_click="ignore",
+        icon=":material/download:",
+        key="prompting-xlsx",
+    )

@@ -1,0 +1,167 @@
+"""Two methods with the same shots: their sets, paired tests, and their questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state
+from app.caches import prompting_cache
+from app.components.prompting.by_shots import SETS_NOTE
+from app.components.prompting.card import card
+from app.components.prompting.experiment import ShownExperiment, set_rule
+from app.components.shared import figures
+from app.formatting import counted, plain, sentence
+from app.state.prompting import PromptingView
+from charts.heat_map import set_sizes
+from core.errors import InputError
+from core.reports.compare import side_by_side
+from core.reports.prompting import experiments as reports
+from core.reports.prompting.experiments import METHODS, PromptingMethod
+
+METHOD_KEY = "prompting_method"
+BESIDE_KEY = "prompting_beside"
+SHOTS_KEY = "prompting_shots"
+QUESTIONS_KEY = "prompting_questions"
+SHOWN_QUESTIONS = 300
+
+
+def two_ways(chosen: ShownExperiment, shown: tuple[str, ...], view: PromptingView) -> None:
+    """Two ways of asking with the same shots: their sets, paired tests of those ``shown``, and their questions."""
+    st.subheader("Two ways, question by question", anchor=False)
+    pair = _pick_two(chosen, view)
+    if pair is None:
+        return
+    first, second = pair
+    _side_by_side(first, second, view)
+    tested = {*shown, second.method} - {first.method}
+    others = tuple(one for one in chosen.readings if one.shots == first.shots and one.method in tested)
+    _tests(first, others, view)
+    _questions(first, second, view)
+
+
+def _pick_two(chosen: ShownExperiment, view: PromptingView) -> tuple[PromptingMethod, PromptingMethod] | None:
+    shots = int(view.shots) if view.shots and int(view.shots) in chosen.shots else chosen.shots[0]
+    there = [one.method for one in chosen.readings if one.shots == shots]
+    method = view.method if view.method in there else there[0]
+    rest = [name for name in there if name != method]
+    beside = view.beside if view.beside in rest else (rest[0] if rest else "")
+    st.session_state[METHOD_KEY], st.session_state[SHOTS_KEY] = method, shots
+    one, two, three = st.columns([4, 4, 3], vertical_alignment="bottom")
+    with one:
+        st.selectbox("One way", there, format_func=METHODS.__getitem__, key=METHOD_KEY, on_change=_take_methods)
+    with three:
+        st.segmented_control("Shots", chosen.shots, required=True, key=SHOTS_KEY, on_change=_take_methods)
+    if not rest:
+        st.caption("With these shots one way alone was asked; the others are launched below.")
+        return None
+    st.session_state[BESIDE_KEY] = beside
+    with two:
+        st.selectbox("Beside it", rest, format_func=METHODS.__getitem__, key=BESIDE_KEY, on_change=_take_methods)
+    first, second = chosen.find(method, shots), chosen.find(beside, shots)
+    return (first, second) if first and second else None
+
+
+def _take_methods() -> None:
+    state.change(
+        PromptingView,
+        method=st.session_state[METHOD_KEY],
+        beside=st.session_state.get(BESIDE_KEY, ""),
+        shots=str(st.session_state[SHOTS_KEY]),
+    )
+
+
+def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
+    rows = prompting_cache.figures((first, second), set_rule(view))
+    for column, row in zip(st.columns(2), rows.to_dict("records"), strict=True):
+        with column, st.container(border=True):
+            st.markdown(f"**{plain(row['title'])}**")
+            with st.container(horizontal=True, gap="medium"):
+                st.metric("Accuracy", f"{row['accuracy']:.1%}", width="content")
+                st.metric("Coverage", f"{row['coverage']:.1%}", width="content")
+                st.metric("Mean set size", f"{row['mean_set_size']:.2f}", width="content")
+    names = [first.title, second.title]
+    shares = side_by_side.size_shares(
+        [prompting_cache.evaluation(one) for one in (first, second)], names, view.alpha, view.score
+    )
+    figures.show(set_sizes(shares), SETS_NOTE)
+
+
+def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: PromptingView) -> None:
+    try:
+        table = prompting_cache.against(first, others, view.alpha, view.score)
+    except InputError as error:
+        st.info(plain(sentence(str(error))))
+        return
+    rows = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+    st.markdown(
+        f"**Every other way less {plain(first.title)}**, on {counted(int(table['n'].min()), 'shared question')}"
+    )
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Asked by": table["method"],
+                "Accuracy": [_span(row, "accuracy") for row in rows],
+                "p": table["accuracy_p"],
+                "Mean set size": [_span(row, "set_size") for row in rows],
+                "p (size)": table["set_size_p"],
+            }
+        ),
+        hide_index=True,
+        height="content",
+        column_config={
+            "Accuracy": st.column_config.TextColumn(help="The difference with its 95 % bootstrap percentile interval."),
+            "p": st.column_config.NumberColumn(format="%.3g", help=f"McNemar, exact. {HOLM}"),
+            "Mean set size": st.column_config.TextColumn(
+                help="The difference with its 95 % bootstrap interval, which redraws calibration and test questions."
+            ),
+            "p (size)": st.column_config.NumberColumn(
+                format="%.3g",
+                help="Paired permutation test: the two ways are swapped question by question on the calibration and "
+                f"the test side, and both thresholds are formed again. {HOLM}",
+            ),
+        },
+        alt="Differences of all ways of asking with paired tests",
+    )
+    figures.download("These tests as CSV", table, "prompting-tests")
+
+
+HOLM = "Corrected for all tests of this table together (Holm)."
+
+
+def _span(row: dict[str, Any], name: str) -> str:
+    return f"{row[name]:+.3f} ({row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f})"
+
+
+def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
+    """The shared questions, those whose sets differ most first, and the card of the one that is chosen."""
+    one, two = (prompting_cache.sets_of(each, view.alpha, view.score) for each in (first, second))
+    table = reports.joined(one, two)
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        st.caption("A click on a row opens its card; those whose sets differ most come first.")
+        event = st.dataframe(
+            table.head(SHOWN_QUESTIONS)[["id", "first_right", "first_size", "second_right", "second_size"]],
+            hide_index=True,
+            height=380,
+            on_select="rerun",
+            selection_mode="single-row",
+            key=f"{QUESTIONS_KEY}-{first.run_id}-{second.run_id}",
+            column_config={
+                "id": "Question",
+                "first_right": st.column_config.CheckboxColumn("right", help=first.title),
+                "first_size": st.column_config.NumberColumn("set", help=first.title),
+                "second_right": st.column_config.CheckboxColumn("right, beside", help=second.title),
+                "second_size": st.column_config.NumberColumn("set, beside", help=second.title),
+            },
+            alt="Questions that both ways asked",
+        )
+        figures.download("All shared questions as CSV", table, "prompting-questions")
+    rows = event["selection"]["rows"]
+    if rows and str(table["id"][rows[0]]) != view.question:
+        view = state.change(PromptingView, question=str(table["id"][rows[0]]))
+    known = view.question if view.question in one.places and view.question in two.places else str(table["id"][0])
+    with right, st.container(border=True):
+        card(one, two, known)

@@ -1,0 +1,63 @@
+"""Choosing the runs that are compared, on Compare and on Calibration."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state
+from app.caches import run_cache
+from app.components.shared.runs import no_runs_yet, titles
+from app.formatting import plain, shortened
+from app.state.fields import MOST_COMPARED
+from app.state.shared import NO_RUNS, SharedView
+
+RUNS_KEY = "compared_runs"
+LATEST_KEY = "compare_the_latest"
+FIRST_SHOWN = 6
+
+
+def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
+    """The runs that are compared, the ``first`` latest where the view names none.
+
+    Empty where there are no runs or where a person cleared them all; then it says that ``what`` would be shown.
+    """
+    found = titles(run_cache.runs().finished)
+    if not found:
+        no_runs_yet(what)
+        return ()
+    cleared = view.runs == NO_RUNS
+    linked = [] if cleared else [name for name in view.runs.split(",") if name]
+    gone = [name for name in linked if name not in found]
+    for name in gone:
+        st.warning(plain(f"There is no finished run {shortened(name)} here (any more)."))
+    chosen = [name for name in linked if name in found] or ([] if cleared else list(found)[:first])
+    st.session_state[RUNS_KEY] = chosen
+    st.multiselect(
+        "Runs",
+        list(found),
+        format_func=found.__getitem__,
+        key=RUNS_KEY,
+        on_change=_take_runs,
+        max_selections=MOST_COMPARED,
+        # Streamlit highlights "Select all" when the list opens, and Enter would take every run.
+        select_all=False,
+        help="What is chosen stands in the page's address.",
+    )
+    if cleared:
+        _say_none_chosen(what, min(first, len(found)))
+    return tuple(chosen)
+
+
+def _take_runs() -> None:
+    state.change(SharedView, runs=",".join(st.session_state[RUNS_KEY]) or NO_RUNS)
+
+
+def _show_latest() -> None:
+    state.change(SharedView, runs="")
+
+
+def _say_none_chosen(what: str, latest: int) -> None:
+    """What an emptied choice says, with the one click that fills it again."""
+    st.info(f"No run is chosen. {what} would be here: choose at least one run above.")
+    said = "Show the latest run" if latest == 1 else f"Show the latest {latest} runs"
+    st.button(said, key=LATEST_KEY, on_click=_show_latest)

@@ -1,0 +1,69 @@
+"""A text by token: a recorded one, or a person's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state
+from app.caches import token_cache
+from app.components.shared import figures
+from app.components.tokens import token_text
+from app.errors import spoken
+from app.formatting import counted
+from core.reports import tokens as reports
+from core.settings import ASSETS
+
+MODEL_KEY, EVALUATIONS_KEY = "model", "evaluations"
+"""Names in the address too: these two widgets are bound to it."""
+TEXT_KEY = "token_text"
+LONGEST = 20_000
+"""Characters of a text, as many as :mod:`core.adapters.token_view` reads."""
+TEXT_HELP = f"At most {LONGEST:,} characters."
+WINDOWS_SAID = (
+    " This model reads {0:,} tokens at once, fewer than the text has. It reads the text in windows that overlap, so "
+    "each later token is predicted from at least half as many tokens before it, not from the whole text."
+)
+
+
+def text_by_token() -> None:
+    """A recorded text by the shipped models, or a person's own by any model."""
+    views = reports.recorded_views()
+    own = "another model"
+    state.name_unknown(MODEL_KEY, [*views, own])
+    chosen = st.segmented_control(
+        "Model", [*views, own], default=next(iter(views), own), required=True, key=MODEL_KEY,
+        bind="query-params",
+        help="Adapters are small additions to the first model, tuned on trivia questions.",
+    )  # fmt: skip
+    model = st.text_input("Folder or name", key="token_own", placeholder="./my-adapter") if chosen == own else chosen
+    recorded = views.get(chosen or "", {})
+    text = st.text_area("Text", recorded.get("text", ""), height=90, key=f"{TEXT_KEY}-{chosen}", help=TEXT_HELP)
+    view: dict[str, Any] | None = recorded
+    if text != recorded.get("text"):
+        view = None
+        if len(text) > LONGEST:
+            st.error(
+                f"The text has {len(text):,} characters, and at most {LONGEST:,} can be read: "
+                f"leave out {counted(len(text) - LONGEST, 'character')}."
+            )
+        elif model and text.strip():
+            with spoken():
+                view = token_cache.token_view(_location(model), text)
+        else:
+            st.info("Give a model and a text, and its tokens are shaded by surprise.")
+    if view:
+        token_text(view, key="token_text_view")
+        rows = pd.DataFrame([{k: v for k, v in row.items() if k != "alternatives"} for row in view["tokens"]])
+        st.caption(
+            "The stronger the orange of a token, the less the model expected it. Point at one to see what it expected "
+            "instead." + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
+        )
+        figures.download("These tokens as CSV", rows, "tokens")
+
+
+def _location(model: str) -> str:
+    shipped = ASSETS / "adapters" / model
+    return str(shipped) if shipped.is_dir() else model

@@ -1,0 +1,36 @@
+"""What a link to the Calibration page holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from app.state.fields import one_of, whole
+from app.state.shared import SharedView
+from core.calibration.bins import ECE_BINS, EDGES, check_bins
+from core.reports.calibration.calibrated import WITHIN
+from core.reports.calibration.temperature import check_hundredths
+
+
+def _bins(text: str) -> int:
+    return check_bins(whole(3, "bins are counted in whole numbers")(text))
+
+
+def _temperature(text: str) -> int:
+    return check_hundredths(whole(3, "a temperature counts in whole hundredths")(text))
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationView(SharedView):
+    """Reliability diagrams of several runs, and the temperature of one."""
+
+    SHARES = ("runs", "alpha")
+
+    bins: Annotated[int, _bins] = ECE_BINS
+    """How many bins."""
+    edges: Annotated[str, one_of(EDGES)] = "width"
+    """Bins of equal what."""
+    within: Annotated[str, one_of(WITHIN)] = "all"
+    """What has a diagram of its own."""
+    t: Annotated[int, _temperature] = 100
+    """The temperature in hundredths."""

@@ -1,0 +1,99 @@
+"""The kinds of fields that a link holds: how the text of each is read, and what is nonsense in it.
+
+A record declares a field as ``bins: Annotated[int, bins] = 15``: the type, the function that reads the text of a link
+or raises :class:`InputError`, and the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from core.conformal.alpha import check_thousandths
+from core.errors import InputError
+
+Read = Callable[[str], Any]
+
+LONGEST_TEXT = 200
+MOST_COMPARED = 24
+
+
+def _is_whole(text: str, *, digits: int) -> bool:
+    """Whether the text is a whole number of at most so many ASCII digits, without a sign."""
+    return text.isascii() and text.isdigit() and len(text) <= digits
+
+
+def one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
+    """A reader that takes one of these words."""
+
+    def read(text: str) -> str:
+        if text not in allowed:
+            raise InputError(f"it is one of {', '.join(allowed)}")
+        return text
+
+    return read
+
+
+def whole(digits: int, rule: str) -> Callable[[str], int]:
+    """A reader of a whole number from 0; ``rule`` says to a person what is allowed."""
+
+    def read(text: str) -> int:
+        if not _is_whole(text, digits=digits):
+            raise InputError(rule)
+        return int(text)
+
+    return read
+
+
+def whole_or_nothing(digits: int, rule: str) -> Callable[[str], str]:
+    """A reader of a whole number that may be left out; it is kept as text, without leading zeros."""
+
+    def read(text: str) -> str:
+        if text and not _is_whole(text, digits=digits):
+            raise InputError(rule)
+        return str(int(text)) if text else ""
+
+    return read
+
+
+def _thousandths(text: str) -> int:
+    return check_thousandths(whole(3, "alpha counts in whole thousandths from 1 to 999")(text))
+
+
+def _ordinal(text: str) -> int:
+    if not (_is_whole(text, digits=9) and int(text) > 0):
+        raise InputError("it counts from 1")
+    return int(text)
+
+
+def _text(text: str) -> str:
+    if len(text) > LONGEST_TEXT:
+        raise InputError(f"it may have {LONGEST_TEXT} characters, not {len(text)}")
+    return text
+
+
+def _runs(text: str) -> str:
+    names = [name for name in text.split(",") if name]
+    if len(names) > MOST_COMPARED or len(text) > MOST_COMPARED * LONGEST_TEXT:
+        raise InputError(f"at most {MOST_COMPARED} runs are compared")
+    return ",".join(dict.fromkeys(names))
+
+
+def _names(text: str) -> str:
+    if len(text) > MOST_COMPARED * LONGEST_TEXT:
+        raise InputError(f"it may have {MOST_COMPARED * LONGEST_TEXT:,} characters, not {len(text):,}")
+    return ",".join(dict.fromkeys(name for name in text.split(",") if name))
+
+
+Id = Annotated[str, str]
+"""The id of a run, a question or an answer. Whether there is such a one, the page says."""
+Thousandths = Annotated[int, _thousandths]
+"""An alpha: 1 to 999 thousandths."""
+Ordinal = Annotated[int, _ordinal]
+"""The place of something in a list, from 1."""
+Text = Annotated[str, _text]
+"""At most :data:`LONGEST_TEXT` characters."""
+Runs = Annotated[str, _runs]
+"""At most :data:`MOST_COMPARED` ids of runs with commas between, each once."""
+Names = Annotated[str, _names]
+"""Names or hashes with commas between, each once."""

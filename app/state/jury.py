@@ -1,0 +1,46 @@
+"""What a link to the Jury page holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from app.state.fields import Text, one_of
+from app.state.shared import SharedView
+from core.errors import InputError
+from core.jury.adjudication import RULES
+from core.jury.confidence import CONFIDENCES
+from core.jury.experiment import MEASURES
+
+CASES = ("all", "split", "flipped", "differ", "sure", "abstained")
+"""Which answers of a jury are listed."""
+
+
+def _hundredths(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100):
+        raise InputError("it counts in whole hundredths from 0 to 100")
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class JuryView(SharedView):
+    """A jury, how its answers are judged, and the answer that is open."""
+
+    SHARES = ("alpha",)
+
+    jury: Text = ""
+    """The jury's id ("": the latest)."""
+    judged: Annotated[str, one_of(("disputed", "all"))] = "disputed"
+    """Which answers are judged."""
+    confidence: Annotated[str, one_of(tuple(CONFIDENCES))] = "published"
+    """The scale of the jurors' confidence."""
+    rule: Annotated[str, one_of(tuple(RULES))] = "majority"
+    """The rule whose verdicts are shown."""
+    at: Annotated[int, _hundredths] = 0
+    """The confidence, in hundredths, below which the rule abstains."""
+    cases: Annotated[str, one_of(CASES)] = "all"
+    """Which answers are listed."""
+    order: Annotated[str, one_of(MEASURES)] = "accuracy"
+    """The measure that orders the rules."""
+    card: Text = ""
+    """The id of the answer that is open ("": none)."""

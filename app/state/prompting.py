@@ -1,0 +1,28 @@
+"""What a link to the Prompting page holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from app.state.fields import Id, Text, one_of, whole_or_nothing
+from app.state.shared import SharedView
+from core.reports.prompting.experiments import METHODS
+
+
+@dataclass(frozen=True, slots=True)
+class PromptingView(SharedView):
+    """An experiment, the two methods that are compared, and the question whose card is open."""
+
+    SHARES = ("alpha", "score")
+
+    experiment: Text = ""
+    """The experiment's key ("": the one of most forms)."""
+    method: Annotated[str, one_of(tuple(METHODS))] = "letters"
+    """The first of the two methods."""
+    beside: Annotated[str, one_of(tuple(METHODS))] = "raw"
+    """The second of the two methods."""
+    shots: Annotated[str, whole_or_nothing(3, "shots are counted in whole numbers")] = ""
+    """The shots of both ("": the fewest)."""
+    question: Id = ""
+    """The id of the question whose card is open ("": the first)."""

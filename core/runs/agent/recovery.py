@@ -1,0 +1,126 @@
+"""What DBOS does not notice by itself, put right by the agent.
+
+- A worker that was killed, or a run that was given up, could not write how the run ended: ``run.json`` is brought in
+  line with the database.
+- A worker's run that no worker is at (its slot is gone, or a database that failed in between kept it from being
+  started) goes back into the queue.
+- So do the runs of hosts whose hearts have stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+from core.runs.agent import liveness
+from core.runs.queue import hosts, run_queue
+from core.runs.queue.run_queue import Entry
+
+LOOK_BACK_S = 120.0
+"""How far back a round looks after the first, which looks at everything."""
+UNATTENDED_S = 20.0
+"""A run that a worker of this host has while no worker is at it goes back into the queue after so long."""
+STOPS_WITHIN_S = 2.5
+"""A worker that is still at a cancelled run after so long can't even end itself."""
+ANSWER_WITHIN_S = 1.5
+"""An agent does not wait longer for its database, so that it stops within two seconds even then."""
+ENDED_BADLY = (run_queue.CANCELLED, run_queue.GIVEN_UP, run_queue.CRASHED)
+
+
+class Recovery:
+    """The rounds of one agent; ``executors`` are the ids of its workers.
+
+    ``stuck`` are those that were, at the last round, at a run which was cancelled long enough ago.
+    """
+
+    def __init__(self, executors: Collection[str]) -> None:
+        self.executors = frozenset(executors)
+        self.seen_until = 0.0
+        self.unattended: dict[str, float] = {}
+        self.cancelled: dict[str, float] = {}
+        self.stuck: set[str] = set()
+        self.watch = hosts.HostWatch()
+
+    def go_over(self) -> bool:
+        """Put everything of this host right once; says whether any run, on any host, is queued or running."""
+        begun = time.time()
+        since = max(0.0, self.seen_until - LOOK_BACK_S)
+        ended = run_queue.ended_since(since, status=ENDED_BADLY, within_s=ANSWER_WITHIN_S)
+        for entry in ended.values():
+            _settle(entry)
+        self.seen_until = begun
+        self._see_who_is_stuck(ended.values())
+        unfinished = run_queue.unfinished(within_s=ANSWER_WITHIN_S)
+        self._put_back_unattended([entry for entry in unfinished.values() if self._is_unattended(entry)])
+        return bool(unfinished)
+
+    def put_back_own(self) -> None:
+        """Let all runs wait again that this agent's workers have, once these have ended."""
+        for entry in run_queue.unfinished(within_s=ANSWER_WITHIN_S).values():
+            if entry.holder in self.executors:
+                _put_back(entry, "the agent was stopped; the run is queued again")
+
+    def take_from_dead_hosts(self) -> list[str]:
+        """Let the runs of hosts wait again whose hearts have stopped; returns their ids.
+
+        They keep their tries: DBOS gives a run up that has lost three workers or hosts.
+        """
+        dead = self.watch.dead(hosts.beats(within_s=ANSWER_WITHIN_S)) - {liveness.host()}
+        if not dead:
+            return []
+        taken = []
+        for entry in run_queue.unfinished(within_s=ANSWER_WITHIN_S).values():
+            host = liveness.host_of(entry.holder)
+            if host in dead and run_queue.put_back(entry, fresh=False, within_s=ANSWER_WITHIN_S):
+                note_death(entry.run_id, entry.holder, f"lost with its host {host}, which is gone")
+                taken.append(entry.run_id)
+        return taken
+
+    def _see_who_is_stuck(self, ended: Collection[Entry]) -> None:
+        now = time.monotonic()
+        still = {entry.run_id: entry.executor for entry in ended if liveness.at_work(entry.executor, entry.run_id)}
+        self.cancelled = {run_id: self.cancelled.get(run_id, now) for run_id in still}
+        self.stuck = {still[run_id] for run_id, since in self.cancelled.items() if now - since >= STOPS_WITHIN_S}
+
+    def _put_back_unattended(self, entries: Collection[Entry]) -> None:
+        now = time.monotonic()
+        self.unattended = {entry.run_id: self.unattended.get(entry.run_id, now) for entry in entries}
+        for entry in entries:
+            if now - self.unattended[entry.run_id] >= UNATTENDED_S:
+                _put_back(entry, "no worker was at the run, which goes back into the queue")
+
+    def _is_unattended(self, entry: Entry) -> bool:
+        """A worker of ours that is dead takes its run up itself when it is back, which counts as a try."""
+        holder = entry.holder
+        if liveness.host_of(holder) != liveness.host() or liveness.at_work(holder, entry.run_id):
+            return False
+        return holder not in self.executors or liveness.worker_alive(holder)
+
+
+def settle(run_id: str) -> None:
+    """Bring one run's ``run.json`` in line with the database."""
+    for entry in run_queue.entries([run_id], within_s=ANSWER_WITHIN_S).values():
+        _settle(entry)
+
+
+def note_death(run_id: str, worker: str, reason: str) -> None:
+    """Write down, in the run's log and in the database, how its worker died."""
+    from core.runs import store
+
+    store.log(store.folder_of(run_id), f"worker {worker} was {reason}")
+    run_queue.note_death(run_id, reason, within_s=ANSWER_WITHIN_S)
+
+
+def _put_back(entry: Entry, why: str) -> None:
+    from core.runs import store
+
+    if run_queue.put_back(entry, fresh=True, within_s=ANSWER_WITHIN_S):
+        store.update_record(entry.run_id, state="queued")
+        store.clear_progress(store.folder_of(entry.run_id))
+        store.log(store.folder_of(entry.run_id), why)
+
+
+def _settle(entry: Entry) -> None:
+    from core.runs import status  # which brings pyarrow along: 40 MB that an idle agent need not have
+
+    status.settle(entry)

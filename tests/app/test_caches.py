@@ -1,0 +1,277 @@
+"""Caches: the right figures, read-only arrays, and nothing stale once a run was repeated."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+
+from app.caches import alpha_lab_cache, overview_cache, perplexity_library, prompting_cache, question_cache, run_cache
+from app.components.one_question.question import MOST_RUNS
+from app.components.shared.runs import SHOWCASE
+from app.state.alpha_lab import AlphaLabView
+from core.conformal.scores import SCORE_NAMES, SCORES
+from core.errors import InputError
+from core.perplexity import conversations as talks
+from core.perplexity.prompts import SHIPPED
+from core.perplexity.request import Request
+from core.reports import evaluation, frames, one_question
+from core.reports.alpha_lab import view as views
+from core.reports.alpha_lab.view import SplitView
+from core.reports.prompting import experiments
+from core.reports.report import DEFAULT_SCORES, report
+from core.runs import banks, store
+from core.runs.execution import perplexity_run
+from core.runs.spec import MAX_SHOTS
+from core.runs.storage import trash
+from core.settings import ASSETS, ROOT
+from tests.conftest import synthetic_run
+
+# Outside a server every call to a cached function warns that there is no session.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True)
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No cache of an earlier test and no runs that ship."""
+    monkeypatch.setattr("core.runs.store.ASSETS", home.parent / "assets")
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+def test_the_overview_equals_the_reports(home: Path):
+    ids = [synthetic_run(seed=i, model=f"model-{i}", n=150) for i in range(2)]
+    for alpha, score in zip(itertools.cycle((1, 100, 333, 999)), SCORE_NAMES, strict=False):
+        table, problems = overview_cache.overview(run_cache.runs(), alpha, score)
+        assert problems == ()
+        shown = dict.fromkeys((*DEFAULT_SCORES, score))
+        expected = frames.overview([evaluation.load(run_id) for run_id in ids], alpha, tuple(shown))
+        sort = {"by": "run", "ignore_index": True}
+        pd.testing.assert_frame_equal(table.sort_values(**sort), expected.sort_values(**sort), check_exact=True)
+
+
+def test_cached_arrays_can_not_be_written(home: Path):
+    run = run_cache.evaluation(synthetic_run())
+    with pytest.raises(ValueError, match="read-only"):
+        run.probabilities[0, 0] = 1
+    assert run_cache.evaluation(run.run_id) is run
+
+
+def _accuracy(run_id: str) -> float:
+    return alpha_lab_cache.lab_report(run_id, alpha_lab_cache.sets_of(run_id, AlphaLabView())).accuracy
+
+
+def test_a_repeated_run_is_read_anew(home: Path):
+    run_id = synthetic_run(signal=0.1)
+    before, version = _accuracy(run_id), run_cache.version(run_id)
+    path = store.folder_of(run_id) / "run.json"
+    old = path.stat().st_mtime_ns
+    assert synthetic_run(signal=4.0) == run_id
+    os.utime(path, ns=(old + 10**9, old + 10**9))
+    assert _accuracy(run_id) > before
+    assert run_cache.version(run_id) != version
+
+
+def test_the_report_is_cores(home: Path):
+    run_id = synthetic_run()
+    view = AlphaLabView(alpha=123, empty="top1", left="margin", right="lac", by="group", n=50, split="4", extra="drop")
+    split = SplitView(drop_extra=True, n_calibration=50, split_seed=4)
+    expected = report(
+        views.look(evaluation.load(run_id), split), 123, scores=("margin", "lac"), empty="top1", by="group"
+    )
+    assert alpha_lab_cache.lab_report(run_id, alpha_lab_cache.sets_of(run_id, view)).to_json() == expected.to_json()
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ({"n": 5000}, SplitView()),
+        ({"n": 5000, "split": "3"}, SplitView(split_seed=3)),
+        ({"n": 60, "extra": "drop"}, SplitView(drop_extra=True, n_calibration=60)),
+    ],
+)
+def test_what_a_run_has_not_got_is_given_up(home: Path, asked: dict[str, Any], kept: SplitView):
+    run_id = synthetic_run()
+    assert alpha_lab_cache.sets_of(run_id, AlphaLabView(**asked)).split == kept
+
+
+def test_a_broken_run_leaves_the_others_be(home: Path):
+    good, bad = synthetic_run(model="good"), synthetic_run(model="bad")
+    (store.folder_of(bad) / "logits.parquet").unlink()
+    unreadable = synthetic_run(model="unreadable")
+    (store.folder_of(unreadable) / "run.json").write_text("{")
+    found = run_cache.runs()
+    table, problems = overview_cache.overview(found, 100)
+    assert table["run"].tolist() == [good]
+    assert len(problems) == len(found.problems) == 1
+
+
+def test_a_run_that_has_not_ended_has_no_figures(home: Path):
+    run_id = synthetic_run()
+    store.update_record(run_id, state="running", ended=None)
+    assert run_cache.runs().finished == ()
+    assert [record.run_id for record in run_cache.runs().unfinished] == [run_id]
+    with pytest.raises(InputError, match="running"):
+        run_cache.evaluation(run_id)
+
+
+def test_question_lists_hold_the_test_questions(home: Path):
+    run_id = synthetic_run(n=50)
+    run, questions = run_cache.evaluation(run_id), question_cache.question_list(run_id)
+    np.testing.assert_array_equal(questions["row"], run.test)
+    shown = question_cache.shown_question(run_id, str(questions["id"].iloc[3]))
+    assert shown.question.id == questions["id"].iloc[3]
+    assert [one.name for one in shown.standings] == list(SCORES)
+    assert shown.probabilities.tolist() == run.probabilities[questions["row"].iloc[3]].tolist()
+
+
+def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
+    first, second = synthetic_run(40, model="a"), synthetic_run(40, model="b", seed=0, signal=3)
+    synthetic_run(40, model="other options", k=4)
+    calibrates = synthetic_run(60, model="c")  # its first thirty calibrate, q25 among them
+    found = question_cache.in_other_runs(first, "q25", 10)
+    assert [record.run_id for record, _ in found.tested] == [first, second]
+    assert (found.untested, found.left_out) == (1, 0)
+    by = one_question.bench(evaluation.load(second))
+    expected = one_question.standings(by, by.probabilities[by.rows["q25"]], place=by.rows["q25"])
+    assert [one.counts.tolist() for one in found.tested[1][1]] == [one.counts.tolist() for one in expected]
+    assert question_cache.in_other_runs(first, "q25", 1).left_out == 1
+    assert {record.run_id for record, _ in question_cache.in_other_runs(first, "q35", 10).tested} == {
+        first,
+        second,
+        calibrates,
+    }
+
+
+@dataclass
+class Calls:
+    """How often a function was called since."""
+
+    count: int = 0
+
+    def counting(self, called: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(*args: Any, **named: Any) -> Any:
+            self.count += 1
+            return called(*args, **named)
+
+        return wrapped
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    """How often a run's files were read for its figures, or its questions were hashed."""
+    calls = Calls()
+    for module, name in ((evaluation, "load"), (one_question, "question_index"), (banks, "questions_key")):
+        monkeypatch.setattr(module, name, calls.counting(getattr(module, name)))
+    return calls
+
+
+def test_the_next_question_reads_no_run_that_ships_again(home: Path, monkeypatch: pytest.MonkeyPatch, reads: Calls):
+    monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
+    ids = question_cache.question_list(SHOWCASE)["id"]
+    question_cache.shown_question(SHOWCASE, ids[0])
+    first = question_cache.in_other_runs(SHOWCASE, ids[0], MOST_RUNS)
+    assert len(first.tested) == 24
+    reads.count = 0
+    question_cache.shown_question(SHOWCASE, ids[1])
+    second = question_cache.in_other_runs(SHOWCASE, ids[1], MOST_RUNS)
+    assert [record.run_id for record, _ in second.tested] == [record.run_id for record, _ in first.tested]
+    assert reads.count == 0
+
+
+def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: Path, reads: Calls):
+    run_ids = [synthetic_run(20, model=f"model-{i}") for i in range(MOST_RUNS + 1)]
+    assert len(question_cache.in_other_runs(run_ids[0], "q15", MOST_RUNS).tested) == MOST_RUNS
+    reads.count = 0
+    assert question_cache.in_other_runs(run_ids[0], "q16", MOST_RUNS).left_out == 1
+    assert reads.count == 0
+
+
+@pytest.mark.parametrize(
+    ("cache", "cached", "module", "computes"),
+    [
+        (run_cache, "_record", store, "read_record"),
+        (run_cache, "_disk_use", trash, "disk_use"),
+        (question_cache, "_index", banks, "questions_key"),
+        (overview_cache, "_summary", frames, "summarise"),
+        (perplexity_library, "_request", perplexity_run, "read_request"),
+    ],
+)
+def test_what_is_read_of_every_run_has_room_for_them_all(
+    home: Path, monkeypatch: pytest.MonkeyPatch, cache: ModuleType, cached: str, module: Any, computes: str
+):
+    """The 128 runs that ship and 500 more, each gone through twice, as every view of a page does."""
+    key, calls = run_cache.run_key(synthetic_run(20)), Calls()
+    run = evaluation.load(key.run_id)
+    arguments = {"summarise": run, "disk_use": store.folder_of(key.run_id)}
+    if computes == "read_request":  # a run of questions has none
+        found = Request(tuple(SHIPPED.values()), talks.bundled())
+    else:
+        found = getattr(module, computes)(arguments.get(computes, key.run_id))
+    monkeypatch.setattr(evaluation, "load", lambda _: run)
+    monkeypatch.setattr(module, computes, calls.counting(lambda _: found))
+    for _ in range(2):
+        for stamp in range(128 + 500):
+            getattr(cache, cached)(replace(key, stamp=stamp))
+        assert calls.count == 128 + 500
+
+
+def test_runs_of_the_same_questions_share_one_index(home: Path):
+    one, same = (run_cache.run_key(synthetic_run(20, model=model)) for model in ("a", "b"))
+    others = [synthetic_run(20, model="c", k=4), synthetic_run(20, model="d", task="rc"), synthetic_run(30, model="e")]
+    assert question_cache._index(one) is question_cache._index(same)
+    for run_id in others:
+        assert question_cache._index(run_cache.run_key(run_id)) is not question_cache._index(one)
+        assert question_cache._index(run_cache.run_key(run_id)) == one_question.question_index(run_id)
+
+
+def test_a_run_that_lacks_its_questions_is_left_out(home: Path):
+    run_id, other = synthetic_run(40, model="a"), synthetic_run(40, model="b")
+    (store.folder_of(other) / "questions.parquet").unlink()
+    assert [record.run_id for record, _ in question_cache.in_other_runs(run_id, "q25", 10).tested] == [run_id]
+
+
+def test_how_many_closing_options_are_no_answers(home: Path):
+    assert question_cache.closing_options(synthetic_run(20)) == 2
+
+
+def test_the_largest_experiment_fits(home: Path, monkeypatch: pytest.MonkeyPatch):
+    """Every way of asking with every number of shots, gone through twice, as every view of the Prompting page does."""
+    key, calls = run_cache.run_key(synthetic_run(20)), Calls()
+    run = evaluation.load(key.run_id)
+    monkeypatch.setattr(experiments, "evaluate", calls.counting(lambda _: run))
+    every = [
+        experiments.PromptingMethod(key.run_id, method, shots)
+        for method in experiments.METHODS
+        for shots in range(MAX_SHOTS + 1)
+    ]
+    for _ in range(2):
+        for method in every:
+            prompting_cache.evaluation(method)
+        assert calls.count == len(every)
+
+
+def test_every_cache_stands_among_the_caches_and_is_bounded():
+    """A cache has a bound, or no arguments and so a single entry."""
+    found = 0
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for decorator in getattr(node, "decorator_list", []):
+                words = ast.unparse(decorator)
+                if "st.cache_" not in words:
+                    continue
+                found += 1
+                assert path.parent.name == "caches", f"{path} has a cache of its own"
+                assert "max_entries=" in words or not node.args.args, f"{path}: {node.name} grows without a bound"
+    assert found >= 40

@@ -1,0 +1,69 @@
+"""What each page writes into its address, and what a session takes from one page to the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.state.address import names_in_address, readers
+from tests.app.test_state import PAGES
+from tests.conftest import synthetic_run
+from tests.pages.conftest import Open, said
+
+EVERYTHING = {
+    "alpha": "250", "score": "aps", "empty": "top1", "left": "margin", "by": "group", "row": "3", "source": "sums",
+    "step": "2", "question": "q55", "bars": "aps", "answer": "0a1b", "runs": "none", "bins": "20",
+    "edges": "mass", "t": "150", "judged": "all", "at": "50", "method": "raw", "shots": "2", "models": "x",
+    "window": "all", "dtype": "float16", "message": "2",
+}  # fmt: skip
+"""A link that has fields of every page."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_writes_the_fields_of_another(page: str, open_page: Open, home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.runs.juries.jury_store.jury_ids", lambda: ())  # those that ship take a while
+    run = synthetic_run(60)
+    app = open_page(page, run=run, **EVERYTHING)
+    assert not app.exception
+    written = dict(app.query_params)
+    assert set(written) <= set(names_in_address(PAGES[page]))
+    own = {name: value for name, value in EVERYTHING.items() if name in names_in_address(PAGES[page])}
+    assert written | own == written
+
+
+@pytest.mark.parametrize("page", ["new_run", "doctor", "tokens"])
+def test_a_page_without_a_view_writes_no_address(page: str, open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.doctor.ask", lambda: [])
+    app = open_page("overview", alpha="300")
+    app.query_params.clear()
+    app.switch_page(f"../pages/{page}.py").run()
+    assert not app.exception
+    assert dict(app.query_params) == {}
+
+
+def test_run_and_alpha_follow_a_person_and_each_page_keeps_its_own(open_page: Open, home: Path):
+    one, two = synthetic_run(60), synthetic_run(60, seed=1)
+    app = open_page("alpha_lab", run=one, alpha="250", left="margin", row="3")
+    app.query_params.clear()
+    app.switch_page("../pages/one_question.py").run()
+    assert dict(app.query_params) == {"run": one, "alpha": "250"}
+    app.button[1].click().run()  # the next question
+    question = app.query_params["question"]
+    app.query_params.clear()
+    app.switch_page("../pages/alpha_lab.py").run()
+    assert dict(app.query_params) == {"run": one, "alpha": "250", "left": "margin", "row": "3"}
+    app.query_params.clear()
+    app.switch_page("../pages/one_question.py").run()
+    assert app.query_params["question"] == question
+    app.selectbox(key="run_picker").set_value(two).run()
+    assert dict(app.query_params) == {"run": two, "alpha": "250"}
+    app.query_params.clear()
+    app.switch_page("../pages/alpha_lab.py").run()
+    assert dict(app.query_params) == {"run": two, "alpha": "250", "left": "margin"}
+    assert "row" not in said(app)
+
+
+def test_every_name_of_a_link_is_a_field_of_some_page():
+    known = set().union(*(readers(page) for page in PAGES.values()))
+    assert set(EVERYTHING) <= known
