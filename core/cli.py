@@ -234,7 +234,7 @@ def _making_verbs(verbs: Any) -> None:
     _tuning_arguments(made, alone=False)
     made.add_argument("--tune-share", type=float, default=0.5, help="the part in (0, 1) of the answers that tunes")
     made.add_argument("--calibration-share", type=float, default=0.5, help="the part of the others that calibrates")
-    made.add_argument("--queue", action="store_true", help="do it in the background")
+    made.add_argument("--queue", action="store_true", help="leave it to this host's workers")
 
 
 def _asked_arguments(made: argparse.ArgumentParser) -> None:

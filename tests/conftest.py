@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -14,6 +15,7 @@ from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from tests.processes import end_all
 
 # Other work shares the processors: a slow example is no fault.
 hypothesis.settings.register_profile("hedge", deadline=None)
@@ -27,6 +29,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HEDGE_HOME", str(folder))
     monkeypatch.delenv("HEDGE_DATABASE_URL", raising=False)
     return folder
+
+
+@pytest.fixture
+def fake_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home with the fake model; whatever was started in it ends with the test."""
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    yield home
+    end_all(home)
 
 
 def _outside(variable: str) -> Path:

@@ -50,11 +50,11 @@ def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
     Raises :class:`InputError` where there is no such tokenizer, it can't write what is asked for, or the model is of
     a kind that Hedge does not score.
     """
-    from core.inference.model_loading import check_stored  # which imports torch
-
     source = resolve(model)
     if source.location == FAKE_MODEL:
         raise InputError("the fake model has no tokenizer, so there is nothing to preview; choose another model")
+    from core.inference.model_loading import check_stored  # which imports torch
+
     base = base_of(source)
     config = load_configuration(base)
     check_stored(source, base, config)

@@ -54,8 +54,9 @@ class Protocol:
     def __post_init__(self) -> None:
         if not self.seeds:
             raise InputError("an experiment needs at least one seed, got none")
-        if any(not 0 <= seed < 1 << 32 for seed in self.seeds):
-            raise InputError(f"a seed must be a whole number from 0 to 4294967295, got {max(self.seeds, key=abs)}")
+        for seed in self.seeds:
+            if not 0 <= seed < 1 << 32:
+                raise InputError(f"a seed must be a whole number from 0 to 4294967295, got {seed}")
         if self.share is not None and not 0 < self.share < 1:
             raise InputError(f"the calibration share must lie in (0, 1), got {self.share}")
 

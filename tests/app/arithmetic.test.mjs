@@ -7,14 +7,16 @@ import { golden, numbers, script } from "./golden.mjs";
 const { hashes, firstPart, uniformsAt } = await script("shared/random_numbers.js");
 const { lookAt, makePool } = await script("alpha_lab/splits.js");
 const { SCORES } = await script("shared/scores.js");
-const { accuracy, byClass, byGroup, curves, evaluate, histogram, memberRow, prepare, rank, scoreRange, uacc } = await script("shared/sets.js");
+const { accuracy, byClass, byGroup, curves, evaluate, histogram, memberRow, prepare, rank, scoreRange, uacc } =
+  await script("shared/sets.js");
 const { bands, guaranteePValue, shareInterval, strataBand } = await script("shared/coverage_distributions.js");
 const { PROCEDURES, procedureFits, redrawer } = await script("alpha_lab/redraw.js");
 
 const ALPHAS = Array.from({ length: 999 }, (_, i) => i + 1);
 const close = (found, expected) => assert.ok(Math.abs(found - expected) <= 1e-9, `${found} is not ${expected}`);
 const orEndless = (value) => value ?? Infinity;
-const same = (found, expected, message) => assert.ok(Object.is(found, expected), `${message}: ${found} is not ${expected}`);
+const same = (found, expected, message) =>
+  assert.ok(Object.is(found, expected), `${message}: ${found} is not ${expected}`);
 
 function sameAll(found, expected, message) {
   assert.equal(found.length, expected.length, message);
@@ -31,28 +33,52 @@ test("draws", () => {
 });
 
 test("the browser has Python's scores, in their order and with their ranges", () => {
-  assert.deepEqual(Object.keys(SCORES), golden.scores.map(({ name }) => name));
-  for (const [name, k, parameters, expected] of golden.ranges) assert.deepEqual(SCORES[name].range(k, parameters), expected);
+  assert.deepEqual(
+    Object.keys(SCORES),
+    golden.scores.map(({ name }) => name),
+  );
+  for (const [name, k, parameters, expected] of golden.ranges)
+    assert.deepEqual(SCORES[name].range(k, parameters), expected);
 });
 
 function poolOf(sent) {
   return makePool({
-    k: sent.k, p: numbers(sent.p), labels: Int32Array.from(sent.y), groups: Int32Array.from(sent.group),
-    groupNames: sent.group_names, clusters: Int32Array.from(sent.cluster), own: Uint8Array.from(sent.own),
-    extra: sent.extra, seed: sent.seed, places: Int32Array.from(sent.place), scores: golden.scores,
+    k: sent.k,
+    p: numbers(sent.p),
+    labels: Int32Array.from(sent.y),
+    groups: Int32Array.from(sent.group),
+    groupNames: sent.group_names,
+    clusters: Int32Array.from(sent.cluster),
+    own: Uint8Array.from(sent.own),
+    extra: sent.extra,
+    seed: sent.seed,
+    places: Int32Array.from(sent.place),
+    scores: golden.scores,
   });
 }
 
 // Each row of the figures at all alphas: thresholds of the strata, coverage, mean size, empty rate, sizes, covered by
 // size, and whether some threshold that is used is endless.
 function checkFigures(prepared, policy) {
-  const { by, empty, strata } = policy, options = { by, fillEmpty: empty === "top1" }, { k } = prepared;
-  const rows = numbers(policy.figures), width = strata + 3 + 2 * (k + 1) + 1;
+  const { by, empty, strata } = policy;
+  const options = { by, fillEmpty: empty === "top1" };
+  const { k } = prepared;
+  const rows = numbers(policy.figures);
+  const width = strata + 3 + 2 * (k + 1) + 1;
   const drawn = curves(prepared, options);
   assert.equal(rows.length, 999 * width);
   for (const alpha of ALPHAS) {
-    const row = rows.subarray((alpha - 1) * width, alpha * width), found = evaluate(prepared, alpha, options);
-    const all = [...found.thresholds, found.coverage, found.meanSize, found.emptyRate, ...found.sizes, ...found.bySize, Number(found.full)];
+    const row = rows.subarray((alpha - 1) * width, alpha * width);
+    const found = evaluate(prepared, alpha, options);
+    const all = [
+      ...found.thresholds,
+      found.coverage,
+      found.meanSize,
+      found.emptyRate,
+      ...found.sizes,
+      ...found.bySize,
+      Number(found.full),
+    ];
     sameAll(all, row, `${by} ${empty} alpha ${alpha}`);
     same(found.threshold, by === "all" ? row[0] : NaN, "threshold");
     same(drawn.coverage[alpha - 1], row[strata], `curve of coverage at ${alpha}`);
@@ -66,21 +92,33 @@ function checkFigures(prepared, policy) {
 }
 
 function checkHistogram(prepared) {
-  const [low, high] = scoreRange(prepared), { calibration } = prepared;
+  const [low, high] = scoreRange(prepared);
+  const { calibration } = prepared;
   assert.ok(prepared.scores.every((score) => Number.isNaN(score) || (score >= low - 1e-12 && score <= high + 1e-12)));
   for (const bins of [1, 7, 50]) {
     const edge = (i) => low + ((high - low) * i) / bins;
-    const expected = Array.from({ length: bins }, (_, i) => calibration.filter((score) =>
-      (i === 0 || score > edge(i)) && (i === bins - 1 || score <= edge(i + 1))).length);
+    const expected = Array.from(
+      { length: bins },
+      (_, i) =>
+        calibration.filter((score) => (i === 0 || score > edge(i)) && (i === bins - 1 || score <= edge(i + 1))).length,
+    );
     assert.deepEqual([...histogram(prepared, bins)], expected);
   }
 }
 
 function checkRedraw(prepared, { n, alpha, draws, procedures, coverage }) {
-  const drawn = redrawer(prepared, { n }), rows = numbers(coverage);
-  assert.deepEqual(PROCEDURES.filter((one) => procedureFits(one, prepared.name)).map(({ name }) => name), procedures);
+  const drawn = redrawer(prepared, { n });
+  const rows = numbers(coverage);
+  assert.deepEqual(
+    PROCEDURES.filter((one) => procedureFits(one, prepared.name)).map(({ name }) => name),
+    procedures,
+  );
   for (let i = 0; i < draws; i++) {
-    sameAll(drawn.draw(i, procedures, alpha), rows.subarray(i * procedures.length, (i + 1) * procedures.length), `draw ${i}`);
+    sameAll(
+      drawn.draw(i, procedures, alpha),
+      rows.subarray(i * procedures.length, (i + 1) * procedures.length),
+      `draw ${i}`,
+    );
     assert.ok(drawn.m(i) <= prepared.n + prepared.m - n);
   }
   const others = PROCEDURES.filter((one) => !procedures.includes(one.name)).map(({ name }) => name);
@@ -89,12 +127,18 @@ function checkRedraw(prepared, { n, alpha, draws, procedures, coverage }) {
 
 // The report of `python -m core report` at one alpha, figure by figure.
 function checkReport(prepared, { alpha, empty, by, figures }, letters) {
-  const expected = figures[prepared.name], options = { by, fillEmpty: empty === "top1" };
-  const found = evaluate(prepared, alpha, options), { k, n, m } = prepared;
+  const expected = figures[prepared.name];
+  const options = { by, fillEmpty: empty === "top1" };
+  const found = evaluate(prepared, alpha, options);
+  const { k, n, m } = prepared;
   const right = accuracy(prepared);
   same(right, figures.accuracy, "accuracy");
   same(uacc(right, k, found.meanSize), orNaN(expected.uacc), "uacc");
-  for (const [mine, its] of [["coverage", "coverage"], ["meanSize", "mean_set_size"], ["emptyRate", "empty_rate"]]) {
+  for (const [mine, its] of [
+    ["coverage", "coverage"],
+    ["meanSize", "mean_set_size"],
+    ["emptyRate", "empty_rate"],
+  ]) {
     same(found[mine], expected[its], its);
   }
   if (by === "all") same(found.threshold, orEndless(expected.threshold), "threshold");
@@ -107,10 +151,17 @@ function checkReport(prepared, { alpha, empty, by, figures }, letters) {
     close(ends[1], high);
   }
   assert.equal(prepared.tunedOn, expected.tuned_on);
-  if (expected.parameters) assert.deepEqual(prepared.parameters, { weight: expected.parameters.weight, freeRanks: expected.parameters.free_ranks });
+  if (expected.parameters)
+    assert.deepEqual(prepared.parameters, {
+      weight: expected.parameters.weight,
+      freeRanks: expected.parameters.free_ranks,
+    });
   const shown = (by === "class" ? byClass : byGroup)(prepared, alpha, options);
   const names = by === "class" ? letters : prepared.groupNames;
-  assert.deepEqual(names.filter((_, code) => shown.m[code] > 0).sort(), expected.strata.map(({ stratum }) => stratum));
+  assert.deepEqual(
+    names.filter((_, code) => shown.m[code] > 0).sort(),
+    expected.strata.map(({ stratum }) => stratum),
+  );
   for (const row of expected.strata) {
     const code = names.indexOf(row.stratum);
     assert.deepEqual([shown.n[code], shown.m[code]], [row.n, row.m]);
@@ -161,12 +212,24 @@ for (const sent of golden.cases) {
 
 test("ranks are whole numbers, as Python's", () => {
   for (const n of [0, 1, 8, 9, 999, 1000, 50000]) {
-    for (const alpha of ALPHAS) assert.equal(BigInt(rank(n, alpha)), (BigInt(n + 1) * BigInt(1000 - alpha) + 999n) / 1000n);
+    for (const alpha of ALPHAS)
+      assert.equal(BigInt(rank(n, alpha)), (BigInt(n + 1) * BigInt(1000 - alpha) + 999n) / 1000n);
   }
 });
 
 test("the places of a pool are its rows where none are given", () => {
   const sent = golden.cases.find(({ name }) => name === "two options");
-  const pool = makePool({ ...sent, p: numbers(sent.p), labels: Int32Array.from(sent.y), groups: [], clusters: [], own: [], places: null });
-  assert.deepEqual([...pool.places], sent.y.map((_, i) => i));
+  const pool = makePool({
+    ...sent,
+    p: numbers(sent.p),
+    labels: Int32Array.from(sent.y),
+    groups: [],
+    clusters: [],
+    own: [],
+    places: null,
+  });
+  assert.deepEqual(
+    [...pool.places],
+    sent.y.map((_, i) => i),
+  );
 });

@@ -4,7 +4,8 @@ import test from "node:test";
 
 import { golden, script } from "./golden.mjs";
 
-const { bands, betaBand, betaBinomialBand, betaBinomialLaw, betaDensity, guaranteePValue, shareInterval, strataBand } = await script("shared/coverage_distributions.js");
+const { bands, betaBand, betaBinomialBand, betaBinomialLaw, betaDensity, guaranteePValue, shareInterval, strataBand } =
+  await script("shared/coverage_distributions.js");
 const { saturatedText } = await script("shared/saturation.js");
 const { strataSaid } = await script("alpha_lab/forest.js");
 const { laws } = golden;
@@ -68,9 +69,15 @@ test("what is said of APS thresholds near 1", () => {
 test("subjects that are covered too little, with all of them looked at", () => {
   const rows = ["a", "b", "c", "d"].map((name, code) => ({ name, code, m: code === 3 ? 0 : 100 }));
   const said = (hits) => strataSaid(100, rows, hits, (count, code, m) => guaranteePValue(count, 1000, m, 100), "all");
-  assert.equal(said([90, 95, 85, 0]), "None of 3 subjects is covered below 90.0\u00a0% by more than luck, at 5\u00a0% for all of them together.");
+  assert.equal(
+    said([90, 95, 85, 0]),
+    "None of 3 subjects is covered below 90.0\u00a0% by more than luck, at 5\u00a0% for all of them together.",
+  );
   // 83 of 100 alone would be rare (p .02), but not as the worst of three; 80 is.
   assert.ok(guaranteePValue(83, 1000, 100, 100) < 0.05);
   assert.match(said([90, 83, 95, 0]), /^None of 3/);
-  assert.equal(said([90, 80, 95, 0]), "1 of 3 subjects is covered below 90.0\u00a0% by more than luck, at 5\u00a0% for all of them together: b.");
+  assert.equal(
+    said([90, 80, 95, 0]),
+    "1 of 3 subjects is covered below 90.0\u00a0% by more than luck, at 5\u00a0% for all of them together: b.",
+  );
 });

@@ -8,11 +8,19 @@ const { lookAt, makePool } = await script("alpha_lab/splits.js");
 
 // Four options, eight questions; the last two options are E and F.
 function pool(changes = {}) {
-  const n = 8, k = 4;
+  const n = 8;
+  const k = 4;
   return makePool({
-    k, p: Float64Array.from({ length: n * k }, () => 1 / k), labels: Int32Array.from({ length: n }, (_, i) => i % 2),
-    groups: new Int32Array(n), groupNames: ["g"], clusters: Int32Array.from({ length: n }, (_, i) => i),
-    own: Uint8Array.from({ length: n }, (_, i) => (i < 6 ? 1 : 0)), extra: [2, 3], seed: 0, ...changes,
+    k,
+    p: Float64Array.from({ length: n * k }, () => 1 / k),
+    labels: Int32Array.from({ length: n }, (_, i) => i % 2),
+    groups: new Int32Array(n),
+    groupNames: ["g"],
+    clusters: Int32Array.from({ length: n }, (_, i) => i),
+    own: Uint8Array.from({ length: n }, (_, i) => (i < 6 ? 1 : 0)),
+    extra: [2, 3],
+    seed: 0,
+    ...changes,
   });
 }
 
@@ -39,7 +47,11 @@ test("seeds that can't be", () => {
 
 test("nothing to calibrate or to test on", () => {
   refused(pool({ own: new Uint8Array(8) }), {}, "This run has 0 calibration and 8 test questions; both are needed.");
-  refused(pool({ own: new Uint8Array(8).fill(1) }), {}, "This run has 8 calibration and 0 test questions; both are needed.");
+  refused(
+    pool({ own: new Uint8Array(8).fill(1) }),
+    {},
+    "This run has 8 calibration and 0 test questions; both are needed.",
+  );
 });
 
 test("questions all alike", () => {
@@ -47,9 +59,21 @@ test("questions all alike", () => {
 });
 
 test("E and F that are not there, are true, or leave nothing to choose from", () => {
-  refused(pool({ extra: [] }), { drop: true }, "This run has no options E “I don't know” and F “None of the above” to leave out.");
-  refused(pool({ extra: [1, 3] }), { drop: true }, "This run has questions whose truth is E or F; they can't be left out.");
-  refused(pool({ extra: [1, 2, 3], labels: new Int32Array(8) }), { drop: true }, "Without E and F 1 option stays; a set needs at least 2 to choose from.");
+  refused(
+    pool({ extra: [] }),
+    { drop: true },
+    "This run has no options E “I don't know” and F “None of the above” to leave out.",
+  );
+  refused(
+    pool({ extra: [1, 3] }),
+    { drop: true },
+    "This run has questions whose truth is E or F; they can't be left out.",
+  );
+  refused(
+    pool({ extra: [1, 2, 3], labels: new Int32Array(8) }),
+    { drop: true },
+    "Without E and F 1 option stays; a set needs at least 2 to choose from.",
+  );
 });
 
 test("a question with nothing left is spread evenly", () => {

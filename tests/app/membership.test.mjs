@@ -10,7 +10,10 @@ const { leavesAt, lettersOf, membersAt } = await import(pathToFileURL(module));
 
 for (const { name, n, counts, top, leaves, sets } of cases) {
   test(`${name}: where each option leaves`, () => {
-    assert.deepEqual(counts.map((count) => leavesAt(count, n)), leaves);
+    assert.deepEqual(
+      counts.map((count) => leavesAt(count, n)),
+      leaves,
+    );
   });
   for (const policy of ["allow", "top1"]) {
     test(`${name}: its set at every alpha, ${policy}`, () => {

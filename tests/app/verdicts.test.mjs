@@ -12,6 +12,7 @@ const rows = readRows(table, jurors, rules);
 
 for (const rule of rules) {
   for (const [kind, expected] of Object.entries(kinds[rule])) {
-    test(`${rule}: answers of the kind ${kind}, in order`, () => assert.deepEqual(chosenRows(kind, rows, rule, 70), expected));
+    test(`${rule}: answers of the kind ${kind}, in order`, () =>
+      assert.deepEqual(chosenRows(kind, rows, rule, 70), expected));
   }
 }

@@ -5,10 +5,15 @@
 // Time is this process's own on the processor, so that other work on the machine does not count.
 import { atTemperature, hold } from "../../app/components/calibration/temperature/tempering.js";
 
-const N = 10_000, K = 6, MOVES = 300, MICRO = 1000;
+const N = 10_000;
+const K = 6;
+const MOVES = 300;
+const MICRO = 1000;
 let state = 7;
-const random = () => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 4294967296);
-const p = new Float64Array(N * K), labels = new Int32Array(N), own = new Uint8Array(N);
+const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 4294967296;
+const p = new Float64Array(N * K);
+const labels = new Int32Array(N);
+const own = new Uint8Array(N);
 for (let i = 0; i < N; i++) {
   let sum = 0;
   for (let j = 0; j < K; j++) sum += p[i * K + j] = Math.exp(4 * random());
@@ -26,5 +31,7 @@ for (const by of ["width", "mass"]) {
     times.push((user + system) / MICRO);
   }
   times.sort((a, b) => a - b);
-  console.log(`${by}: median ${times[MOVES / 2].toFixed(1)} ms, p95 ${times[Math.floor(0.95 * MOVES)].toFixed(1)} ms of ${MOVES} moves`);
+  console.log(
+    `${by}: median ${times[MOVES / 2].toFixed(1)} ms, p95 ${times[Math.floor(0.95 * MOVES)].toFixed(1)} ms of ${MOVES} moves`,
+  );
 }

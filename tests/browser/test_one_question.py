@@ -227,6 +227,19 @@ def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: s
     expect(page).to_have_url(re.compile("empty=top1"))
 
 
+def test_what_is_changed_while_another_run_comes_is_kept(visit: Visitor, address: str):
+    first, second = run_of("first"), run_of("second")
+    page = visit(address).open(f"/one_question?run={first}&question=q150&alpha=990")
+    bars = Bars(page).ready()
+    other = page.get_by_role("link", name=re.compile("^second")).element_handle()
+    policy = page.get_by_label("take the top option").element_handle()
+    # Both in one turn of the browser, so that nothing of the other run can have come between them.
+    page.evaluate("([link, choice]) => { link.click(); choice.click(); }", [other, policy])
+    expect(page).to_have_url(re.compile(f"run={second}.*alpha=990.*empty=top1"))
+    expect(page.get_by_label("take the top option")).to_be_checked()
+    bars.expect_set(standing_of(second, "q150"), empty="top1")
+
+
 def expect_row(row: Locator, one: OptionPValues, alpha: int) -> None:
     inside = one.members(alpha)
     kept = ", ".join(LETTERS[j] for j in np.flatnonzero(inside))

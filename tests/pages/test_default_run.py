@@ -10,7 +10,6 @@ import pytest
 from app.components.shared.runs import SHOWCASE
 from core.runs import store
 from tests.conftest import synthetic_run
-from tests.core.runs.answering.conftest import fake_home  # noqa: F401
 from tests.pages.conftest import Open, said
 
 PAGES = ("alpha_lab", "learn", "one_question")
@@ -82,7 +81,7 @@ def test_a_link_to_no_run_names_the_default(open_page: Open):
     assert "There is no run gone-run here (any more). The run pocket-8m" in said(app)
 
 
-def test_an_own_question_is_calibrated_by_the_pinned_run(open_page: Open, fake_home: Path):  # noqa: F811
+def test_an_own_question_is_calibrated_by_the_pinned_run(open_page: Open, fake_home: Path):
     showcase()
     own, another = synthetic_run(model="pocket-8m", task="rc"), synthetic_run(model="launched")
     app = open_page("one_question", ask="own")

@@ -14,6 +14,16 @@ from core.settings import ROOT
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
 
+PREPARED = """
+from functools import partial
+from core.jury import experiment
+from core.runs import engine
+# The page process of a test must start no agent; an agent lives where its lock is held.
+engine.agent_alive = lambda: True
+# Four groups in place of twenty are left out for the intervals of the jury that ships, which nobody looks at here.
+experiment.random_groups = partial(experiment.random_groups, groups=4)
+"""
+
 EVERY_PAGE = """
 import sys
 from streamlit.testing.v1 import AppTest
@@ -34,10 +44,8 @@ print("light")
 def test_no_page_loads_what_is_heavy(home: Path):
     synthetic_run(n=60)
     code = EVERY_PAGE.format(main=str(ROOT / "app" / "main.py"), pages=[entry.name for entry in PAGES])
-    # The page process of a test must start no agent; an agent lives where its lock is held.
-    held = "from core.runs import engine\nengine.agent_alive = lambda: True\n"
     done = subprocess.run(
-        [sys.executable, "-c", held + code],
+        [sys.executable, "-c", PREPARED + code],
         cwd=ROOT,
         env={**os.environ, "HEDGE_HOME": str(home)},
         capture_output=True,

@@ -7,7 +7,9 @@ import platform
 import sys
 import threading
 import time
+from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -146,6 +148,15 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.runs.engine.submit", lambda spec: spec.run_id)
 
 
+read_once = cache(preview_cache._output)
+"""What a preview's process prints. It takes seconds and depends on its command alone, so each is started once."""
+
+
+def printed(command: tuple[str, ...]) -> dict[str, Any]:
+    """A copy, because its reader takes it apart."""
+    return deepcopy(read_once(command))
+
+
 def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
     app = open_page("new_run")
     app.multiselect(key="launch_shots").set_value([1])
@@ -169,7 +180,8 @@ def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
     assert specs_of(parser().parse_args(command[3:])) == [spec]
 
 
-def test_a_form_that_changed_hides_the_prompt(open_page: Open, tasks: None):
+def test_a_form_that_changed_hides_the_prompt(open_page: Open, tasks: None, monkeypatch: Any):
+    monkeypatch.setattr(preview_cache, "_output", printed)
     app = previewed(open_page("new_run"))
     assert len(app.code) == 2
     app.number_input(key="launch_seed").set_value(1).run()
@@ -185,9 +197,8 @@ def test_a_prompt_on_its_way_is_seen_and_asked_for_once(open_page: Open, tasks: 
     def slow(command: Any) -> Any:
         begun.append(command)
         assert go.wait(60)
-        return output(command)
+        return printed(command)
 
-    output = preview_cache._output
     monkeypatch.setattr(preview_cache, "_output", slow)
     app = press(open_page("new_run"), "Show the exact prompt")
     assert "Reading the prompt with the model's tokenizer" in said(app)
@@ -214,6 +225,7 @@ def test_a_preview_that_takes_too_long_is_stopped_and_tried_again(open_page: Ope
         patch.setattr(preview_cache, "TIME_LIMIT_S", 0.1)
         app = previewed(open_page("new_run"))
         assert "The preview took more than 0.1 seconds and was stopped" in said(app)
+    monkeypatch.setattr(preview_cache, "_output", printed)
     app = previewed(app)
     assert len(app.error) == 0
     assert len(app.code) == 2

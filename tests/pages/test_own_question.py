@@ -18,14 +18,13 @@ from core.runs.answering import client, custom_question
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
-from tests.core.runs.answering.conftest import fake_home  # noqa: F401
 from tests.core.runs.conftest import until
 from tests.pages.conftest import Open, said
 from tests.pages.test_one_question import sent
 
 
 @pytest.fixture
-def run_id(fake_home: Path) -> str:  # noqa: F811
+def run_id(fake_home: Path) -> str:
     """A finished run of the fake model, of the bank's questions."""
     return execute(RunSpec(model="fake", task="qa", samples=40))
 
@@ -141,7 +140,7 @@ def test_the_models_own_runs_come_first(open_page: Open, run_id: str):
     assert app.selectbox(key="own_run").value.startswith("later")
 
 
-def test_a_cloze_run_offers_no_letters(open_page: Open, fake_home: Path):  # noqa: F811
+def test_a_cloze_run_offers_no_letters(open_page: Open, fake_home: Path):
     run_id = execute(RunSpec(model="fake", task="qa", samples=40, form="cloze"))
     app = open_page("one_question", ask="own", run=run_id)
     assert app.toggle(key="own_extra").disabled

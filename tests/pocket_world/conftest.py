@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 import torch
 from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerBase
@@ -15,9 +17,13 @@ from pocket_world.stream import Stream
 MODEL = ASSETS / "models" / "pocket-1m"
 
 
+made_bank = cache(bank.make)
+"""A task's bank, made once in a process: it takes seconds."""
+
+
 @pytest.fixture(scope="session")
 def made() -> tuple[BankQuestion, ...]:
-    return bank.make()
+    return made_bank("qa")
 
 
 @pytest.fixture(scope="session")

@@ -14,13 +14,14 @@ from core.tasks.near_duplicates import clusters
 from pocket_world import bank
 from pocket_world.bank import BANK_TASKS, BankQuestion
 from pocket_world.scenes.shown import share
+from tests.pocket_world.conftest import made_bank
 
 SCENES = ("rc", "ci", "drs", "ds")
 SENTENCE = re.compile(r"[.?!](?= |$)")
 
 
 def made(task: str) -> tuple[BankQuestion, ...]:
-    return bank.make(task)
+    return made_bank(task)
 
 
 def test_all_five_tasks_ship() -> None:
@@ -169,7 +170,7 @@ def test_plans_that_training_never_shows_are_in_the_bank() -> None:
 
 
 def test_replies_about_facts_never_use_the_banks_wording_of_the_fact() -> None:
-    asked = {entry.question.question for entry in bank.make("qa")}
+    asked = {entry.question.question for entry in made("qa")}
     for entry in made("drs"):
         last = entry.question.context.rpartition("[Human]: ")[2]
         assert last not in asked

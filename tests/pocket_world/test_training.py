@@ -38,6 +38,8 @@ def trainer(folder: Path, tiny=TINY) -> Trainer:
 
 @pytest.fixture(autouse=True)
 def _frequent_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks after every second step, of few questions: what they find is no matter here."""
+    monkeypatch.setattr(train, "CHECK_QUESTIONS", 10)
     monkeypatch.setattr(train, "CHECK_EVERY", {"matching": 2, "letters": 2, "everything": 2, "recall": 2})
     monkeypatch.setattr(Trainer, "publish", lambda self: None)
 

@@ -8,7 +8,6 @@ import pytest
 
 from core.errors import InputError
 from pocket_world import answers, trivia
-from pocket_world.bank import make as bank
 from pocket_world.trivia import right
 
 
@@ -34,8 +33,8 @@ def test_shape(questions) -> None:
         assert all(entry["answer"]["normalized_aliases"])
 
 
-def test_none_is_asked_in_the_banks_words(questions) -> None:
-    assert not {one.question for one in questions} & {entry.question.question for entry in bank("qa")}
+def test_none_is_asked_in_the_banks_words(questions, made) -> None:
+    assert not {one.question for one in questions} & {entry.question.question for entry in made}
 
 
 def test_what_counts_as_right(questions) -> None:

@@ -17,7 +17,8 @@ class Case:
 
     ``hit`` takes a seed, draws data and says whether the interval held the truth, or whether the test was significant
     at 5 % where nothing differs. The true rate of hits has to lie in ``allowed``, as shares. ``short`` draws are made
-    in the suite, ``long`` by the command. ``says`` is what the page says where ``allowed`` is not 93.5 to 97.5 %.
+    in the suite where they would notice a grave fault (:func:`notices`), ``long`` by the command. ``says`` is what the
+    page says where ``allowed`` is not 93.5 to 97.5 %.
     """
 
     name: str
@@ -27,6 +28,9 @@ class Case:
     long: int
     says: str = ""
 
+
+NOTICED = 0.5
+"""The suite plays a short form only if it has this chance of noticing a grave fault; the others could hardly fail."""
 
 INTERVAL = (0.935, 0.975)
 """What a 95 % interval may hold."""
@@ -45,3 +49,15 @@ def improbable(count: int, draws: int, allowed: tuple[float, float], *, tail: fl
     too_few = float(binom.cdf(count, draws, low)) < tail
     too_many = float(binom.sf(count - 1, draws, high)) < tail
     return too_few or too_many
+
+
+def power(case: Case, rate: float = 0.5) -> float:
+    """The chance that the short form fails where the true rate of hits is ``rate``: an interval that holds the truth
+    half of the time, or a test that is significant half of the time where nothing differs."""
+    counts = [count for count in range(case.short + 1) if improbable(count, case.short, case.allowed)]
+    return float(binom.pmf(counts, case.short, rate).sum())
+
+
+def notices(case: Case) -> bool:
+    """Whether the short form is worth its time; the others leave the figure to its long form and to fewer questions."""
+    return power(case) >= NOTICED

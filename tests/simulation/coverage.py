@@ -6,6 +6,7 @@ figures are those of :func:`core.reports.report.report`, which the pages call an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -147,8 +148,10 @@ def cases() -> tuple[Case, ...]:
     for n, short in ((200, 60), (1000, 40), (5000, 10)):
         size = f"n = {n:,}"
 
-        def add(name: str, hit: object, allowed: tuple[float, float], *, size: str = size, short: int = short) -> None:
-            made.append(Case(f"{name}, {size}", hit, allowed, short, 1000))  # type: ignore[arg-type]
+        def add(
+            name: str, hit: Callable[[int], bool], allowed: tuple[float, float], *, size: str = size, short: int = short
+        ) -> None:
+            made.append(Case(f"{name}, {size}", hit, allowed, short, 1000))
 
         add("coverage: band of coverage", lambda seed, n=n: in_its_band(seed, n, "all"), INTERVAL)
         add("coverage: band, a threshold a subject", lambda seed, n=n: in_its_band(seed, n, "group"), INTERVAL)

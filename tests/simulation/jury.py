@@ -179,8 +179,8 @@ FITTED = (
     "Intervals of rules that are fitted are approximate: in simulations with 200 and 1,000 answers they held the truth "
     "in 88 to 99 of 100 cases."
 )
-SHORT = {200: 8, 1000: 4, 5000: 1}
-FEW_DRAWS = {200: 3, 1000: 1, 5000: 1}
+SHORT = {200: 20, 1000: 4, 5000: 1}
+FEW_DRAWS = {200: 12, 1000: 1, 5000: 1}
 LONG = {200: 1000, 1000: 400, 5000: 400}
 
 CASES: tuple[Case, ...] = (

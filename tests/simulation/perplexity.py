@@ -34,7 +34,7 @@ def compared(seed: int, sizes: tuple[int, ...], *, count: int, effect: float, be
 
 
 def _message(loss: float) -> ScoredMessage:
-    return ScoredMessage(1, ("word",), np.array([loss], dtype=np.float64))  # type: ignore[arg-type]
+    return ScoredMessage(1, ("word",), np.array([loss], dtype=np.float32))
 
 
 def difference_held(seed: int, sizes: tuple[int, ...], count: int, between: float = BETWEEN) -> bool:

@@ -102,12 +102,12 @@ def letters_case(n: int) -> Callable[[int], bool]:
 
 CASES: tuple[Case, ...] = (
     *(
-        Case(f"rotations, {words}, n = {n}", interval_case(n, name), INTERVAL, {200: 6, 1000: 2, 5000: 1}[n], 400)
+        Case(f"rotations, {words}, n = {n}", interval_case(n, name), INTERVAL, {200: 12, 1000: 2, 5000: 1}[n], 400)
         for name, (words, _) in SHOWN.items()
         for n in SIZES
     ),
     *(
-        Case(f"rotations, test of the letters, n = {n}", letters_case(n), TEST, {200: 6, 1000: 2, 5000: 1}[n], 400)
+        Case(f"rotations, test of the letters, n = {n}", letters_case(n), TEST, {200: 12, 1000: 2, 5000: 1}[n], 400)
         for n in SIZES
     ),
 )

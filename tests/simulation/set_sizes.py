@@ -257,7 +257,7 @@ CASES: tuple[Case, ...] = (
         for n, short in ((200, 80), (1000, 60), (5000, 20))
     ),
     _case("interval of mean size, a threshold a subject", _strata, n=1000, by="group", short=20, long=600),
-    _case("interval of mean size, a threshold a letter", _strata, n=1000, by="class", short=10, long=400),
+    _case("interval of mean size, a threshold a letter", _strata, n=1000, by="class", short=12, long=400),
     _case("interval of mean size, sets of endings", _endings, n=200, short=60),
     *(
         _case("interval of a difference in size", _difference, n=n, law=USUAL, name="lac", figure="size", short=short)
@@ -320,8 +320,8 @@ CASES: tuple[Case, ...] = (
             ("unlike noise, LAC", USUAL, "lac", "mean_set_size", 200, 2000, 20, 1000),
             ("unlike noise, LAC", USUAL, "lac", "uacc", 200, 2000, 20, 1000),
             ("unlike noise, LAC", USUAL, "lac", "mean_set_size", 500, 2000, 5, 400),
-            ("unlike noise, APS", USUAL, "aps", "mean_set_size", 1000, 2000, 3, 400),
-            ("unlike noise, LAC, 199 swaps", USUAL, "lac", "mean_set_size", 5000, 199, 2, 400),
+            ("unlike noise, APS", USUAL, "aps", "mean_set_size", 1000, 2000, 12, 400),
+            ("unlike noise, LAC, 199 swaps", USUAL, "lac", "mean_set_size", 5000, 199, 12, 400),
             ("twins, LAC", TWINS, "lac", "mean_set_size", 200, 2000, 20, 1000),
             ("twins, LAC", TWINS, "lac", "mean_set_size", 1000, 2000, 3, 400),
             ("tied twins, APS", TIED_TWINS, "aps", "mean_set_size", 200, 2000, 20, 1000),

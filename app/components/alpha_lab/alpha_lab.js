@@ -17,8 +17,11 @@ import { MARKS } from "../shared/svg.js";
 import { Switches } from "./switches.js";
 import { fullSetText, fullStrataText, percent, promise, summary } from "../shared/formatting.js";
 
-const REPORT_AFTER_MS = 60, SPEAK_AFTER_MS = 500, BUILD_AFTER_MS = 120;
-const BINS = 50, PAGE_STEP = 10;
+const REPORT_AFTER_MS = 60;
+const SPEAK_AFTER_MS = 500;
+const BUILD_AFTER_MS = 120;
+const BINS = 50;
+const PAGE_STEP = 10;
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const SIDES = ["left", "right"];
 const CHANGES_LOOK = ["extra", "n", "split"];
@@ -32,13 +35,17 @@ function slotsOf(view, scores) {
   else inks = inks.map((ink, i) => ink ?? (inks[1 - i] === "lac" ? "aps" : "lac"));
   const marks = { lac: "circle", aps: "diamond" };
   return SIDES.map((side, i) => ({
-    side, name: view[side], title: scores.find(({ name }) => name === view[side]).title, ink: inks[i],
+    side,
+    name: view[side],
+    title: scores.find(({ name }) => name === view[side]).title,
+    ink: inks[i],
     mark: marks[view[side]] ?? (i ? "square" : "triangle"),
   }));
 }
 
 function poolOf(data) {
-  const { rows } = data, count = rows.numRows;
+  const { rows } = data;
+  const count = rows.numRows;
   let k = 0;
   while (rows.getChild(`p${k}`)) k++;
   const p = new Float64Array(count * k);
@@ -48,8 +55,17 @@ function poolOf(data) {
   }
   const whole = (name, Kind = Int32Array) => Kind.from(rows.getChild(name).toArray());
   return makePool({
-    k, p, labels: whole("y"), groups: whole("group"), groupNames: data.group_names, clusters: whole("cluster"),
-    own: whole("own", Uint8Array), extra: data.extra, seed: data.seed, places: whole("place"), scores: data.scores,
+    k,
+    p,
+    labels: whole("y"),
+    groups: whole("group"),
+    groupNames: data.group_names,
+    clusters: whole("cluster"),
+    own: whole("own", Uint8Array),
+    extra: data.extra,
+    seed: data.seed,
+    places: whole("place"),
+    scores: data.scores,
   });
 }
 
@@ -80,7 +96,8 @@ class Lab {
     this.groupNames = data.group_names;
     this.texts = data.questions ? questionTexts(data.questions) : null;
     this.switches.catalogue(data.scores);
-    for (const panel of this.all("[data-panel]")) panel.classList.toggle("unseen", Boolean(data.show) && !data.show.includes(panel.dataset.panel));
+    for (const panel of this.all("[data-panel]"))
+      panel.classList.toggle("unseen", Boolean(data.show) && !data.show.includes(panel.dataset.panel));
     this.find(".lab").classList.remove("fresh");
     this.find(".lab").classList.toggle("part", Boolean(data.show));
     this.look = null;
@@ -178,13 +195,16 @@ class Lab {
 
   lookWith(view) {
     return lookAt(this.pool, {
-      seed: view.split === "" ? null : Number(view.split), n: view.n === 0 ? null : view.n, drop: view.extra === "drop",
+      seed: view.split === "" ? null : Number(view.split),
+      n: view.n === 0 ? null : view.n,
+      drop: view.extra === "drop",
     });
   }
 
   // A link's choices that this run hasn't got are said and given up one by one.
   lookAnew(moving = false) {
-    const asked = { ...this.view }, given = [];
+    const asked = { ...this.view };
+    const given = [];
     for (const [name, plain] of [[null], ["n", 0], ["extra", "keep"], ["split", ""]]) {
       if (name) this.view[name] = plain;
       try {
@@ -210,7 +230,14 @@ class Lab {
     this.bands = Object.fromEntries(SIDES.map((side) => [side, null]));
     this.other = null;
     this.switches.seed(this);
-    this.slots.forEach((slot) => this.cards[slot.side].seed(slot, this.scores.find(({ name }) => name === slot.name), this.prepared[slot.side], MARKS[slot.mark]));
+    this.slots.forEach((slot) =>
+      this.cards[slot.side].seed(
+        slot,
+        this.scores.find(({ name }) => name === slot.name),
+        this.prepared[slot.side],
+        MARKS[slot.mark],
+      ),
+    );
     if (this.texts) this.questions.seed(this);
     this.options(this.find(".luck-side"), this.slots);
     clearTimeout(this.building);
@@ -222,7 +249,11 @@ class Lab {
 
   options(select, slots) {
     const chosen = select.value;
-    select.replaceChildren(...slots.map(({ side, title }) => Object.assign(document.createElement("option"), { value: side, textContent: title })));
+    select.replaceChildren(
+      ...slots.map(({ side, title }) =>
+        Object.assign(document.createElement("option"), { value: side, textContent: title }),
+      ),
+    );
     select.value = chosen || "left";
   }
 
@@ -255,7 +286,8 @@ class Lab {
 
   // Draws what stays still while alpha moves.
   build() {
-    const { slots, look, prepared, policy } = this, { k } = look;
+    const { slots, look, prepared, policy } = this;
+    const { k } = look;
     this.width = this.find(".lab").clientWidth;
     const marginal = policy.by === "all";
     this.find(".on-band").hidden = !marginal;
@@ -264,44 +296,77 @@ class Lab {
     const of = (figure) => Object.fromEntries(slots.map(({ side }) => [side, made[side][figure]]));
     const plot = (name) => this.find(`[data-plot=${name}] .plot`);
     const names = slots.map(({ title }) => title).join(" and ");
-    const ticks = Array.from({ length: 5 }, (_, i) => i / 4), step = Math.ceil(k / 6);
+    const ticks = Array.from({ length: 5 }, (_, i) => i / 4);
+    const step = Math.ceil(k / 6);
     const reach = marginal ? Math.max(...SIDES.map((side) => stripReach(this.bands[side]))) : 8;
     const widest = prepared.left.n <= prepared.right.n ? "left" : "right";
     this.updates = {
       coverage: curveFigure(plot("coverage"), `Coverage against alpha by ${names}`, slots, {
-        curves: of("coverage"), bands: this.bands[widest], yMax: 1, yTicks: ticks, yFormat: (tick) => `${tick * 100}\u00a0%`,
+        curves: of("coverage"),
+        bands: this.bands[widest],
+        yMax: 1,
+        yTicks: ticks,
+        yFormat: (tick) => `${tick * 100}\u00a0%`,
       }),
       size: curveFigure(plot("size"), `Mean set size against alpha by ${names}`, slots, {
-        curves: of("meanSize"), yMax: k, yTicks: Array.from({ length: Math.floor(k / step) + 1 }, (_, i) => i * step), yFormat: String,
+        curves: of("meanSize"),
+        yMax: k,
+        yTicks: Array.from({ length: Math.floor(k / step) + 1 }, (_, i) => i * step),
+        yFormat: String,
       }),
       sizes: sizesFigure(plot("sizes"), `Share of test questions by set size by ${names}`, slots, k),
       bySize: bySizeFigure(plot("bysize"), `Coverage by set size by ${names}`, slots, k, shareInterval),
       scores: slots.map((slot) => this.scoresFigure(slot, plot(slot.side))),
-      strips: slots.map((slot) => stripFigure(this.find(`[data-side=${slot.side}] .strip`), `${slot.title} coverage beside its target`, slot, reach)),
+      strips: slots.map((slot) =>
+        stripFigure(
+          this.find(`[data-side=${slot.side}] .strip`),
+          `${slot.title} coverage beside its target`,
+          slot,
+          reach,
+        ),
+      ),
     };
     this.buildStrata();
   }
 
   scoresFigure(slot, host) {
-    const prepared = this.prepared[slot.side], [low, high] = scoreRange(prepared);
+    const prepared = this.prepared[slot.side];
+    const [low, high] = scoreRange(prepared);
     say(this.find(`[data-plot=${slot.side}] figcaption b`), slot.title);
-    return scoresFigure(host, `${slot.title} scores of the calibration questions and the threshold`, slot, { counts: histogram(prepared, BINS), low, high });
+    return scoresFigure(host, `${slot.title} scores of the calibration questions and the threshold`, slot, {
+      counts: histogram(prepared, BINS),
+      low,
+      high,
+    });
   }
 
   strata(side) {
     const { policy, prepared, view } = this;
-    return policy.by === "class" ? byClass(prepared[side], view.alpha, policy) : byGroup(prepared[side], view.alpha, policy);
+    return policy.by === "class"
+      ? byClass(prepared[side], view.alpha, policy)
+      : byGroup(prepared[side], view.alpha, policy);
   }
 
   buildStrata() {
-    const panel = this.find("[data-panel=strata]"), letters = this.policy.by === "class";
+    const panel = this.find("[data-panel=strata]");
+    const letters = this.policy.by === "class";
     panel.hidden = !letters && this.groupNames.length < 2;
     say(this.find(".strata-title"), letters ? "Coverage by true letter" : "Coverage by subject");
     this.updates.strata = null;
     if (!this.seen("strata") || panel.hidden) return;
-    const { n, m } = this.strata("left"), names = letters ? this.look.letters : this.groupNames;
-    this.rows = names.map((name, code) => ({ name: name || "no subject", code, n: n[code], m: m[code] })).filter((row) => row.n || row.m);
-    this.updates.strata = () => forestFigure(this.find("[data-plot=strata] .plot"), `${letters ? "Coverage by true letter" : "Coverage by subject"}`, this.slots, this.rows, shareInterval);
+    const { n, m } = this.strata("left");
+    const names = letters ? this.look.letters : this.groupNames;
+    this.rows = names
+      .map((name, code) => ({ name: name || "no subject", code, n: n[code], m: m[code] }))
+      .filter((row) => row.n || row.m);
+    this.updates.strata = () =>
+      forestFigure(
+        this.find("[data-plot=strata] .plot"),
+        `${letters ? "Coverage by true letter" : "Coverage by subject"}`,
+        this.slots,
+        this.rows,
+        shareInterval,
+      );
     this.forest = null;
   }
 
@@ -309,7 +374,8 @@ class Lab {
   paint({ resting = false } = {}) {
     cancelAnimationFrame(this.frame);
     this.frame = null;
-    const { view, slots, prepared, policy } = this, { alpha } = view;
+    const { view, slots, prepared, policy } = this;
+    const { alpha } = view;
     const results = Object.fromEntries(slots.map(({ side }) => [side, evaluate(prepared[side], alpha, policy)]));
     const of = (figure) => Object.fromEntries(SIDES.map((side) => [side, results[side][figure]]));
     this.results = results;
@@ -327,23 +393,33 @@ class Lab {
     this.paintEffect();
     this.questions.move(results);
     clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => say(this.find(".summary"), summary(alpha, slots, results, this.digits)), SPEAK_AFTER_MS);
+    this.speaking = setTimeout(
+      () => say(this.find(".summary"), summary(alpha, slots, results, this.digits)),
+      SPEAK_AFTER_MS,
+    );
   }
 
   figuresOf(side, result, resting) {
-    const { by } = this.view, prepared = this.prepared[side];
+    const { by } = this.view;
+    const prepared = this.prepared[side];
     return {
-      m: this.m, k: this.look.k, digits: this.digits, by, uacc: uacc(accuracy(prepared), this.look.k, result.meanSize),
+      m: this.m,
+      k: this.look.k,
+      digits: this.digits,
+      by,
+      uacc: uacc(accuracy(prepared), this.look.k, result.meanSize),
       band: this.bandOf(side, resting),
     };
   }
 
   // Where coverage lies by luck; with thresholds for strata it is a convolution of their laws.
   bandOf(side, resting) {
-    const { alpha } = this.view, band = this.bands[side];
+    const { alpha } = this.view;
+    const band = this.bands[side];
     if (band) return { low: band.testLow[alpha - 1], high: band.testHigh[alpha - 1] };
     if (!resting) return null;
-    const { n, m } = this.strata(side), [low, high] = strataBand(n, m, alpha);
+    const { n, m } = this.strata(side);
+    const [low, high] = strataBand(n, m, alpha);
     return { low, high };
   }
 
@@ -352,7 +428,8 @@ class Lab {
     this.number.value = shownAlpha(alpha);
     this.range.setAttribute("aria-valuetext", `${shownAlpha(alpha)}, target coverage ${percent(1 - alpha / 1000, 1)}`);
     say(this.find(".promise"), promise(alpha));
-    const notice = this.find(".notice"), text = this.noticed(alpha, by, results);
+    const notice = this.find(".notice");
+    const text = this.noticed(alpha, by, results);
     notice.hidden = !text;
     say(notice, text);
     this.paintSaturated(results);
@@ -360,12 +437,25 @@ class Lab {
 
   // Thresholds at 1 or just below it, and the way out where E and F can be left out.
   paintSaturated(results) {
-    const notice = this.find(".saturated"), strata = { all: "", group: "subjects", class: "letters" }[this.view.by];
-    const slots = this.slots.filter(({ side, name }) => canSaturate(this.pool.scoreTable.get(name), this.prepared[side].parameters));
-    const text = slots.map(({ side, title }) => saturatedText(title, [...results[side].thresholds], strata)).filter(Boolean).join(" ");
-    const offers = text && this.view.extra === "keep" && this.extra.length > 0 && !this.look.labels.some((label) => this.extra.includes(label));
+    const notice = this.find(".saturated");
+    const strata = { all: "", group: "subjects", class: "letters" }[this.view.by];
+    const slots = this.slots.filter(({ side, name }) =>
+      canSaturate(this.pool.scoreTable.get(name), this.prepared[side].parameters),
+    );
+    const text = slots
+      .map(({ side, title }) => saturatedText(title, [...results[side].thresholds], strata))
+      .filter(Boolean)
+      .join(" ");
+    const offers =
+      text &&
+      this.view.extra === "keep" &&
+      this.extra.length > 0 &&
+      !this.look.labels.some((label) => this.extra.includes(label));
     notice.hidden = !text;
-    say(notice.querySelector("span"), offers ? `${text} E and F are never the truth and have almost no probability here.` : text);
+    say(
+      notice.querySelector("span"),
+      offers ? `${text} E and F are never the truth and have almost no probability here.` : text,
+    );
     this.find(".leave-extra").hidden = !offers;
   }
 
@@ -375,16 +465,22 @@ class Lab {
     if (by === "all") return fullSetText(this.prepared[endless].n);
     const full = [...results[endless].thresholds].filter((q) => q === Infinity).length;
     const text = fullStrataText(by, full, results[endless].thresholds.length, alpha);
-    return by === "class" && this.extra.length && this.view.extra === "keep" ? `${text} E and F are never the truth, so nothing calibrates them; they can be left out above.` : text;
+    return by === "class" && this.extra.length && this.view.extra === "keep"
+      ? `${text} E and F are never the truth, so nothing calibrates them; they can be left out above.`
+      : text;
   }
 
   paintStrata() {
-    const panel = this.find("[data-panel=strata]"), { alpha, by } = this.view;
+    const panel = this.find("[data-panel=strata]");
+    const { alpha, by } = this.view;
     if (!panel.open || panel.hidden || !this.updates.strata) return;
     this.forest ??= this.updates.strata();
     const strata = Object.fromEntries(SIDES.map((side) => [side, this.strata(side)]));
     this.forest(alpha, strata);
-    const said = this.slots.map(({ side, title }) => `${title}: ${strataSaid(alpha, this.rows, strata[side].hits, this.shortfall(side, strata[side]), by)}`);
+    const said = this.slots.map(
+      ({ side, title }) =>
+        `${title}: ${strataSaid(alpha, this.rows, strata[side].hits, this.shortfall(side, strata[side]), by)}`,
+    );
     say(this.find(".strata-said"), said.join(" "));
   }
 
@@ -397,30 +493,47 @@ class Lab {
 
   // Coverage, size and UAcc with E and F and without, once a person leaves them out.
   paintEffect() {
-    const table = this.find(".effect"), { alpha } = this.view;
+    const table = this.find(".effect");
+    const { alpha } = this.view;
     table.hidden = this.view.extra !== "drop";
     if (table.hidden) return;
     if (!this.other) {
       const look = this.lookWith({ ...this.view, extra: "keep" });
-      this.other = { look, prepared: Object.fromEntries(this.slots.map(({ side, name }) => [side, prepare(name, look)])) };
+      this.other = {
+        look,
+        prepared: Object.fromEntries(this.slots.map(({ side, name }) => [side, prepare(name, look)])),
+      };
       this.effectCells = null;
     }
-    const lines = this.slots.flatMap(({ side, title }) => [[this.other.prepared[side], "with E and F"], [this.prepared[side], "without"]].map(([prepared, words]) => {
-      const result = evaluate(prepared, alpha, this.policy);
-      return [title, `${prepared.k}, ${words}`, percent(result.coverage, this.digits), result.meanSize.toFixed(2), uacc(accuracy(prepared), prepared.k, result.meanSize).toFixed(2)];
-    }));
+    const lines = this.slots.flatMap(({ side, title }) =>
+      [
+        [this.other.prepared[side], "with E and F"],
+        [this.prepared[side], "without"],
+      ].map(([prepared, words]) => {
+        const result = evaluate(prepared, alpha, this.policy);
+        return [
+          title,
+          `${prepared.k}, ${words}`,
+          percent(result.coverage, this.digits),
+          result.meanSize.toFixed(2),
+          uacc(accuracy(prepared), prepared.k, result.meanSize).toFixed(2),
+        ];
+      }),
+    );
     this.effectCells ??= this.effectRows(lines);
     lines.forEach((line, i) => line.forEach((text, j) => say(this.effectCells[i][j], text)));
   }
 
   effectRows(lines) {
     const cells = lines.map((line) => line.map((_, j) => document.createElement(j ? "td" : "th")));
-    this.find(".effect tbody").replaceChildren(...cells.map((line) => {
-      const row = document.createElement("tr");
-      line[0].scope = "row";
-      row.append(...line);
-      return row;
-    }));
+    this.find(".effect tbody").replaceChildren(
+      ...cells.map((line) => {
+        const row = document.createElement("tr");
+        line[0].scope = "row";
+        row.append(...line);
+        return row;
+      }),
+    );
     return cells;
   }
 
@@ -429,14 +542,29 @@ class Lab {
   }
 
   drawLuck() {
-    const side = this.find(".luck-side").value || "left", slot = this.slots.find((one) => one.side === side), prepared = this.prepared[side];
+    const side = this.find(".luck-side").value || "left";
+    const slot = this.slots.find((one) => one.side === side);
+    const prepared = this.prepared[side];
     const { alpha, split, n, extra, by, empty } = this.view;
     // The triangle is the split above; with other thresholds or filled sets it would be of another law.
     const coverage = by === "all" && empty === "allow" ? this.results[side].coverage : null;
-    this.luck.take({ key: [this.version, slot.name, split, n, extra, coverage], slot, alpha, prepared, coverage, pool: prepared.n + this.m });
+    this.luck.take({
+      key: [this.version, slot.name, split, n, extra, coverage],
+      slot,
+      alpha,
+      prepared,
+      coverage,
+      pool: prepared.n + this.m,
+    });
     // One of the bugs is in how APS makes its sets, so APS shows them wherever it is one of the two scores.
-    const tried = this.slots.find((one) => one.name === "aps") ?? this.slots[0], scored = this.prepared[tried.side];
-    this.bugs.take({ key: [this.version, tried.name, split, n, extra], slot: tried, prepared: scored, pool: scored.n + this.m });
+    const tried = this.slots.find((one) => one.name === "aps") ?? this.slots[0];
+    const scored = this.prepared[tried.side];
+    this.bugs.take({
+      key: [this.version, tried.name, split, n, extra],
+      slot: tried,
+      prepared: scored,
+      pool: scored.n + this.m,
+    });
   }
 
   // ---- figures as files
@@ -446,8 +574,15 @@ class Lab {
       const caption = figure.querySelector("figcaption");
       const files = document.createElement("span");
       files.className = "files";
-      for (const [kind, save] of [["SVG", saveSvg], ["PNG", savePng]]) {
-        const button = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: kind });
+      for (const [kind, save] of [
+        ["SVG", saveSvg],
+        ["PNG", savePng],
+      ]) {
+        const button = Object.assign(document.createElement("button"), {
+          type: "button",
+          className: "link",
+          textContent: kind,
+        });
         button.setAttribute("aria-label", `Save this figure as ${kind}: ${figure.dataset.plot}`);
         button.onclick = () => this.saveFigure(figure, save);
         files.append(button);
@@ -457,9 +592,13 @@ class Lab {
   }
 
   saveFigure(figure, save) {
-    const svg = figure.querySelector("svg.chart"), alpha = Number(figure.dataset.alpha ?? this.view.alpha);
+    const svg = figure.querySelector("svg.chart");
+    const alpha = Number(figure.dataset.alpha ?? this.view.alpha);
     if (!svg) return;
-    const caption = [...figure.querySelector("figcaption").childNodes].filter((node) => node.className !== "files").map((node) => node.textContent).join("");
+    const caption = [...figure.querySelector("figcaption").childNodes]
+      .filter((node) => node.className !== "files")
+      .map((node) => node.textContent)
+      .join("");
     const text = standAlone(svg, `${caption} · ${this.name} · alpha ${shownAlpha(alpha)}`, this.find(".lab"));
     save(text, `${figure.dataset.plot}-alpha-${String(alpha).padStart(3, "0")}`);
   }

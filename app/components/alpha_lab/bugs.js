@@ -21,23 +21,37 @@ function bugsFigure(host, label, rows, { ink, mark }, alpha, found) {
   host.style.height = `${height}px`;
   const { svg, width } = canvas(host, label, { height });
   const goal = 1 - alpha / THOUSAND;
-  const low = Math.min(goal, ...found.map((of) => of.low)), high = Math.max(goal, ...found.map((of) => of.high));
-  const pad = Math.max(0.005, (high - low) * 0.08), { ticks, digits } = roundTicks(Math.max(0, low - pad), Math.min(1, high + pad), 6);
-  const wide = width > 620, start = wide ? Math.min(330, width * 0.4) : 8;
+  const low = Math.min(goal, ...found.map((of) => of.low));
+  const high = Math.max(goal, ...found.map((of) => of.high));
+  const pad = Math.max(0.005, (high - low) * 0.08);
+  const { ticks, digits } = roundTicks(Math.max(0, low - pad), Math.min(1, high + pad), 6);
+  const wide = width > 620;
+  const start = wide ? Math.min(330, width * 0.4) : 8;
   const x = linear(Math.max(0, low - pad), Math.min(1, high + pad), start, width - 110);
   const end = 20 + BUG_ROW * rows.length;
   for (const tick of ticks) {
     draw(svg, "line", { class: "grid faint", x1: x(tick), x2: x(tick), y1: 14, y2: end });
-    draw(svg, "text", { x: x(tick), y: end + 16, "text-anchor": "middle" }, `${(100 * tick).toFixed(Math.max(0, digits - 2))}\u00a0%`);
+    draw(
+      svg,
+      "text",
+      { x: x(tick), y: end + 16, "text-anchor": "middle" },
+      `${(100 * tick).toFixed(Math.max(0, digits - 2))}\u00a0%`,
+    );
   }
   draw(svg, "line", { class: "target", x1: x(goal), x2: x(goal), y1: 6, y2: end });
   rows.forEach(({ title }, i) => {
-    const of = found[i], y = 20 + BUG_ROW * (i + 0.5);
+    const of = found[i];
+    const y = 20 + BUG_ROW * (i + 0.5);
     draw(svg, "text", { class: "plain", x: 0, y: wide ? y + 4 : y - 10 }, title);
     draw(svg, "line", { class: `whisker ${ink}`, x1: x(of.low), x2: x(of.high), y1: y, y2: y });
     draw(svg, "path", { class: `dot fill-${ink}`, d: MARKS[mark], transform: `translate(${x(of.mean)},${y})` });
     const off = 100 * (of.mean - goal);
-    draw(svg, "text", { class: "strong", x: width, y: y + 4, "text-anchor": "end" }, `${off < 0 ? "−" : "+"}${Math.abs(off).toFixed(2)} points`);
+    draw(
+      svg,
+      "text",
+      { class: "strong", x: width, y: y + 4, "text-anchor": "end" },
+      `${off < 0 ? "−" : "+"}${Math.abs(off).toFixed(2)} points`,
+    );
   });
 }
 
@@ -89,10 +103,13 @@ export class Bugs {
   }
 
   step() {
-    const until = performance.now() + this.frameMs, names = PROCEDURES.map(({ name }) => name);
+    const until = performance.now() + this.frameMs;
+    const names = PROCEDURES.map(({ name }) => name);
     do {
       BUG_ALPHAS.forEach((alpha, at) => {
-        this.drawing.draw(this.drawn, names, alpha).forEach((coverage, i) => { this.coverages[at][i][this.drawn] = coverage; });
+        this.drawing.draw(this.drawn, names, alpha).forEach((coverage, i) => {
+          this.coverages[at][i][this.drawn] = coverage;
+        });
       });
       this.drawn++;
     } while (this.drawn < DRAWS && performance.now() < until);
@@ -127,28 +144,54 @@ export class Bugs {
 
   show() {
     if (!this.subject || !this.find("[data-panel=bugs]").open || this.drawing) return;
-    const { slot } = this.subject, { n } = this, list = this.find(".bugs");
-    const few = counted(n, "calibration question", "calibration questions"), alphas = BUG_ALPHAS.map(shownAlpha);
-    this.figures.forEach((figure) => { figure.hidden = !this.drawn; });
+    const { slot } = this.subject;
+    const { n } = this;
+    const list = this.find(".bugs");
+    const few = counted(n, "calibration question", "calibration questions");
+    const alphas = BUG_ALPHAS.map(shownAlpha);
+    this.figures.forEach((figure) => {
+      figure.hidden = !this.drawn;
+    });
     if (!this.drawn) {
       list.replaceChildren();
-      return say(this.find(".bugged"), `Draw splits to see what each way of finding the threshold covers. With many calibration questions most bugs cost almost nothing, ` +
-        `so these splits have only ${few}. They are shown at alpha ${alphas.join(" and ")}, whatever the slider says.`);
+      return say(
+        this.find(".bugged"),
+        `Draw splits to see what each way of finding the threshold covers. With many calibration questions most bugs cost almost nothing, ` +
+          `so these splits have only ${few}. They are shown at alpha ${alphas.join(" and ")}, whatever the slider says.`,
+      );
     }
     const rows = this.order.map((place, i) => ({ title: this.quiz ? `Procedure ${i + 1}` : PROCEDURES[place].name }));
     this.figures.forEach((figure, at) => {
-      bugsFigure(figure.querySelector(".plot"), `Mean coverage of the right procedure and of the bugs at alpha ${alphas[at]}`, rows, slot, BUG_ALPHAS[at],
-        this.order.map((place) => spread(this.coverages[at][place], DRAWS)));
+      bugsFigure(
+        figure.querySelector(".plot"),
+        `Mean coverage of the right procedure and of the bugs at alpha ${alphas[at]}`,
+        rows,
+        slot,
+        BUG_ALPHAS[at],
+        this.order.map((place) => spread(this.coverages[at][place], DRAWS)),
+      );
     });
     const full = BUG_ALPHAS.filter((alpha) => rank(n, alpha) > n).map(shownAlpha);
-    say(this.find(".bugged"), `Over ${DRAWS.toLocaleString("en")} splits, by ${slot.title}, with ${few} each: the mark is the mean, the line holds 95\u00a0% of splits.` +
-      (full.length ? ` At alpha ${full.join(" and ")} these questions are too few for a threshold, so the right procedure keeps every option.` : "") +
-      (this.quiz ? " Which one is right?" : " Only a threshold that has seen the test questions has almost no spread."));
-    list.replaceChildren(...(this.quiz ? [] : this.order.map((place) => {
-      const item = document.createElement("li"), name = document.createElement("b");
-      name.textContent = PROCEDURES[place].name;
-      item.append(name, `: ${PROCEDURES[place].sentence}`);
-      return item;
-    })));
+    say(
+      this.find(".bugged"),
+      `Over ${DRAWS.toLocaleString("en")} splits, by ${slot.title}, with ${few} each: the mark is the mean, the line holds 95\u00a0% of splits.` +
+        (full.length
+          ? ` At alpha ${full.join(" and ")} these questions are too few for a threshold, so the right procedure keeps every option.`
+          : "") +
+        (this.quiz
+          ? " Which one is right?"
+          : " Only a threshold that has seen the test questions has almost no spread."),
+    );
+    list.replaceChildren(
+      ...(this.quiz
+        ? []
+        : this.order.map((place) => {
+            const item = document.createElement("li");
+            const name = document.createElement("b");
+            name.textContent = PROCEDURES[place].name;
+            item.append(name, `: ${PROCEDURES[place].sentence}`);
+            return item;
+          })),
+    );
   }
 }

@@ -3,7 +3,8 @@
 import { say } from "../shared/dom.js";
 import { counted, percent, tuningHint, tuningText, verdict } from "../shared/formatting.js";
 
-const BAND_HINT = "Coverage on this test set lies in the band for 95\u00a0% of calibration and test draws, where the guarantee holds. " +
+const BAND_HINT =
+  "Coverage on this test set lies in the band for 95\u00a0% of calibration and test draws, where the guarantee holds. " +
   "Dark: luck of the calibration draw alone; light: that of the test questions too.";
 const CARD = `
   <h3><svg class="key" viewBox="-7 -7 14 14" aria-hidden="true"><path></path></svg><span class="title"></span>
@@ -45,7 +46,8 @@ export class Card {
     say(find(".sentence"), score.sentence);
     say(find(".formula"), score.formula);
     say(find(".source"), score.source);
-    const badge = find(".badge"), text = tuningText(prepared);
+    const badge = find(".badge");
+    const text = tuningText(prepared);
     badge.hidden = !text;
     badge.classList.toggle("warn", prepared.tunedOn === 0);
     say(badge, text);
@@ -60,11 +62,20 @@ export class Card {
     };
     show("coverage", percent(result.coverage, digits), result.coverage);
     show("meanSize", result.meanSize.toFixed(2), result.meanSize);
-    show("band", band ? `band ${(100 * band.low).toFixed(digits)} to ${percent(band.high, digits)}` : `of ${counted(m, "test question", "test questions")}`);
+    show(
+      "band",
+      band
+        ? `band ${(100 * band.low).toFixed(digits)} to ${percent(band.high, digits)}`
+        : `of ${counted(m, "test question", "test questions")}`,
+    );
     this.find("[data-figure=band]").dataset.value = band ? `${band.low} ${band.high}` : "";
     show("of", `of ${k} options`);
     const limits = by === "all" ? [] : [...result.thresholds].filter((q) => !Number.isNaN(q));
-    show("threshold", by === "all" ? (result.threshold === Infinity ? "none" : result.threshold.toFixed(4)) : between(limits), result.threshold);
+    show(
+      "threshold",
+      by === "all" ? (result.threshold === Infinity ? "none" : result.threshold.toFixed(4)) : between(limits),
+      result.threshold,
+    );
     show("emptyRate", percent(result.emptyRate, digits), result.emptyRate);
     show("single", percent(result.sizes[1] / m, digits));
     show("full", percent(result.sizes[k] / m, digits));

@@ -2,12 +2,29 @@
 // alpha changes a few attributes. A slot is a score in its place: {side, name, title, ink, mark}.
 
 import { draw, put, say } from "../shared/dom.js";
-import { MARGIN, MARKS, areaPath, asPercent, axes, canvas, linePath, linear, roundTicks, steps } from "../shared/svg.js";
+import {
+  MARGIN,
+  MARKS,
+  areaPath,
+  asPercent,
+  axes,
+  canvas,
+  linePath,
+  linear,
+  roundTicks,
+  steps,
+} from "../shared/svg.js";
 
 // Coverage or mean set size against alpha, with a line and a mark a score; returns what moves it.
 export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat, bands }) {
   const { svg, x, y } = axes(host, label, {
-    xMax: 1, xTicks: steps(5, 0.2), xFormat: (tick) => tick.toFixed(1), xTitle: "alpha", yMax, yTicks, yFormat,
+    xMax: 1,
+    xTicks: steps(5, 0.2),
+    xFormat: (tick) => tick.toFixed(1),
+    xTitle: "alpha",
+    yMax,
+    yTicks,
+    yFormat,
   });
   if (bands) {
     draw(svg, "path", { class: "test", d: areaPath(x, y, bands.testLow, bands.testHigh) });
@@ -26,7 +43,12 @@ export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat,
 // The middle of each size's place on the axis, and the labels of those that have room.
 function sizeAxis(host, label, k) {
   const frame = axes(host, label, {
-    xMax: k + 1, xTicks: [], xTitle: "options in the set", yMax: 1, yTicks: steps(4, 0.25), yFormat: asPercent,
+    xMax: k + 1,
+    xTicks: [],
+    xTitle: "options in the set",
+    yMax: 1,
+    yTicks: steps(4, 0.25),
+    yFormat: asPercent,
   });
   const every = Math.ceil(24 / (frame.x(1) - frame.x(0)));
   for (let size = 0; size <= k; size += every) {
@@ -42,72 +64,111 @@ export function sizesFigure(host, label, slots, k) {
   const bars = slots.map(({ ink }, i) =>
     Array.from({ length: k + 1 }, (_, size) => ({
       bar: draw(svg, "rect", { class: `fill-${ink}`, x: x(size + 0.5) + (i ? 0.5 : -half - 0.5), width: half }),
-      share: half < 21 ? null : draw(svg, "text", { x: x(size + 0.5) + (i ? half / 2 : -half / 2), "text-anchor": "middle" }),
+      share:
+        half < 21
+          ? null
+          : draw(svg, "text", { x: x(size + 0.5) + (i ? half / 2 : -half / 2), "text-anchor": "middle" }),
     })),
   );
-  return (m, sizes) => slots.forEach(({ side }, i) => bars[i].forEach(({ bar, share }, size) => {
-    const top = y(sizes[side][size] / m);
-    put(bar, { y: top, height: y(0) - top });
-    if (!share) return;
-    share.setAttribute("y", top - 3);
-    say(share, String(Math.round((100 * sizes[side][size]) / m)));
-  }));
+  return (m, sizes) =>
+    slots.forEach(({ side }, i) =>
+      bars[i].forEach(({ bar, share }, size) => {
+        const top = y(sizes[side][size] / m);
+        put(bar, { y: top, height: y(0) - top });
+        if (!share) return;
+        share.setAttribute("y", top - 3);
+        say(share, String(Math.round((100 * sizes[side][size]) / m)));
+      }),
+    );
 }
 
 // Coverage of the questions with sets of each size, with exact intervals; sizes that no question has are left out.
 export function bySizeFigure(host, label, slots, k, interval) {
   const { svg, x, y } = sizeAxis(host, label, k);
   const target = draw(svg, "line", { class: "target", x1: x(0), x2: x(k + 1) });
-  const room = x(1) - x(0), apart = Math.min(8, room / 5);
-  const points = slots.map(({ ink, mark }, i) => Array.from({ length: k + 1 }, (_, size) => {
-    const at = x(size + 0.5) + (i ? apart : -apart);
-    return {
-      at,
-      whisker: draw(svg, "line", { class: `whisker ${ink}`, x1: at, x2: at }),
-      mark: draw(svg, "path", { class: `dot fill-${ink}`, d: MARKS[mark] }),
-      count: room < 30 ? null : draw(svg, "text", { class: "tiny", x: at + (i ? 1 : -1), y: y(0) - 4 - (i ? 0 : 10), "text-anchor": "middle" }),
-    };
-  }));
+  const room = x(1) - x(0);
+  const apart = Math.min(8, room / 5);
+  const points = slots.map(({ ink, mark }, i) =>
+    Array.from({ length: k + 1 }, (_, size) => {
+      const at = x(size + 0.5) + (i ? apart : -apart);
+      return {
+        at,
+        whisker: draw(svg, "line", { class: `whisker ${ink}`, x1: at, x2: at }),
+        mark: draw(svg, "path", { class: `dot fill-${ink}`, d: MARKS[mark] }),
+        count:
+          room < 30
+            ? null
+            : draw(svg, "text", {
+                class: "tiny",
+                x: at + (i ? 1 : -1),
+                y: y(0) - 4 - (i ? 0 : 10),
+                "text-anchor": "middle",
+              }),
+      };
+    }),
+  );
   return (alpha, sizes, hits) => {
     put(target, { y1: y(1 - alpha / 1000), y2: y(1 - alpha / 1000) });
-    slots.forEach(({ side }, i) => points[i].forEach(({ at, whisker, mark, count }, size) => {
-      const n = sizes[side][size], shown = n > 0;
-      whisker.style.display = mark.style.display = shown ? "" : "none";
-      if (count) say(count, shown ? n.toLocaleString("en") : "");
-      if (!shown) return;
-      const [low, high] = interval(hits[side][size], n);
-      put(whisker, { y1: y(low), y2: y(high) });
-      mark.setAttribute("transform", `translate(${at},${y(hits[side][size] / n)})`);
-    }));
+    slots.forEach(({ side }, i) =>
+      points[i].forEach(({ at, whisker, mark, count }, size) => {
+        const n = sizes[side][size];
+        const shown = n > 0;
+        whisker.style.display = mark.style.display = shown ? "" : "none";
+        if (count) say(count, shown ? n.toLocaleString("en") : "");
+        if (!shown) return;
+        const [low, high] = interval(hits[side][size], n);
+        put(whisker, { y1: y(low), y2: y(high) });
+        mark.setAttribute("transform", `translate(${at},${y(hits[side][size] / n)})`);
+      }),
+    );
   };
 }
 
 // Calibration scores of the true options; the part up to the threshold in the score's colour.
 export function scoresFigure(host, label, { side, ink }, { counts, low, high }) {
-  const most = Math.max(...counts, 1), { ticks, digits } = roundTicks(low, high, 6);
+  const most = Math.max(...counts, 1);
+  const { ticks, digits } = roundTicks(low, high, 6);
   const { svg, x, y } = axes(host, label, {
-    xMin: low, xMax: high, xTicks: ticks, xFormat: (tick) => tick.toFixed(digits), xTitle: "score, low is good", yMax: most,
-    yTicks: [0, most], yFormat: (tick) => tick.toLocaleString("en"),
+    xMin: low,
+    xMax: high,
+    xTicks: ticks,
+    xFormat: (tick) => tick.toFixed(digits),
+    xTitle: "score, low is good",
+    yMax: most,
+    yTicks: [0, most],
+    yFormat: (tick) => tick.toLocaleString("en"),
   });
   const wide = (high - low) / counts.length;
   const clip = draw(draw(svg, "clipPath", { id: `kept-${side}` }), "rect", { x: x(low), y: 0, height: y(0) });
   for (const kept of [false, true]) {
-    const group = draw(svg, "g", kept ? { class: `fill-${ink}`, "clip-path": `url(#kept-${side})` } : { class: "fill-out" });
-    counts.forEach((count, i) => draw(group, "rect", {
-      x: x(low + i * wide), width: Math.max(1, x(low + wide) - x(low) - 1), y: y(count), height: y(0) - y(count),
-    }));
+    const group = draw(
+      svg,
+      "g",
+      kept ? { class: `fill-${ink}`, "clip-path": `url(#kept-${side})` } : { class: "fill-out" },
+    );
+    counts.forEach((count, i) =>
+      draw(group, "rect", {
+        x: x(low + i * wide),
+        width: Math.max(1, x(low + wide) - x(low) - 1),
+        y: y(count),
+        height: y(0) - y(count),
+      }),
+    );
   }
   const line = draw(svg, "line", { class: "threshold", y1: MARGIN.top - 8, y2: y(0) });
   const note = draw(svg, "text", { class: "strong", y: MARGIN.top - 2 });
   return (threshold) => {
-    if (Number.isNaN(threshold)) { // thresholds differ by stratum: there is no one line
+    if (Number.isNaN(threshold)) {
+      // thresholds differ by stratum: there is no one line
       clip.setAttribute("width", x(high) - x(low));
       line.style.display = "none";
       put(note, { "text-anchor": "end", x: x(high) });
       say(note, "a threshold for each");
       return;
     }
-    const endless = threshold === Infinity, at = x(endless ? high : threshold), late = at > x((low + high) / 2);
+    const endless = threshold === Infinity;
+    const at = x(endless ? high : threshold);
+    const late = at > x((low + high) / 2);
     clip.setAttribute("width", Math.max(0, at - x(low)));
     put(line, { x1: at, x2: at });
     line.style.display = endless ? "none" : "";
@@ -125,14 +186,23 @@ export function stripFigure(host, label, { ink, mark }, reach) {
   const luck = draw(svg, "rect", { class: "luck", y: 4, height: 20 });
   draw(svg, "line", { class: "grid", x1: x(-reach), x2: x(reach), y1: 24, y2: 24 });
   draw(svg, "line", { class: "target", x1: x(0), x2: x(0), y1: 0, y2: 28 });
-  for (const [at, anchor] of [[-reach, "start"], [reach, "end"]]) {
-    draw(svg, "text", { x: x(at) + (at < 0 ? -8 : 8), y: 40, "text-anchor": anchor }, `${at < 0 ? "−" : "+"}${reach} points`);
+  for (const [at, anchor] of [
+    [-reach, "start"],
+    [reach, "end"],
+  ]) {
+    draw(
+      svg,
+      "text",
+      { x: x(at) + (at < 0 ? -8 : 8), y: 40, "text-anchor": anchor },
+      `${at < 0 ? "−" : "+"}${reach} points`,
+    );
   }
   const target = draw(svg, "text", { x: x(0), y: 40, "text-anchor": "middle" });
   const dot = draw(svg, "path", { class: `dot fill-${ink}`, d: MARKS[mark] });
   const span = (rect, low, high) => put(rect, { x: clamped(low), width: Math.max(1, clamped(high) - clamped(low)) });
   return (alpha, coverage, bands) => {
-    const goal = 1 - alpha / 1000, points = (share) => 100 * (share - goal);
+    const goal = 1 - alpha / 1000;
+    const points = (share) => 100 * (share - goal);
     test.style.display = luck.style.display = bands ? "" : "none";
     if (bands) {
       span(test, points(bands.testLow[alpha - 1]), points(bands.testHigh[alpha - 1]));

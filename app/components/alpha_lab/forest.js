@@ -3,7 +3,9 @@
 import { draw, put } from "../shared/dom.js";
 import { MARKS, asPercent, canvas, linear } from "../shared/svg.js";
 
-const ROW = 26, TOP = 22, BOTTOM = 26;
+const ROW = 26;
+const TOP = 22;
+const BOTTOM = 26;
 
 function shortened(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
@@ -14,8 +16,11 @@ export function forestFigure(host, label, slots, rows, interval) {
   const height = TOP + BOTTOM + ROW * rows.length;
   host.style.height = `${height}px`;
   const { svg, width } = canvas(host, label, { height });
-  const names = Math.min(230, width * 0.32), counts = 104, middle = (i) => TOP + ROW * (i + 0.5);
-  const x = linear(0, 1, names + counts, width - 16), end = TOP + ROW * rows.length;
+  const names = Math.min(230, width * 0.32);
+  const counts = 104;
+  const middle = (i) => TOP + ROW * (i + 0.5);
+  const x = linear(0, 1, names + counts, width - 16);
+  const end = TOP + ROW * rows.length;
   draw(svg, "text", { x: names + 44, y: 12, "text-anchor": "end" }, "calibrated");
   draw(svg, "text", { x: names + 88, y: 12, "text-anchor": "end" }, "tested");
   for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
@@ -24,7 +29,12 @@ export function forestFigure(host, label, slots, rows, interval) {
   }
   const target = draw(svg, "line", { class: "target", y1: TOP - 4, y2: end });
   const points = rows.map((row, i) => {
-    const name = draw(svg, "text", { class: "plain", x: 0, y: middle(i) + 4 }, shortened(row.name, Math.floor(names / 7)));
+    const name = draw(
+      svg,
+      "text",
+      { class: "plain", x: 0, y: middle(i) + 4 },
+      shortened(row.name, Math.floor(names / 7)),
+    );
     draw(name, "title", {}, row.name);
     draw(svg, "text", { x: names + 44, y: middle(i) + 4, "text-anchor": "end" }, row.n.toLocaleString("en"));
     draw(svg, "text", { x: names + 88, y: middle(i) + 4, "text-anchor": "end" }, row.m.toLocaleString("en"));
@@ -39,14 +49,19 @@ export function forestFigure(host, label, slots, rows, interval) {
   });
   return (alpha, strata) => {
     put(target, { x1: x(1 - alpha / 1000), x2: x(1 - alpha / 1000) });
-    points.forEach((pair, i) => slots.forEach(({ side }, place) => {
-      const { y, whisker, dot } = pair[place], m = rows[i].m, shown = m > 0;
-      whisker.style.display = dot.style.display = shown ? "" : "none";
-      if (!shown) return;
-      const hits = strata[side].hits[rows[i].code], [low, high] = interval(hits, m);
-      put(whisker, { x1: x(low), x2: x(high) });
-      dot.setAttribute("transform", `translate(${x(hits / m)},${y}) scale(.75)`);
-    }));
+    points.forEach((pair, i) =>
+      slots.forEach(({ side }, place) => {
+        const { y, whisker, dot } = pair[place];
+        const m = rows[i].m;
+        const shown = m > 0;
+        whisker.style.display = dot.style.display = shown ? "" : "none";
+        if (!shown) return;
+        const hits = strata[side].hits[rows[i].code];
+        const [low, high] = interval(hits, m);
+        put(whisker, { x1: x(low), x2: x(high) });
+        dot.setAttribute("transform", `translate(${x(hits / m)},${y}) scale(.75)`);
+      }),
+    );
   };
 }
 
@@ -56,10 +71,17 @@ const FALSE_ALARMS = 0.05;
 // tested at 5 % divided by how many they are (Bonferroni): where every stratum keeps the promise, one is named in at
 // most 5 % of draws. `pValue(hits, code, m)` says how likely so few (or fewer) are covered where it keeps the promise.
 export function strataSaid(alpha, rows, hits, pValue, by) {
-  const goal = 1 - alpha / 1000, tested = rows.filter(({ m }) => m > 0), level = FALSE_ALARMS / tested.length;
+  const goal = 1 - alpha / 1000;
+  const tested = rows.filter(({ m }) => m > 0);
+  const level = FALSE_ALARMS / tested.length;
   const below = tested.filter(({ code, m }) => hits[code] < goal * m && pValue(hits[code], code, m) <= level);
-  const of = `of ${tested.length} ${by === "class" ? "letters" : "subjects"}`, short = `covered below ${(100 * goal).toFixed(1)}\u00a0% by more than luck`;
+  const of = `of ${tested.length} ${by === "class" ? "letters" : "subjects"}`;
+  const short = `covered below ${(100 * goal).toFixed(1)}\u00a0% by more than luck`;
   if (!below.length) return `None ${of} is ${short}, at 5\u00a0% for all of them together.`;
-  const named = below.slice(0, 3).map(({ name }) => name).join(", ") + (below.length > 3 ? " …" : "");
+  const named =
+    below
+      .slice(0, 3)
+      .map(({ name }) => name)
+      .join(", ") + (below.length > 3 ? " …" : "");
   return `${below.length} ${of} ${below.length === 1 ? "is" : "are"} ${short}, at 5\u00a0% for all of them together: ${named}.`;
 }

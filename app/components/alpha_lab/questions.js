@@ -4,7 +4,9 @@
 import { memberRow } from "../shared/sets.js";
 import { make, say } from "../shared/dom.js";
 
-const CARDS = 6, ROWS = 20, WORDS_AT_MOST = 8;
+const CARDS = 6;
+const ROWS = 20;
+const WORDS_AT_MOST = 8;
 const FIRST_LETTER = "A".charCodeAt(0); // letters stay those of the run where E and F are left out
 
 export const FILTERS = {
@@ -23,11 +25,19 @@ export function questionTexts(table) {
   };
   const options = [];
   for (let j = 0; table.getChild(`o${j}`); j++) options.push(read(`o${j}`));
-  const texts = { id: read("id"), group: read("group"), context: read("context"), question: read("question"), option: (i, j) => options[j](i) };
+  const texts = {
+    id: read("id"),
+    group: read("group"),
+    context: read("context"),
+    question: read("question"),
+    option: (i, j) => options[j](i),
+  };
   let lower = null;
   texts.holds = (i, words) => {
     lower ??= new Array(table.numRows);
-    lower[i] ??= [texts.group(i), texts.question(i), texts.context(i), ...options.map((option) => option(i))].join(" ").toLowerCase();
+    lower[i] ??= [texts.group(i), texts.question(i), texts.context(i), ...options.map((option) => option(i))]
+      .join(" ")
+      .toLowerCase();
     return words.every((word) => lower[i].includes(word));
   };
   return texts;
@@ -35,12 +45,16 @@ export function questionTexts(table) {
 
 // Which test questions the filter lets through, as places in the look's test rows.
 export function filtered(lab, results) {
-  const { view, look, texts } = lab, side = view.on, prepared = lab.prepared[side], result = results[side];
+  const { view, look, texts } = lab;
+  const side = view.on;
+  const prepared = lab.prepared[side];
+  const result = results[side];
   const words = view.search.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_AT_MOST);
   const subject = view.subject ? lab.groupNames.indexOf(view.subject) : -1;
   let largest = look.k;
   while (largest > 0 && !result.sizes[largest]) largest--;
-  const members = new Uint8Array(look.k), places = [];
+  const members = new Uint8Array(look.k);
+  const places = [];
   for (let i = 0; i < look.test.length; i++) {
     const row = look.test[i];
     if (view.subject && look.groups[row] !== subject) continue;
@@ -49,8 +63,16 @@ export function filtered(lab, results) {
       let size = 0;
       for (let j = 0; j < look.k; j++) size += members[j];
       const covered = members[look.labels[row]] === 1;
-      if (view.show === "misses" ? covered : view.show === "empty" ? size > 0 :
-        view.show === "wrong-single" ? size !== 1 || covered : size !== largest) continue;
+      if (
+        view.show === "misses"
+          ? covered
+          : view.show === "empty"
+            ? size > 0
+            : view.show === "wrong-single"
+              ? size !== 1 || covered
+              : size !== largest
+      )
+        continue;
     }
     if (words.length && !texts.holds(row, words)) continue;
     places.push(i);
@@ -67,7 +89,8 @@ function openButton(place, open) {
 }
 
 function headRow(titles) {
-  const head = make("thead"), row = make("tr");
+  const head = make("thead");
+  const row = make("tr");
   for (const [title, className] of titles) {
     const cell = make("th", className ?? "", title);
     cell.scope = "col";
@@ -102,36 +125,57 @@ function setSaid(members, letters, label) {
 
 // What one question shows and what moves it: `show(results)` changes only what has changed.
 function shownSets(lab, place, changed) {
-  const members = new Uint8Array(lab.look.k), last = lab.slots.map(() => "");
-  return (results) => lab.slots.forEach(({ side }, i) => {
-    memberRow(lab.prepared[side], place, results[side], lab.policy, members);
-    const key = members.join("");
-    if (key === last[i]) return; // a text that is set again is laid out again
-    last[i] = key;
-    changed(i, members);
-  });
+  const members = new Uint8Array(lab.look.k);
+  const last = lab.slots.map(() => "");
+  return (results) =>
+    lab.slots.forEach(({ side }, i) => {
+      memberRow(lab.prepared[side], place, results[side], lab.policy, members);
+      const key = members.join("");
+      if (key === last[i]) return; // a text that is set again is laid out again
+      last[i] = key;
+      changed(i, members);
+    });
 }
 
 function card(lab, place, open) {
-  const { look, texts, slots } = lab, row = look.test[place], label = look.labels[row];
-  const item = make("li", "card"), head = make("div", "head");
+  const { look, texts, slots } = lab;
+  const row = look.test[place];
+  const label = look.labels[row];
+  const item = make("li", "card");
+  const head = make("div", "head");
   head.append(make("span", "", `${(place + 1).toLocaleString("en")} · ${texts.group(row)}`), openButton(place, open));
-  const table = make("table"), columns = make("colgroup"), body = make("tbody");
+  const table = make("table");
+  const columns = make("colgroup");
+  const body = make("tbody");
   for (const name of ["letter", "text", "probability", "in", "in"]) columns.append(make("col", name));
   const letters = look.letters.filter((_, j) => !Number.isNaN(look.p[row * look.k + j]));
   const rows = letters.map((letter, j) =>
-    optionRow(letter, texts.option(row, letter.charCodeAt(0) - FIRST_LETTER), look.p[row * look.k + j], j === label, slots));
+    optionRow(
+      letter,
+      texts.option(row, letter.charCodeAt(0) - FIRST_LETTER),
+      look.p[row * look.k + j],
+      j === label,
+      slots,
+    ),
+  );
   body.append(...rows.map((of) => of.row));
   const heads = headRow([[""], ["Option"], ["Probability"], ...slots.map(({ title }) => [title])]);
   heads.querySelector("th").setAttribute("aria-label", "Letter");
   table.append(columns, heads, body);
   const lines = slots.map(({ title, ink }) => {
-    const line = make("div", "said"), value = make("span");
+    const line = make("div", "said");
+    const value = make("span");
     line.append(make("b", ink, title), value);
     return { line, value };
   });
   const context = texts.context(row);
-  item.append(head, ...(context ? [make("div", "context", context)] : []), make("div", "asked", texts.question(row)), table, ...lines.map(({ line }) => line));
+  item.append(
+    head,
+    ...(context ? [make("div", "context", context)] : []),
+    make("div", "asked", texts.question(row)),
+    table,
+    ...lines.map(({ line }) => line),
+  );
   const show = shownSets(lab, place, (i, members) => {
     rows.forEach(({ cells }, j) => {
       cells[i].classList.toggle("member", members[j] === 1);
@@ -143,12 +187,21 @@ function card(lab, place, open) {
 }
 
 function tableRow(lab, place, open) {
-  const { look, texts, slots } = lab, row = look.test[place], label = look.labels[row];
-  const line = make("tr"), last = make("td", "open");
+  const { look, texts, slots } = lab;
+  const row = look.test[place];
+  const label = look.labels[row];
+  const line = make("tr");
+  const last = make("td", "open");
   last.append(openButton(place, open));
   const sets = slots.map(() => make("td", "set"));
-  line.append(make("td", "number", (place + 1).toLocaleString("en")), make("td", "group", texts.group(row)),
-    make("td", "asked", texts.question(row)), make("td", "truth", look.letters[label] ?? ""), ...sets, last);
+  line.append(
+    make("td", "number", (place + 1).toLocaleString("en")),
+    make("td", "group", texts.group(row)),
+    make("td", "asked", texts.question(row)),
+    make("td", "truth", look.letters[label] ?? ""),
+    ...sets,
+    last,
+  );
   const show = shownSets(lab, place, (i, members) => {
     const kept = look.letters.filter((_, j) => members[j] === 1).join(" ");
     say(sets[i], `${members[label] === 1 ? "✓" : "✗"} {${kept}}`);
@@ -176,22 +229,33 @@ export class Questions {
     find(".list").onchange = (event) => change({ list: event.target.value, row: 1 });
     find(".clear").onclick = () => change({ show: "all", subject: "", search: "", row: 1 });
     this.options(find(".show"), Object.entries(FILTERS));
-    this.options(find(".list"), [["cards", "cards"], ["rows", "rows"]]);
+    this.options(find(".list"), [
+      ["cards", "cards"],
+      ["rows", "rows"],
+    ]);
   }
 
   options(select, pairs) {
-    select.replaceChildren(...pairs.map(([value, text]) => {
-      const option = make("option", "", text);
-      option.value = value;
-      return option;
-    }));
+    select.replaceChildren(
+      ...pairs.map(([value, text]) => {
+        const option = make("option", "", text);
+        option.value = value;
+        return option;
+      }),
+    );
   }
 
   // The controls as the view has them.
   seed(lab) {
     const { view } = lab;
-    this.options(this.find(".subject"), [["", "every subject"], ...lab.groupNames.map((name) => [name, name || "no subject"])]);
-    this.options(this.find(".on"), lab.slots.map(({ side, title }) => [side, `by ${title}`]));
+    this.options(this.find(".subject"), [
+      ["", "every subject"],
+      ...lab.groupNames.map((name) => [name, name || "no subject"]),
+    ]);
+    this.options(
+      this.find(".on"),
+      lab.slots.map(({ side, title }) => [side, `by ${title}`]),
+    );
     this.find(".subject").hidden = lab.groupNames.length < 2;
     for (const name of ["show", "on", "subject", "list"]) this.find(`.${name}`).value = view[name];
     if (this.find(".search").value.trim() !== view.search) this.find(".search").value = view.search;
@@ -205,26 +269,42 @@ export class Questions {
     const shown = this.places.slice(this.first, this.first + this.size);
     const build = lab.view.list === "rows" ? tableRow : card;
     this.shown = shown.map((place) => build(lab, place, () => this.open(lab.texts.id(lab.look.test[place]))));
-    const cards = this.find(".cards"), table = this.find(".table");
+    const cards = this.find(".cards");
+    const table = this.find(".table");
     cards.hidden = build !== card;
     table.hidden = build === card;
     if (build === card) cards.replaceChildren(...this.shown.map(({ element }) => element));
     else {
       const body = make("tbody");
       body.append(...this.shown.map(({ element }) => element));
-      table.replaceChildren(headRow([["", "number"], ["Subject", "group"], ["Question"], ["Truth", "truth"], ...lab.slots.map(({ title }) => [title, "set"]), ["", "open"]]), body);
+      table.replaceChildren(
+        headRow([
+          ["", "number"],
+          ["Subject", "group"],
+          ["Question"],
+          ["Truth", "truth"],
+          ...lab.slots.map(({ title }) => [title, "set"]),
+          ["", "open"],
+        ]),
+        body,
+      );
     }
     this.say(lab);
     this.move(results);
   }
 
   say(lab) {
-    const found = this.places.length, all = lab.look.test.length, last = Math.min(this.first + this.size, found);
+    const found = this.places.length;
+    const all = lab.look.test.length;
+    const last = Math.min(this.first + this.size, found);
     const row = this.find(".row");
     row.value = Math.min(this.first + 1, Math.max(found, 1));
     row.max = Math.max(found, 1);
     const narrowed = lab.view.show !== "all" || lab.view.subject || lab.view.search;
-    say(this.find(".range"), `to ${last.toLocaleString("en")} of ${found.toLocaleString("en")}${narrowed ? `, out of ${all.toLocaleString("en")}` : ""}`);
+    say(
+      this.find(".range"),
+      `to ${last.toLocaleString("en")} of ${found.toLocaleString("en")}${narrowed ? `, out of ${all.toLocaleString("en")}` : ""}`,
+    );
     this.find(".none").hidden = found > 0;
     this.find(".clear").hidden = !narrowed;
     this.find(".previous").disabled = this.first === 0;

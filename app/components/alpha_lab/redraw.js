@@ -11,14 +11,19 @@ function clampedAt({ calibration }, alpha) {
 
 // numpy's "higher" quantile at rank / n.
 function higherAt({ calibration }, alpha) {
-  const n = calibration.length, level = rank(n, alpha) / n;
+  const n = calibration.length;
+  const level = rank(n, alpha) / n;
   return level > 1 ? WITHOUT_LIMIT : calibration[Math.ceil((n - 1) * level)];
 }
 
 // numpy's linear quantile at min(rank / n, 1).
 function linearAt({ calibration }, alpha) {
-  const n = calibration.length, place = (n - 1) * Math.min(rank(n, alpha) / n, 1), at = Math.floor(place), part = place - at;
-  const below = calibration[at], above = calibration[Math.min(at + 1, n - 1)];
+  const n = calibration.length;
+  const place = (n - 1) * Math.min(rank(n, alpha) / n, 1);
+  const at = Math.floor(place);
+  const part = place - at;
+  const below = calibration[at];
+  const above = calibration[Math.min(at + 1, n - 1)];
   return part < 0.5 ? below + (above - below) * part : above - (above - below) * (1 - part);
 }
 
@@ -36,7 +41,8 @@ const thresholdCoverage = (at) => (sides, alpha) => countUpTo(sides.test, at(sid
 
 // Adds probabilities up again for the set and keeps the option with which they pass the threshold.
 function summedAgain(sides, alpha) {
-  const q = exactAt(sides, alpha), { before } = sides;
+  const q = exactAt(sides, alpha);
+  const { before } = sides;
   let covered = 0;
   for (let i = 0; i < before.length; i++) if (before[i] <= q) covered++;
   return covered / before.length;
@@ -44,12 +50,46 @@ function summedAgain(sides, alpha) {
 
 // The right procedure and five that look like it; `scores` names those that a procedure is for (null: all).
 export const PROCEDURES = [
-  { name: "exact", sentence: "Takes the ⌈(n+1)(1−α)⌉-th smallest calibration score: the right one.", scores: null, coverage: thresholdCoverage(exactAt) },
-  { name: "higher", sentence: "Takes numpy’s “higher” quantile at rank/n, which is mostly one score too high: sets larger than need be.", scores: null, coverage: thresholdCoverage(higherAt) },
-  { name: "clamped", sentence: "Cuts a rank beyond n down to n: with few calibration questions the promise breaks.", scores: null, coverage: thresholdCoverage(clampedAt) },
-  { name: "linear", sentence: "Interpolates between two scores at rank/n, cut off at 1: no score’s own value, and broken where n is small.", scores: null, coverage: thresholdCoverage(linearAt) },
-  { name: "test set", sentence: "Calibrates on the test questions themselves: coverage on target every time, and a promise for no other question.", scores: null, coverage: thresholdCoverage(seenAt) },
-  { name: "summed again", sentence: "Adds probabilities up again for the set and keeps the option that crosses the threshold: one option too many.", scores: ["aps"], coverage: summedAgain },
+  {
+    name: "exact",
+    sentence: "Takes the ⌈(n+1)(1−α)⌉-th smallest calibration score: the right one.",
+    scores: null,
+    coverage: thresholdCoverage(exactAt),
+  },
+  {
+    name: "higher",
+    sentence:
+      "Takes numpy’s “higher” quantile at rank/n, which is mostly one score too high: sets larger than need be.",
+    scores: null,
+    coverage: thresholdCoverage(higherAt),
+  },
+  {
+    name: "clamped",
+    sentence: "Cuts a rank beyond n down to n: with few calibration questions the promise breaks.",
+    scores: null,
+    coverage: thresholdCoverage(clampedAt),
+  },
+  {
+    name: "linear",
+    sentence:
+      "Interpolates between two scores at rank/n, cut off at 1: no score’s own value, and broken where n is small.",
+    scores: null,
+    coverage: thresholdCoverage(linearAt),
+  },
+  {
+    name: "test set",
+    sentence:
+      "Calibrates on the test questions themselves: coverage on target every time, and a promise for no other question.",
+    scores: null,
+    coverage: thresholdCoverage(seenAt),
+  },
+  {
+    name: "summed again",
+    sentence:
+      "Adds probabilities up again for the set and keeps the option that crosses the threshold: one option too many.",
+    scores: ["aps"],
+    coverage: summedAgain,
+  },
 ];
 
 export function procedureFits(procedure, scoreName) {
@@ -58,8 +98,10 @@ export function procedureFits(procedure, scoreName) {
 
 // The look's calibration and test rows by rising score of their true option.
 function byScore({ look, calibrationRows, calibration, truth, n }) {
-  const { k, p, labels, test, pool } = look, count = n + test.length;
-  const rowAt = (i) => (i < n ? calibrationRows[i] : test[i - n]), scoreAt = (i) => (i < n ? calibration[i] : truth[i - n]);
+  const { k, p, labels, test, pool } = look;
+  const count = n + test.length;
+  const rowAt = (i) => (i < n ? calibrationRows[i] : test[i - n]);
+  const scoreAt = (i) => (i < n ? calibration[i] : truth[i - n]);
   const order = Int32Array.from({ length: count }, (_, i) => i).sort((i, j) => scoreAt(i) - scoreAt(j));
   return {
     scores: Float64Array.from(order, scoreAt),
@@ -73,16 +115,21 @@ function byScore({ look, calibrationRows, calibration, truth, n }) {
 // apart), all others test. draw(i, names, alpha) gives the coverage of each named procedure in draw i, with empty sets
 // left empty and one threshold for all; NaN for a procedure that isn't for this score. m(i) counts the test questions.
 export function redrawer(prepared, { n = prepared.n } = {}) {
-  const { scores, before, clusters, seed } = byScore(prepared), count = scores.length;
-  const drawn = new Uint32Array(count), sides = { calibration: null, test: null, before: null };
-  const left = new Float64Array(count), right = new Float64Array(count), crossing = new Float64Array(count);
+  const { scores, before, clusters, seed } = byScore(prepared);
+  const count = scores.length;
+  const drawn = new Uint32Array(count);
+  const sides = { calibration: null, test: null, before: null };
+  const left = new Float64Array(count);
+  const right = new Float64Array(count);
+  const crossing = new Float64Array(count);
   let done = -1;
 
   function split(i) {
     if (done === i) return;
     hashes(clusters, seed, PURPOSES.REDRAW, i, drawn);
     const cut = smallestAt(drawn, n);
-    let calibrating = 0, testing = 0;
+    let calibrating = 0;
+    let testing = 0;
     for (let at = 0; at < count; at++) {
       if (drawn[at] <= cut) left[calibrating++] = scores[at];
       else {

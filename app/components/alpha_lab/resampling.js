@@ -14,7 +14,8 @@ const MOST_BINS = 44;
 
 // Counts of covered questions that nearly all splits have, and bins of whole counts over them.
 function countBins(law, m) {
-  let low = 0, high = m;
+  let low = 0;
+  let high = m;
   for (let mass = 0; low < m && mass + law[low] < 2e-4; low++) mass += law[low];
   for (let mass = 0; high > 0 && mass + law[high] < 2e-4; high--) mass += law[high];
   const width = Math.max(1, Math.ceil((high - low + 1) / MOST_BINS));
@@ -26,22 +27,46 @@ function countBins(law, m) {
 
 // The histogram of coverages: bars grow draw by draw towards the line of the law.
 export function lawFigure(host, label, { ink }, { n, m, alpha }) {
-  const law = betaBinomialLaw(n, m, alpha), bins = countBins(law, m);
-  const from = (bins.low - 0.5) / m, to = (bins.low + bins.count * bins.width - 0.5) / m;
-  const perBin = (DRAWS * bins.width) / m, height = (share) => perBin * betaDensity(n, alpha, share);
-  const peak = Math.max(...bins.expected.map((share) => DRAWS * share), ...Array.from({ length: 119 }, (_, i) => height(from + ((to - from) * (i + 1)) / 120)).filter(Number.isFinite));
-  const most = 1.12 * peak, { ticks, digits } = roundTicks(from, to, 7);
+  const law = betaBinomialLaw(n, m, alpha);
+  const bins = countBins(law, m);
+  const from = (bins.low - 0.5) / m;
+  const to = (bins.low + bins.count * bins.width - 0.5) / m;
+  const perBin = (DRAWS * bins.width) / m;
+  const height = (share) => perBin * betaDensity(n, alpha, share);
+  const peak = Math.max(
+    ...bins.expected.map((share) => DRAWS * share),
+    ...Array.from({ length: 119 }, (_, i) => height(from + ((to - from) * (i + 1)) / 120)).filter(Number.isFinite),
+  );
+  const most = 1.12 * peak;
+  const { ticks, digits } = roundTicks(from, to, 7);
   const { svg, x, y } = axes(host, label, {
-    xMin: from, xMax: to, xTicks: ticks, xFormat: (tick) => `${(100 * tick).toFixed(Math.max(0, digits - 2))}\u00a0%`,
-    xTitle: "coverage of a split", yMax: most, yTicks: [0, Math.round(most / 2)], yFormat: (tick) => tick.toLocaleString("en"),
+    xMin: from,
+    xMax: to,
+    xTicks: ticks,
+    xFormat: (tick) => `${(100 * tick).toFixed(Math.max(0, digits - 2))}\u00a0%`,
+    xTitle: "coverage of a split",
+    yMax: most,
+    yTicks: [0, Math.round(most / 2)],
+    yFormat: (tick) => tick.toLocaleString("en"),
   });
   const edge = (i) => x(from + (i * bins.width) / m);
   const bars = Array.from({ length: bins.count }, (_, i) =>
-    draw(svg, "rect", { class: `fill-${ink}`, x: edge(i) + 0.5, width: Math.max(1, edge(1) - edge(0) - 1), y: y(0), height: 0 }));
-  let line = "", density = "";
-  bins.expected.forEach((share, i) => { line += `${i ? "L" : "M"}${edge(i).toFixed(1)},${y(DRAWS * share).toFixed(1)}H${edge(i + 1).toFixed(1)}`; });
+    draw(svg, "rect", {
+      class: `fill-${ink}`,
+      x: edge(i) + 0.5,
+      width: Math.max(1, edge(1) - edge(0) - 1),
+      y: y(0),
+      height: 0,
+    }),
+  );
+  let line = "";
+  let density = "";
+  bins.expected.forEach((share, i) => {
+    line += `${i ? "L" : "M"}${edge(i).toFixed(1)},${y(DRAWS * share).toFixed(1)}H${edge(i + 1).toFixed(1)}`;
+  });
   for (let i = 0, started = false; i <= 120; i++) {
-    const at = from + ((to - from) * i) / 120, high = at > 0 && at < 1 ? height(at) : NaN;
+    const at = from + ((to - from) * i) / 120;
+    const high = at > 0 && at < 1 ? height(at) : NaN;
     if (!Number.isFinite(high)) continue;
     density += `${started ? "L" : "M"}${x(at).toFixed(1)},${y(Math.min(high, most)).toFixed(1)}`;
     started = true;
@@ -139,7 +164,11 @@ export class Luck {
   }
 
   label() {
-    const word = this.drawing ? "Pause" : this.drawn && this.drawn < DRAWS ? "Go on" : `Draw ${DRAWS.toLocaleString("en")} splits`;
+    const word = this.drawing
+      ? "Pause"
+      : this.drawn && this.drawn < DRAWS
+        ? "Go on"
+        : `Draw ${DRAWS.toLocaleString("en")} splits`;
     say(this.find(".draw"), word);
   }
 
@@ -149,20 +178,36 @@ export class Luck {
   }
 
   showLaw() {
-    const { slot, alpha, prepared, coverage } = this.subject, { n } = prepared;
-    const host = this.find("[data-plot=redraw] .plot"), m = this.subject.pool - n;
+    const { slot, alpha, prepared, coverage } = this.subject;
+    const { n } = prepared;
+    const host = this.find("[data-plot=redraw] .plot");
+    const m = this.subject.pool - n;
     if (host.clientWidth !== this.width) this.law = null;
     this.width = host.clientWidth;
     const full = Math.ceil(((n + 1) * (1000 - alpha)) / 1000) > n;
     this.find("[data-plot=redraw]").hidden = full;
     if (full) return say(this.find(".redrawn"), "Every option stays in every set at this alpha, whatever the split.");
-    this.law ??= lawFigure(host, `Coverages of random splits by ${slot.title}, against the Beta-Binomial law`, slot, { n, m, alpha });
+    this.law ??= lawFigure(host, `Coverages of random splits by ${slot.title}, against the Beta-Binomial law`, slot, {
+      n,
+      m,
+      alpha,
+    });
     const outside = this.law(this.coverages, this.drawn, coverage);
-    const many = n.toLocaleString("en"), rest = m.toLocaleString("en");
-    if (!this.drawn) return say(this.find(".redrawn"), `Each split calibrates on ${many} questions drawn at random and tests on the other ${rest}.`);
+    const many = n.toLocaleString("en");
+    const rest = m.toLocaleString("en");
+    if (!this.drawn)
+      return say(
+        this.find(".redrawn"),
+        `Each split calibrates on ${many} questions drawn at random and tests on the other ${rest}.`,
+      );
     const { mean, low, high } = spread(this.coverages, this.drawn);
-    say(this.find(".redrawn"), `${this.drawn.toLocaleString("en")} splits of ${many} calibration and ${rest} test questions: mean coverage ` +
-      `${percent(mean, 2)}, and 95\u00a0% of splits between ${percent(low, 1)} and ${percent(high, 1)}.` +
-      (outside ? ` ${counted(outside, "split lies", "splits lie")} outside the figure: tied scores bring more than the law of scores without ties.` : ""));
+    say(
+      this.find(".redrawn"),
+      `${this.drawn.toLocaleString("en")} splits of ${many} calibration and ${rest} test questions: mean coverage ` +
+        `${percent(mean, 2)}, and 95\u00a0% of splits between ${percent(low, 1)} and ${percent(high, 1)}.` +
+        (outside
+          ? ` ${counted(outside, "split lies", "splits lie")} outside the figure: tied scores bring more than the law of scores without ties.`
+          : ""),
+    );
   }
 }

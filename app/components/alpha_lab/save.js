@@ -1,15 +1,28 @@
 // Figures as files: an SVG that stands alone, and a PNG of it at twice the size.
 
 const KEPT = [
-  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size",
-  "font-weight", "text-anchor", "paint-order", "display", "clip-path",
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+  "paint-order",
+  "display",
+  "clip-path",
 ];
 
 // The figure with its colours written into it, on the page's background, under its caption.
 export function standAlone(svg, caption, host) {
-  const { width, height } = svg.viewBox.baseVal, head = 26;
+  const { width, height } = svg.viewBox.baseVal;
+  const head = 26;
   const copy = svg.cloneNode(true);
-  const from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
+  const from = [svg, ...svg.querySelectorAll("*")];
+  const to = [copy, ...copy.querySelectorAll("*")];
   from.forEach((element, i) => {
     const style = getComputedStyle(element);
     for (const name of KEPT) to[i].style.setProperty(name, style.getPropertyValue(name));
@@ -17,7 +30,8 @@ export function standAlone(svg, caption, host) {
   const whole = getComputedStyle(host);
   const text = document.createElementNS(svg.namespaceURI, "text");
   const paper = document.createElementNS(svg.namespaceURI, "rect");
-  for (const [name, value] of Object.entries({ x: -8, y: -head, width: width + 16, height: height + head + 8 })) paper.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ x: -8, y: -head, width: width + 16, height: height + head + 8 }))
+    paper.setAttribute(name, value);
   paper.style.fill = whole.getPropertyValue("--st-background-color") || "white";
   text.textContent = caption;
   text.setAttribute("y", -9);

@@ -12,9 +12,31 @@ const OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 // `p` has k options a question, `own` is 1 where the run itself calibrates, `extra` the places of E and F. `places` are
 // the rows of the run's file, where the pool leaves some out; random numbers belong to them. `scores` is the table of
 // core/conformal/scores/table.py.
-export function makePool({ k, p, labels, groups, groupNames, clusters, own, extra = [], seed, places = null, scores = [] }) {
+export function makePool({
+  k,
+  p,
+  labels,
+  groups,
+  groupNames,
+  clusters,
+  own,
+  extra = [],
+  seed,
+  places = null,
+  scores = [],
+}) {
   return {
-    k, p, labels, groups, groupNames, clusters, own, extra, seed, places: places ?? labels.map((_, i) => i), dropped: null,
+    k,
+    p,
+    labels,
+    groups,
+    groupNames,
+    clusters,
+    own,
+    extra,
+    seed,
+    places: places ?? labels.map((_, i) => i),
+    dropped: null,
     scoreTable: new Map(scores.map((score) => [score.name, score])),
   };
 }
@@ -22,7 +44,9 @@ export function makePool({ k, p, labels, groups, groupNames, clusters, own, extr
 // Probabilities without the options at `extra`, each row summing to 1 again; a row with nothing left is spread evenly.
 // What a question lacks stays NaN.
 function renormalised(p, k, kept) {
-  const n = p.length / k, count = kept.length, out = new Float64Array(n * count).fill(NaN);
+  const n = p.length / k;
+  const count = kept.length;
+  const out = new Float64Array(n * count).fill(NaN);
   for (let i = 0; i < n; i++) {
     const own = kept.filter((j) => !Number.isNaN(p[i * k + j])).length;
     let sum = 0;
@@ -35,13 +59,20 @@ function renormalised(p, k, kept) {
 // The pool without E and F, made once.
 function withoutExtra(pool) {
   const { k, p, labels, extra } = pool;
-  if (extra.length === 0) throw new Error("This run has no options E “I don't know” and F “None of the above” to leave out.");
+  if (extra.length === 0)
+    throw new Error("This run has no options E “I don't know” and F “None of the above” to leave out.");
   if (labels.some((label) => extra.includes(label))) {
     throw new Error("This run has questions whose truth is E or F; they can't be left out.");
   }
   const kept = Array.from({ length: k }, (_, j) => j).filter((j) => !extra.includes(j));
-  if (kept.length < 2) throw new Error(`Without E and F ${kept.length} option stays; a set needs at least 2 to choose from.`);
-  pool.dropped ??= { k: kept.length, kept, p: renormalised(p, k, kept), labels: labels.map((label) => kept.indexOf(label)) };
+  if (kept.length < 2)
+    throw new Error(`Without E and F ${kept.length} option stays; a set needs at least 2 to choose from.`);
+  pool.dropped ??= {
+    k: kept.length,
+    kept,
+    p: renormalised(p, k, kept),
+    labels: labels.map((label) => kept.indexOf(label)),
+  };
   return pool.dropped;
 }
 
@@ -53,7 +84,12 @@ function rowsWhere(flags, value) {
 
 // A seeded part of the calibration rows; a smaller one is part of a larger one.
 function fewer(pool, rows, n) {
-  const inside = firstPart(rows.map((row) => pool.places[row]), n, pool.seed, PURPOSES.FEWER);
+  const inside = firstPart(
+    rows.map((row) => pool.places[row]),
+    n,
+    pool.seed,
+    PURPOSES.FEWER,
+  );
   return rows.filter((_, i) => inside[i]);
 }
 
@@ -65,7 +101,8 @@ export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
   }
   const size = pool.own.reduce((sum, value) => sum + value, 0);
   const side = seed === null ? pool.own : splitCut(pool.clusters, size, seed);
-  const all = rowsWhere(side, 1), test = rowsWhere(side, 0);
+  const all = rowsWhere(side, 1);
+  const test = rowsWhere(side, 0);
   if (seed !== null && size > 0 && size < side.length && test.length === 0) {
     throw new Error("This run has too few unlike questions to split again.");
   }
@@ -74,12 +111,22 @@ export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
   }
   const smallest = Math.min(FEWEST, all.length);
   if (n !== null && !(Number.isInteger(n) && n >= smallest && n <= all.length)) {
-    throw new Error(`The run has ${all.length} calibration questions, from ${smallest} of which a view can use; got ${n}.`);
+    throw new Error(
+      `The run has ${all.length} calibration questions, from ${smallest} of which a view can use; got ${n}.`,
+    );
   }
   const { k, p, labels, kept } = drop ? withoutExtra(pool) : { ...pool, kept: null };
   return {
-    k, p, labels, groups: pool.groups, letters: kept ? kept.map((j) => OPTION_LETTERS[j]) : [...OPTION_LETTERS.slice(0, k)],
+    k,
+    p,
+    labels,
+    groups: pool.groups,
+    letters: kept ? kept.map((j) => OPTION_LETTERS[j]) : [...OPTION_LETTERS.slice(0, k)],
     calibration: n === null || n === all.length ? all : fewer(pool, all, n),
-    test, nAll: all.length, smallest, pool, view: { seed, n, drop },
+    test,
+    nAll: all.length,
+    smallest,
+    pool,
+    view: { seed, n, drop },
   };
 }

@@ -17,16 +17,19 @@ export class Switches {
   constructor(find, all, change) {
     this.find = find;
     this.all = all;
-    for (const side of ["left", "right"]) find(`.${side}-score`).onchange = (event) => this.scoreChosen(side, event.target.value, change);
+    for (const side of ["left", "right"])
+      find(`.${side}-score`).onchange = (event) => this.scoreChosen(side, event.target.value, change);
     for (const name of ["empty", "extra", "by"]) {
       for (const radio of all(`[name=${name}]`)) radio.onchange = () => change({ [name]: radio.value });
     }
-    const range = find("#n"), number = find("#n-number");
+    const range = find("#n");
+    const number = find("#n-number");
     range.oninput = () => change({ n: this.chosen(range) }, { moving: true });
     range.onchange = () => change({ n: this.chosen(range) });
     number.onchange = () => this.numberTyped(number, change);
     find(".own-split").onclick = () => change({ split: "" });
-    find(".next-split").onclick = () => change({ split: String(this.view.split === "" ? 1 : Math.min(LARGEST_SPLIT, Number(this.view.split) + 1)) });
+    find(".next-split").onclick = () =>
+      change({ split: String(this.view.split === "" ? 1 : Math.min(LARGEST_SPLIT, Number(this.view.split) + 1)) });
     find("#split").onchange = (event) => this.splitTyped(event.target, change);
   }
 
@@ -43,9 +46,13 @@ export class Switches {
   }
 
   numberTyped(number, change) {
-    const n = Math.round(Number(number.value)), { smallest, nAll } = this.look;
+    const n = Math.round(Number(number.value));
+    const { smallest, nAll } = this.look;
     if (!(n >= smallest && n <= nAll)) {
-      say(this.find("#switch-problem"), `This run has ${counted(nAll, "calibration question", "calibration questions")}; choose from ${smallest} to ${nAll}, not ${number.value || "nothing"}.`);
+      say(
+        this.find("#switch-problem"),
+        `This run has ${counted(nAll, "calibration question", "calibration questions")}; choose from ${smallest} to ${nAll}, not ${number.value || "nothing"}.`,
+      );
       number.value = this.look.calibration.length;
       return;
     }
@@ -54,8 +61,11 @@ export class Switches {
 
   splitTyped(input, change) {
     const text = input.value.trim();
-    if (text !== "" && !(/^\d{1,6}$/.test(text))) {
-      say(this.find("#switch-problem"), `A split's number is whole, from 0 to ${LARGEST_SPLIT.toLocaleString("en")}, or nothing for the run's own split.`);
+    if (text !== "" && !/^\d{1,6}$/.test(text)) {
+      say(
+        this.find("#switch-problem"),
+        `A split's number is whole, from 0 to ${LARGEST_SPLIT.toLocaleString("en")}, or nothing for the run's own split.`,
+      );
       input.value = this.view.split;
       return;
     }
@@ -64,7 +74,11 @@ export class Switches {
 
   catalogue(scores) {
     for (const side of ["left", "right"]) {
-      this.find(`.${side}-score`).replaceChildren(...scores.map(({ name, title }) => Object.assign(document.createElement("option"), { value: name, textContent: title })));
+      this.find(`.${side}-score`).replaceChildren(
+        ...scores.map(({ name, title }) =>
+          Object.assign(document.createElement("option"), { value: name, textContent: title }),
+        ),
+      );
     }
   }
 
@@ -79,11 +93,15 @@ export class Switches {
     find(".extra").hidden = !extra.length;
     for (const radio of this.all("[name=by][value=group]")) radio.disabled = groupNames.length < 2;
     this.sizes = sizeSteps(look.smallest, look.nAll);
-    const n = look.calibration.length, place = this.sizes.findIndex((size) => size >= n);
+    const n = look.calibration.length;
+    const place = this.sizes.findIndex((size) => size >= n);
     const range = find("#n");
     range.max = this.sizes.length - 1;
     range.value = place < 0 ? this.sizes.length - 1 : place;
-    range.setAttribute("aria-valuetext", `${counted(n, "calibration question", "calibration questions")} of ${look.nAll.toLocaleString("en")}`);
+    range.setAttribute(
+      "aria-valuetext",
+      `${counted(n, "calibration question", "calibration questions")} of ${look.nAll.toLocaleString("en")}`,
+    );
     const number = find("#n-number");
     Object.assign(number, { min: look.smallest, max: look.nAll, value: n });
     say(find(".n-all"), `of ${look.nAll.toLocaleString("en")}`);

@@ -3,7 +3,8 @@
 import { draw, make } from "../shared/dom.js";
 import { answered, isWrong, yes } from "./verdicts.js";
 
-const HIGH = 18, WIDE = 200;
+const HIGH = 18;
+const WIDE = 200;
 // Of a pair of answers, True means that the first is better.
 const word = ({ pairwise }, verdict) => (pairwise ? (verdict ? "First" : "Second") : verdict ? "True" : "False");
 
@@ -15,35 +16,66 @@ function tag(text, kind = "", title = "") {
 
 function tagsOf(state, i) {
   const { rows, rule, at, jurors, pairwise } = state;
-  const trues = yes(rows, i), made = make("span", "tags");
-  made.append(tag(`${Math.max(trues, jurors.length - trues)}–${Math.min(trues, jurors.length - trues)}`, "plain", "How many jurors say the same, and how many otherwise."));
+  const trues = yes(rows, i);
+  const made = make("span", "tags");
+  made.append(
+    tag(
+      `${Math.max(trues, jurors.length - trues)}–${Math.min(trues, jurors.length - trues)}`,
+      "plain",
+      "How many jurors say the same, and how many otherwise.",
+    ),
+  );
   if (rows.said[rule][i] !== rows.said.majority[i]) made.append(tag("against majority", "plain"));
   if (answered(rows, rule, i, at)) made.append(tag(word(state, rows.said[rule][i]), rows.said[rule][i] ? "true" : ""));
   else made.append(tag("abstains", "plain"));
   const would = answered(rows, rule, i, at) ? "" : "would be ";
   const [good, bad] = pairwise ? ["as labelled", "against the label"] : ["right", "wrong"];
-  made.append(isWrong(rows, rule, i) ? tag(`${would}${bad}`, would ? "plain" : "wrong") : tag(`${would}${good}`, "plain"));
+  made.append(
+    isWrong(rows, rule, i) ? tag(`${would}${bad}`, would ? "plain" : "wrong") : tag(`${would}${good}`, "plain"),
+  );
   return made;
 }
 
 // From the middle to the right where a juror leans to True, to the left where to False.
 function lean(p, verdict, said) {
-  const cell = make("td", "lean"), svg = draw(cell, "svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img", "aria-label": said });
+  const cell = make("td", "lean");
+  const svg = draw(cell, "svg", {
+    viewBox: `0 0 ${WIDE} ${HIGH}`,
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": said,
+  });
   const [from, to] = p >= 0.5 ? [0.5, p] : [p, 0.5];
-  draw(svg, "rect", { class: verdict ? "true" : "", x: from * WIDE, width: Math.max(1, (to - from) * WIDE), y: 3, height: HIGH - 6 });
+  draw(svg, "rect", {
+    class: verdict ? "true" : "",
+    x: from * WIDE,
+    width: Math.max(1, (to - from) * WIDE),
+    y: 3,
+    height: HIGH - 6,
+  });
   draw(svg, "line", { x1: WIDE / 2, x2: WIDE / 2, y1: 0, y2: HIGH });
   return cell;
 }
 
 function jurorTable(state, i) {
   const { rows, jurors } = state;
-  const table = make("table", "jurors"), head = make("tr"), body = make("tbody");
-  for (const title of ["Juror", `${word(state, false)} | ${word(state, true)}`, "Verdict", "Confidence"]) head.append(make("th", "", title));
+  const table = make("table", "jurors");
+  const head = make("tr");
+  const body = make("tbody");
+  for (const title of ["Juror", `${word(state, false)} | ${word(state, true)}`, "Verdict", "Confidence"])
+    head.append(make("th", "", title));
   jurors.forEach((name, j) => {
-    const line = make("tr"), p = rows.p[j][i], verdict = rows.v[j][i];
+    const line = make("tr");
+    const p = rows.p[j][i];
+    const verdict = rows.v[j][i];
     const verdictCell = make("td");
     verdictCell.append(tag(word(state, verdict), verdict ? "true" : ""));
-    line.append(make("td", "", name), lean(p, verdict, `${name}: probability of ${word(state, true)} ${p.toFixed(3)}`), verdictCell, make("td", "sure", `${rows.c[j][i].toFixed(2)} (p ${Math.max(p, 1 - p).toFixed(2)})`));
+    line.append(
+      make("td", "", name),
+      lean(p, verdict, `${name}: probability of ${word(state, true)} ${p.toFixed(3)}`),
+      verdictCell,
+      make("td", "sure", `${rows.c[j][i].toFixed(2)} (p ${Math.max(p, 1 - p).toFixed(2)})`),
+    );
     body.append(line);
   });
   const header = make("thead");
@@ -56,7 +88,8 @@ function ruleList(state, i) {
   const { rows, rule, rules } = state;
   const list = make("ul", "by-rule");
   for (const { name, title } of rules) {
-    const item = make("li"), said = rows.said[name][i];
+    const item = make("li");
+    const said = rows.said[name][i];
     item.append(tag(`${title}: ${word(state, said)}`, `${said ? "true" : ""}${name === rule ? " chosen" : ""}`));
     list.append(item);
   }
@@ -64,10 +97,14 @@ function ruleList(state, i) {
 }
 
 export function opened(state, i) {
-  const made = make("div", "opened"), left = make("div", "wide"), right = make("div");
+  const made = make("div", "opened");
+  const left = make("div", "wide");
+  const right = make("div");
   left.append(make("h4", "", "The jurors"), jurorTable(state, i));
   const label = state.rows.label[i];
-  const truth = state.pairwise ? `The ${label ? "first" : "second"} answer is better` : `The answer is ${label ? "right" : "wrong"}`;
+  const truth = state.pairwise
+    ? `The ${label ? "first" : "second"} answer is better`
+    : `The answer is ${label ? "right" : "wrong"}`;
   right.append(make("h4", "", `${truth}; every rule says`), ruleList(state, i));
   const link = make("a", "link", "Link to this answer");
   link.href = state.href(i);
@@ -77,9 +114,15 @@ export function opened(state, i) {
 }
 
 export function caseCard(state, i) {
-  const item = make("li"), details = make("details"), summary = make("summary");
+  const item = make("li");
+  const details = make("details");
+  const summary = make("summary");
   const { question, answer } = state.texts(i);
-  summary.append(make("span", "asked", question), make("span", "said", `${state.pairwise ? "Compared" : "Answered"}: ${answer || "(nothing)"}`), tagsOf(state, i));
+  summary.append(
+    make("span", "asked", question),
+    make("span", "said", `${state.pairwise ? "Compared" : "Answered"}: ${answer || "(nothing)"}`),
+    tagsOf(state, i),
+  );
   details.append(summary);
   details.dataset.row = i;
   const fill = () => {

@@ -6,7 +6,9 @@ import { asPercent, axes, steps } from "../shared/svg.js";
 import { caseCard } from "./cases.js";
 import { KINDS, chosenRows, readRows } from "./verdicts.js";
 
-const REPORT_AFTER_MS = 150, SPEAK_AFTER_MS = 600, SHOWN = 8;
+const REPORT_AFTER_MS = 150;
+const SPEAK_AFTER_MS = 600;
+const SHOWN = 8;
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const MEASURES = { accuracy: "Accuracy", f1: "F1", precision: "Precision", recall: "Recall" };
 const MEASURE_HOVERS = {
@@ -41,7 +43,11 @@ class Jury {
     this.data = data;
     this.rules = data.rules;
     this.jurors = data.jurors;
-    this.rows = readRows(data.rows, data.jurors, data.rules.map(({ name }) => name));
+    this.rows = readRows(
+      data.rows,
+      data.jurors,
+      data.rules.map(({ name }) => name),
+    );
     const texts = Object.fromEntries(["id", "question", "answer"].map((name) => [name, data.texts.getChild(name)]));
     this.texts = (i) => ({ id: texts.id.get(i), question: texts.question.get(i), answer: texts.answer.get(i) });
     this.places = new Map(Array.from({ length: this.rows.n }, (_, i) => [texts.id.get(i), i]));
@@ -103,7 +109,10 @@ class Jury {
 
   view() {
     return {
-      rule: this.rule, at: this.at, cases: this.kind, order: this.order,
+      rule: this.rule,
+      at: this.at,
+      cases: this.kind,
+      order: this.order,
       card: this.card === null ? "" : this.texts(this.card).id,
     };
   }
@@ -123,30 +132,61 @@ class Jury {
   }
 
   table() {
-    const { order, rule } = this, body = this.find(".rules-table tbody"), base = this.named("majority").measures[order];
+    const { order, rule } = this;
+    const body = this.find(".rules-table tbody");
+    const base = this.named("majority").measures[order];
     const head = this.find(".rules-table .measure");
     say(head, MEASURES[order]);
     head.title = (this.data.pairwise ? PAIR_HOVERS : MEASURE_HOVERS)[order];
     const sorted = [...this.rules].sort((a, b) => b.measures[order] - a.measures[order]);
-    const lows = sorted.map(({ intervals }) => intervals[order][0]), highs = sorted.map(({ intervals }) => intervals[order][1]);
-    const from = Math.min(...lows), to = Math.max(...highs, from + 1e-6), x = (value) => 4 + (192 * (value - from)) / (to - from);
+    const lows = sorted.map(({ intervals }) => intervals[order][0]);
+    const highs = sorted.map(({ intervals }) => intervals[order][1]);
+    const from = Math.min(...lows);
+    const to = Math.max(...highs, from + 1e-6);
+    const x = (value) => 4 + (192 * (value - from)) / (to - from);
     say(this.find(".plot-head"), `${asPercent(from)} to ${asPercent(to)}`);
-    body.replaceChildren(...sorted.map((of) => {
-      const line = make("tr", of.name === rule ? "chosen" : ""), first = make("td"), plot = make("td", "of-plot");
-      line.dataset.rule = of.name;
-      first.append(this.pick(of));
-      const svg = draw(plot, "svg", { class: "whiskers", viewBox: "0 0 200 22", preserveAspectRatio: "none", "aria-hidden": "true" });
-      const [low, high] = of.intervals[order];
-      draw(svg, "line", { class: "base", x1: x(base), x2: x(base), y1: 0, y2: 22, "vector-effect": "non-scaling-stroke" });
-      draw(svg, "line", { class: "span", x1: x(low), x2: x(high), y1: 11, y2: 11, "vector-effect": "non-scaling-stroke" });
-      draw(svg, "rect", { class: "point", x: x(of.measures[order]) - 2.5, y: 6, width: 5, height: 10 });
-      const [gain, least, most] = of.gain.map((share) => 100 * share);
-      const said = of.name === "majority" ? "" : `${signed(gain)} (${signed(least)} to ${signed(most)})`;
-      line.append(first, make("td", "value", percent1(of.measures[order])), plot, make("td", "of-gain", said));
-      return line;
-    }));
+    body.replaceChildren(
+      ...sorted.map((of) => {
+        const line = make("tr", of.name === rule ? "chosen" : "");
+        const first = make("td");
+        const plot = make("td", "of-plot");
+        line.dataset.rule = of.name;
+        first.append(this.pick(of));
+        const svg = draw(plot, "svg", {
+          class: "whiskers",
+          viewBox: "0 0 200 22",
+          preserveAspectRatio: "none",
+          "aria-hidden": "true",
+        });
+        const [low, high] = of.intervals[order];
+        draw(svg, "line", {
+          class: "base",
+          x1: x(base),
+          x2: x(base),
+          y1: 0,
+          y2: 22,
+          "vector-effect": "non-scaling-stroke",
+        });
+        draw(svg, "line", {
+          class: "span",
+          x1: x(low),
+          x2: x(high),
+          y1: 11,
+          y2: 11,
+          "vector-effect": "non-scaling-stroke",
+        });
+        draw(svg, "rect", { class: "point", x: x(of.measures[order]) - 2.5, y: 6, width: 5, height: 10 });
+        const [gain, least, most] = of.gain.map((share) => 100 * share);
+        const said = of.name === "majority" ? "" : `${signed(gain)} (${signed(least)} to ${signed(most)})`;
+        line.append(first, make("td", "value", percent1(of.measures[order])), plot, make("td", "of-gain", said));
+        return line;
+      }),
+    );
     const { sentence, ties, published } = this.named(rule);
-    say(this.find(".about"), `${sentence} ${ties} ${published ? "A published rule." : "Not among the published rules."} Where all jurors agree, their verdict stands.`);
+    say(
+      this.find(".about"),
+      `${sentence} ${ties} ${published ? "A published rule." : "Not among the published rules."} Where all jurors agree, their verdict stands.`,
+    );
   }
 
   named(name) {
@@ -154,7 +194,8 @@ class Jury {
   }
 
   pick(of) {
-    const label = make("label", "pick"), radio = make("input");
+    const label = make("label", "pick");
+    const radio = make("input");
     radio.type = "radio";
     radio.name = "rule";
     radio.value = of.name;
@@ -166,17 +207,32 @@ class Jury {
   }
 
   figure() {
-    const host = this.find("[data-plot=risk] .plot"), width = host.clientWidth;
+    const host = this.find("[data-plot=risk] .plot");
+    const width = host.clientWidth;
     if (!this.rows || width === this.width) return;
     this.width = width;
     const { risk } = this.named(this.rule);
     const points = risk.answered.map((share, at) => [share, risk.wrong[at]]).filter(([share]) => share > 0);
     const most = Math.min(1, Math.ceil(10 * Math.max(0.1, ...points.map(([, risk]) => risk))) / 10);
-    const { svg, x, y } = axes(host, `Share of ${this.data.pairwise ? "verdicts against the label" : "wrong verdicts"} against the share answered`, {
-      xMax: 1, xTicks: steps(4, 0.25), xFormat: asPercent, xTitle: "answered", yMax: most, yTicks: steps(2, most / 2), yFormat: asPercent,
+    const { svg, x, y } = axes(
+      host,
+      `Share of ${this.data.pairwise ? "verdicts against the label" : "wrong verdicts"} against the share answered`,
+      {
+        xMax: 1,
+        xTicks: steps(4, 0.25),
+        xFormat: asPercent,
+        xTitle: "answered",
+        yMax: most,
+        yTicks: steps(2, most / 2),
+        yFormat: asPercent,
+      },
+    );
+    draw(svg, "path", {
+      class: "curve",
+      d: points.map(([share, risk], i) => `${i ? "L" : "M"}${x(share).toFixed(1)},${y(risk).toFixed(1)}`).join(""),
     });
-    draw(svg, "path", { class: "curve", d: points.map(([share, risk], i) => `${i ? "L" : "M"}${x(share).toFixed(1)},${y(risk).toFixed(1)}`).join("") });
-    const whisker = draw(svg, "line", { class: "whisker" }), dot = draw(svg, "circle", { class: "dot", r: 6 });
+    const whisker = draw(svg, "line", { class: "whisker" });
+    const dot = draw(svg, "circle", { class: "dot", r: 6 });
     this.mark = (share, risk, low, high) => {
       dot.style.display = whisker.style.display = share > 0 ? "" : "none";
       put(dot, { cx: x(share), cy: y(risk) });
@@ -188,37 +244,68 @@ class Jury {
   moved() {
     cancelAnimationFrame(this.frame);
     this.frame = null;
-    const { rule, at } = this, of = this.named(rule), splits = this.data.splits;
+    const { rule, at } = this;
+    const of = this.named(rule);
+    const splits = this.data.splits;
     const [share, risk, low, high] = ["answered", "wrong", "low", "high"].map((name) => of.risk[name][at] ?? 0);
     this.answeredNow = [share, risk, low, high];
     this.mark?.(...this.answeredNow);
     say(this.find(".at"), at === 0 ? "always" : `${at} % sure`);
     this.find("#at").setAttribute("aria-valuetext", at === 0 ? "always" : `from ${at} percent sureness on`);
     say(this.find("[data-figure=answered]"), percent1(share));
-    say(this.find("[data-figure=answered-n]"), `of ${this.rows.n.toLocaleString("en")} test answers, a mean over ${splits} splits`);
+    say(
+      this.find("[data-figure=answered-n]"),
+      `of ${this.rows.n.toLocaleString("en")} test answers, a mean over ${splits} splits`,
+    );
     say(this.find("[data-figure=risk]"), share > 0 ? percent1(risk) : "–");
-    say(this.find("[data-figure=risk-interval]"), share > 0 ? `${percent1(low)} to ${percent1(high)}` : "nothing is answered");
+    say(
+      this.find("[data-figure=risk-interval]"),
+      share > 0 ? `${percent1(low)} to ${percent1(high)}` : "nothing is answered",
+    );
     const [accuracy, least, most] = [of.measures.accuracy, ...of.intervals.accuracy].map(percent1);
-    const { pairwise } = this.data, agrees = pairwise ? "agrees with the label on" : "right on";
+    const { pairwise } = this.data;
+    const agrees = pairwise ? "agrees with the label on" : "right on";
     say(this.find(".answer"), `${of.title}: ${agrees} ${accuracy}`);
-    say(this.find(".verdict"), `95 % interval ${least} to ${most}, a mean over ${splits} splits; always saying ${pairwise ? "that the second is better agrees with the label on" : "False is right on"} ${percent1(this.data.always_false)}.`);
+    say(
+      this.find(".verdict"),
+      `95 % interval ${least} to ${most}, a mean over ${splits} splits; always saying ${pairwise ? "that the second is better agrees with the label on" : "False is right on"} ${percent1(this.data.always_false)}.`,
+    );
     this.cards();
     clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => say(this.find(".summary"), `${of.title} answers ${percent1(share)}, of these ${percent1(risk)} ${this.data.pairwise ? "against the label" : "wrongly"}.`), SPEAK_AFTER_MS);
+    this.speaking = setTimeout(
+      () =>
+        say(
+          this.find(".summary"),
+          `${of.title} answers ${percent1(share)}, of these ${percent1(risk)} ${this.data.pairwise ? "against the label" : "wrongly"}.`,
+        ),
+      SPEAK_AFTER_MS,
+    );
   }
 
   cards() {
     const found = chosenRows(this.kind, this.rows, this.rule, this.at);
     this.start = Math.max(0, Math.min(this.start, Math.floor(Math.max(0, found.length - 1) / SHOWN) * SHOWN));
     const shown = found.slice(this.start, this.start + SHOWN);
-    say(this.find(".found"), found.length ? `Answers ${this.start + 1}–${this.start + shown.length} of ${found.length.toLocaleString("en")}` : "No answers");
+    say(
+      this.find(".found"),
+      found.length
+        ? `Answers ${this.start + 1}–${this.start + shown.length} of ${found.length.toLocaleString("en")}`
+        : "No answers",
+    );
     this.find(".previous").disabled = this.start === 0;
     this.find(".next").disabled = this.start + SHOWN >= found.length;
     this.find(".nothing").hidden = found.length > 0;
     const state = {
-      rows: this.rows, rule: this.rule, at: this.at, jurors: this.jurors, rules: this.rules, texts: this.texts, card: this.card,
+      rows: this.rows,
+      rule: this.rule,
+      at: this.at,
+      jurors: this.jurors,
+      rules: this.rules,
+      texts: this.texts,
+      card: this.card,
       pairwise: this.data.pairwise,
-      href: (i) => this.href(i), toggled: (i, open) => this.toggled(i, open),
+      href: (i) => this.href(i),
+      toggled: (i, open) => this.toggled(i, open),
     };
     this.find(".cases").replaceChildren(...shown.map((i) => caseCard(state, i)));
   }
@@ -240,12 +327,15 @@ class Jury {
 
   href(i) {
     const address = new URL(location.href);
-    for (const [name, value] of Object.entries({ ...this.view(), card: this.texts(i).id })) address.searchParams.set(name, value);
+    for (const [name, value] of Object.entries({ ...this.view(), card: this.texts(i).id }))
+      address.searchParams.set(name, value);
     return address.href;
   }
 
   themed() {
-    const colors = getComputedStyle(this.root.host ?? this.root).getPropertyValue("--st-chart-categorical-colors").split(",");
+    const colors = getComputedStyle(this.root.host ?? this.root)
+      .getPropertyValue("--st-chart-categorical-colors")
+      .split(",");
     MEANINGS.forEach((meaning, i) => this.find(".jury").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
   }
 

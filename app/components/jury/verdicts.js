@@ -32,14 +32,27 @@ export const isWrong = (rows, rule, i) => rows.said[rule][i] !== rows.label[i];
 export const yes = (rows, i) => rows.v.reduce((sum, verdicts) => sum + verdicts[i], 0);
 
 export function isOf(kind, rows, rule, i, at) {
-  const jurors = rows.v.length, trues = yes(rows, i);
+  const jurors = rows.v.length;
+  const trues = yes(rows, i);
   switch (kind) {
-    case "split": return Math.abs(2 * trues - jurors) <= 1 + (jurors % 2 ? 0 : 1) && trues > 0 && trues < jurors;
-    case "flipped": return rows.said[rule][i] !== rows.said.majority[i];
-    case "differ": return new Set(Object.keys(rows.said).filter((name) => name !== "always_false").map((name) => rows.said[name][i])).size > 1;
-    case "sure": return isWrong(rows, rule, i) && answered(rows, rule, i, SURE);
-    case "abstained": return !answered(rows, rule, i, at);
-    default: return true;
+    case "split":
+      return Math.abs(2 * trues - jurors) <= 1 + (jurors % 2 ? 0 : 1) && trues > 0 && trues < jurors;
+    case "flipped":
+      return rows.said[rule][i] !== rows.said.majority[i];
+    case "differ":
+      return (
+        new Set(
+          Object.keys(rows.said)
+            .filter((name) => name !== "always_false")
+            .map((name) => rows.said[name][i]),
+        ).size > 1
+      );
+    case "sure":
+      return isWrong(rows, rule, i) && answered(rows, rule, i, SURE);
+    case "abstained":
+      return !answered(rows, rule, i, at);
+    default:
+      return true;
   }
 }
 
@@ -47,6 +60,7 @@ export function isOf(kind, rows, rule, i, at) {
 export function chosenRows(kind, rows, rule, at) {
   const found = [];
   for (let i = 0; i < rows.n; i++) if (isOf(kind, rows, rule, i, at)) found.push(i);
-  const turned = (i) => (rows.said[rule][i] !== rows.said.majority[i] ? 0 : 1), sure = rows.sure[rule];
+  const turned = (i) => (rows.said[rule][i] !== rows.said.majority[i] ? 0 : 1);
+  const sure = rows.sure[rule];
   return found.sort((a, b) => turned(a) - turned(b) || sure[b] - sure[a] || a - b);
 }

@@ -12,7 +12,8 @@ const LOG_ROOT_TAU = Math.log(2 * Math.PI) / 2;
 
 // [n + 1 - l, l] with l = floor((n + 1) alpha), alpha in thousandths; l = 0 means that every set is full.
 export function betaParameters(n, alpha) {
-  const product = (n + 1) * alpha, l = (product - (product % 1000)) / 1000;
+  const product = (n + 1) * alpha;
+  const l = (product - (product % 1000)) / 1000;
   return [n + 1 - l, l];
 }
 
@@ -24,7 +25,8 @@ function stirlingRest(z) {
 
 // log B(a, b): a product where one of them is small, else Stirling's formula with its large terms taken together.
 function logBeta(a, b) {
-  const few = Math.min(a, b), many = Math.max(a, b);
+  const few = Math.min(a, b);
+  const many = Math.max(a, b);
   if (few < 10) {
     let sum = -Math.log(many + few - 1);
     for (let i = 1; i < few; i++) sum += Math.log(i) - Math.log(many + i - 1);
@@ -35,13 +37,16 @@ function logBeta(a, b) {
 }
 
 function logDensity(a, b, x, constant) {
-  const left = a === 1 ? 0 : (a - 1) * Math.log(x), right = b === 1 ? 0 : (b - 1) * Math.log1p(-x);
+  const left = a === 1 ? 0 : (a - 1) * Math.log(x);
+  const right = b === 1 ? 0 : (b - 1) * Math.log1p(-x);
   return left + right - constant;
 }
 
 // The continued fraction of the incomplete beta function, by Lentz's method (DLMF 8.17.22).
 function betaFraction(a, b, x) {
-  let c = 1, d = 1 / (1 - ((a + b) * x) / (a + 1)), value = d;
+  let c = 1;
+  let d = 1 / (1 - ((a + b) * x) / (a + 1));
+  let value = d;
   for (let i = 1; i < 10000; i++) {
     const even = (i * (b - i) * x) / ((a + 2 * i - 1) * (a + 2 * i));
     d = 1 / (1 + even * d);
@@ -67,9 +72,12 @@ function betaUpTo(a, b, x, constant) {
 
 // The x with P(X <= x) = share: Newton's steps, halved into the bracket where they leave it.
 export function betaQuantile(a, b, share) {
-  const constant = logBeta(a, b), mean = a / (a + b);
+  const constant = logBeta(a, b);
+  const mean = a / (a + b);
   const spread = Math.sqrt((mean * (1 - mean)) / (a + b + 1));
-  let low = 0, high = 1, x = mean + (share < 0.5 ? -2 : 2) * spread;
+  let low = 0;
+  let high = 1;
+  let x = mean + (share < 0.5 ? -2 : 2) * spread;
   for (let i = 0; i < 200; i++) {
     if (!(x > low && x < high)) x = (low + high) / 2;
     const off = betaUpTo(a, b, x, constant) - share;
@@ -98,7 +106,9 @@ export function betaDensity(n, alpha, x) {
 // ratio of neighbours, and not yet divided by their sum; returns where they begin and end and that sum.
 function fillLaw(law, m, a, b) {
   const mode = a + b > 2 ? Math.min(m, Math.max(0, Math.round((m * (a - 1)) / (a + b - 2)))) : 0;
-  let first = mode, last = mode, total = 1;
+  let first = mode;
+  let last = mode;
+  let total = 1;
   law[mode] = 1;
   while (first > 0 && law[first] > NEGLIGIBLE) {
     const x = --first;
@@ -119,7 +129,8 @@ export function betaBinomialBand(n, m, alpha, scratch = new Float64Array(m + 1))
   if (b === 0) return [1, 1];
   const { first, last, total } = fillLaw(scratch, m, a, b);
   const ends = [BAND_TAIL, 1 - BAND_TAIL].map((share) => (share - TIE) * total);
-  let x = first, sum = scratch[first];
+  let x = first;
+  let sum = scratch[first];
   return ends.map((end) => {
     while (sum < end && x < last) sum += scratch[++x];
     return x / m;
@@ -128,7 +139,8 @@ export function betaBinomialBand(n, m, alpha, scratch = new Float64Array(m + 1))
 
 // Probabilities of the counts from `first` on, without the ends that do not matter.
 function trimmed(first, law) {
-  let low = 0, high = law.length;
+  let low = 0;
+  let high = law.length;
   while (low < high - 1 && law[low] < TRIMMED) low++;
   while (high > low + 1 && law[high - 1] < TRIMMED) high--;
   return { first: first + low, law: law.subarray(low, high) };
@@ -144,18 +156,27 @@ function convolved(one, other) {
 
 // The same band where each stratum has a threshold of its own: n[s] calibrate and m[s] test it.
 export function strataBand(n, m, alpha) {
-  let sum = { first: 0, law: Float64Array.of(1) }, tested = 0;
+  let sum = { first: 0, law: Float64Array.of(1) };
+  let tested = 0;
   m.forEach((asked, s) => {
     tested += asked;
-    const [a, b] = betaParameters(n[s], alpha), law = new Float64Array(asked + 1);
+    const [a, b] = betaParameters(n[s], alpha);
+    const law = new Float64Array(asked + 1);
     if (b === 0) {
       sum = { first: sum.first + asked, law: sum.law };
       return;
     }
     const { first, last, total } = fillLaw(law, asked, a, b);
-    sum = convolved(sum, trimmed(first, law.subarray(first, last + 1).map((value) => value / total)));
+    sum = convolved(
+      sum,
+      trimmed(
+        first,
+        law.subarray(first, last + 1).map((value) => value / total),
+      ),
+    );
   });
-  let x = 0, cumulative = sum.law[0];
+  let x = 0;
+  let cumulative = sum.law[0];
   return [BAND_TAIL, 1 - BAND_TAIL].map((share) => {
     while (cumulative < share - TIE && x < sum.law.length - 1) cumulative += sum.law[++x];
     return (sum.first + x) / tested;
@@ -164,7 +185,8 @@ export function strataBand(n, m, alpha) {
 
 // The probabilities of 0 ... m covered among m.
 export function betaBinomialLaw(n, m, alpha) {
-  const [a, b] = betaParameters(n, alpha), law = new Float64Array(m + 1);
+  const [a, b] = betaParameters(n, alpha);
+  const law = new Float64Array(m + 1);
   if (b === 0) {
     law[m] = 1;
     return law;
@@ -191,12 +213,14 @@ function remembered(kept, most, key, compute) {
   return kept.get(key);
 }
 
-const keptBands = new Map(), keptIntervals = new Map();
+const keptBands = new Map();
+const keptIntervals = new Map();
 
 // Both bands at each alpha from 1 to 999.
 export function bands(n, m) {
   return remembered(keptBands, KEPT_BANDS, `${n} ${m}`, () => {
-    const made = { betaLow: [], betaHigh: [], testLow: [], testHigh: [] }, scratch = new Float64Array(m + 1);
+    const made = { betaLow: [], betaHigh: [], testLow: [], testHigh: [] };
+    const scratch = new Float64Array(m + 1);
     for (const name of Object.keys(made)) made[name] = new Float64Array(999);
     for (let i = 0; i < 999; i++) {
       [made.betaLow[i], made.betaHigh[i]] = betaBand(n, i + 1);

@@ -1,7 +1,11 @@
 // Random numbers that Python draws too, bit for bit: core/conformal/draws.py says what they are.
 
 const WORD_SIZE = 4294967296;
-const UNIFORMS = 1, SPLIT = 2, FEWER = 3, TUNING = 4, REDRAW = 5;
+const UNIFORMS = 1;
+const SPLIT = 2;
+const FEWER = 3;
+const TUNING = 4;
+const REDRAW = 5;
 export const PURPOSES = { UNIFORMS, SPLIT, FEWER, TUNING, REDRAW };
 const DIGIT_BITS = 12;
 
@@ -26,19 +30,25 @@ export function hashes(places, seed, purpose, draw = 0, into = new Uint32Array(p
 
 // A number in [0, 1) with 53 bits for each place.
 export function uniformsAt(places, seed) {
-  const high = hashes(places, seed, UNIFORMS, 0), low = hashes(places, seed, UNIFORMS, 1);
+  const high = hashes(places, seed, UNIFORMS, 0);
+  const low = hashes(places, seed, UNIFORMS, 1);
   return Float64Array.from(high, (value, i) => (value * 2097152 + (low[i] >>> 11)) / 9007199254740992);
 }
 
 export function uniforms(n, seed) {
-  return uniformsAt(Int32Array.from({ length: n }, (_, i) => i), seed);
+  return uniformsAt(
+    Int32Array.from({ length: n }, (_, i) => i),
+    seed,
+  );
 }
 
 // The size-th smallest of 32-bit numbers, counted from 1: by their first twelve bits, then by sorting few.
 export function smallestAt(values, size) {
-  const counts = new Int32Array(1 << DIGIT_BITS), shift = 32 - DIGIT_BITS;
+  const counts = new Int32Array(1 << DIGIT_BITS);
+  const shift = 32 - DIGIT_BITS;
   for (let i = 0; i < values.length; i++) counts[values[i] >>> shift]++;
-  let digit = 0, before = 0;
+  let digit = 0;
+  let before = 0;
   while (before + counts[digit] < size) before += counts[digit++];
   const few = new Uint32Array(counts[digit]);
   for (let i = 0, at = 0; i < values.length; i++) if (values[i] >>> shift === digit) few[at++] = values[i];
@@ -47,7 +57,8 @@ export function smallestAt(values, size) {
 
 // Which rows are in a random part of `size` of them (1) or not (0); rows of one place are in it together.
 export function firstPart(places, size, seed, purpose, draw = 0) {
-  const drawn = hashes(places, seed, purpose, draw), inside = new Uint8Array(drawn.length);
+  const drawn = hashes(places, seed, purpose, draw);
+  const inside = new Uint8Array(drawn.length);
   if (size < 1) return inside;
   const cut = smallestAt(drawn, size);
   for (let i = 0; i < drawn.length; i++) inside[i] = drawn[i] <= cut ? 1 : 0;

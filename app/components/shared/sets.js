@@ -29,7 +29,8 @@ export function exactThreshold(sorted, alpha) {
 
 // How many values of a sorted array are at most x.
 export function countUpTo(sorted, x) {
-  let low = 0, high = sorted.length;
+  let low = 0;
+  let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (sorted[middle] <= x) low = middle + 1;
@@ -58,16 +59,20 @@ function totalSize(name, first, second, k, parameters) {
 // A score's parameters, chosen on a seeded fifth of the calibration rows, which then do not calibrate: those of the
 // smallest sets at alpha 0.1, whatever alpha is shown.
 export function tune(name, look) {
-  const { k, p, labels, calibration, pool } = look, size = Math.floor((2 * calibration.length + 5) / 10);
+  const { k, p, labels, calibration, pool } = look;
+  const size = Math.floor((2 * calibration.length + 5) / 10);
   const { grid, untuned } = pool.scoreTable.get(name);
   if (grid.length === 0) return { parameters: untuned, tunedOn: null, calibration };
   if (size < TUNING_SMALLEST) return { parameters: untuned, tunedOn: 0, calibration };
   const places = calibration.map((row) => pool.places[row]);
   const part = (count) => firstPart(places, count, pool.seed, PURPOSES.TUNING);
-  const aside = part(size), half = part(Math.floor(size / 2));
+  const aside = part(size);
+  const half = part(Math.floor(size / 2));
   const side = (rows) => ({ p: rowsOf(p, rows, k), labels: rows.map((row) => labels[row]) });
-  const first = side(calibration.filter((_, i) => half[i])), second = side(calibration.filter((_, i) => aside[i] && !half[i]));
-  let best = null, smallest = Infinity;
+  const first = side(calibration.filter((_, i) => half[i]));
+  const second = side(calibration.filter((_, i) => aside[i] && !half[i]));
+  let best = null;
+  let smallest = Infinity;
   for (const parameters of grid) {
     const total = totalSize(name, first, second, k, parameters);
     if (total < smallest) [best, smallest] = [parameters, total];
@@ -77,7 +82,9 @@ export function tune(name, look) {
 
 // The scores of a pool's questions; those that no tuning changes are kept with the pool.
 function poolScores(name, look, parameters) {
-  const { k, p, pool } = look, key = `${name} ${k}`, { randomised, grid } = pool.scoreTable.get(name);
+  const { k, p, pool } = look;
+  const key = `${name} ${k}`;
+  const { randomised, grid } = pool.scoreTable.get(name);
   const compute = () => scoresOf(name, p, k, { u: randomised ? uniformsAt(pool.places, pool.seed) : null, parameters });
   if (grid.length > 0) return compute();
   pool.scores ??= new Map();
@@ -92,9 +99,18 @@ export function prepare(name, look) {
   const { parameters, tunedOn, calibration } = tune(name, look);
   const all = poolScores(name, look, parameters);
   const pick = (values, rows) => Int32Array.from(rows, (row) => values[row]);
-  const scores = rowsOf(all, test, k), asked = pick(labels, test);
+  const scores = rowsOf(all, test, k);
+  const asked = pick(labels, test);
   return {
-    name, look, k, n: calibration.length, m: test.length, parameters, tunedOn, groupNames: pool.groupNames, scores,
+    name,
+    look,
+    k,
+    n: calibration.length,
+    m: test.length,
+    parameters,
+    tunedOn,
+    groupNames: pool.groupNames,
+    scores,
     calibrationRows: calibration,
     calibration: Float64Array.from(calibration, (row) => all[row * k + labels[row]]),
     calibrationLabels: pick(labels, calibration),
@@ -139,7 +155,8 @@ function firstLimit({ k, groups }, by, i) {
 
 // Calls visit(i, size, holds, empty) for each test question: the options in its set, and whether the truth is one.
 function eachSet(prepared, thresholds, { fillEmpty = false, by = "all" }, visit) {
-  const { k, m, scores, labels, top } = prepared, limits = limitsOf(prepared, thresholds, by);
+  const { k, m, scores, labels, top } = prepared;
+  const limits = limitsOf(prepared, thresholds, by);
   for (let i = 0, at = 0; i < m; i++, at += k) {
     const base = firstLimit(prepared, by, i);
     let size = 0;
@@ -152,9 +169,13 @@ function eachSet(prepared, thresholds, { fillEmpty = false, by = "all" }, visit)
 // Every question's set at one alpha. `sizes` counts the sets of 0 ... k options after empty ones are filled, `bySize`
 // those of them that hold the truth; `full` says that some question or option has an endless threshold.
 export function evaluate(prepared, alpha, { fillEmpty = false, by = "all" } = {}) {
-  const { k, m, groups } = prepared, thresholds = thresholdsOf(prepared, alpha, by);
-  const sizes = new Int32Array(k + 1), bySize = new Int32Array(k + 1);
-  let covered = 0, total = 0, lonely = 0;
+  const { k, m, groups } = prepared;
+  const thresholds = thresholdsOf(prepared, alpha, by);
+  const sizes = new Int32Array(k + 1);
+  const bySize = new Int32Array(k + 1);
+  let covered = 0;
+  let total = 0;
+  let lonely = 0;
   eachSet(prepared, thresholds, { fillEmpty, by }, (_, size, holds, empty) => {
     sizes[size]++;
     total += size;
@@ -166,14 +187,21 @@ export function evaluate(prepared, alpha, { fillEmpty = false, by = "all" } = {}
   });
   const full = by === "group" ? groups.some((code) => thresholds[code] === Infinity) : thresholds.includes(Infinity);
   return {
-    threshold: by === "all" ? thresholds[0] : NaN, thresholds, coverage: covered / m, meanSize: total / m,
-    emptyRate: lonely / m, sizes, bySize, full,
+    threshold: by === "all" ? thresholds[0] : NaN,
+    thresholds,
+    coverage: covered / m,
+    meanSize: total / m,
+    emptyRate: lonely / m,
+    sizes,
+    bySize,
+    full,
   };
 }
 
 // Which options are in test question i's set, written to `members` (0 or 1, k of them).
 export function memberRow(prepared, i, evaluated, { fillEmpty = false, by = "all" }, members) {
-  const { k, scores, groups, top } = prepared, { thresholds } = evaluated;
+  const { k, scores, groups, top } = prepared;
+  const { thresholds } = evaluated;
   let size = 0;
   for (let j = 0; j < k; j++) {
     const stratum = by === "all" ? 0 : by === "group" ? groups[i] : j;
@@ -187,7 +215,8 @@ export function memberRow(prepared, i, evaluated, { fillEmpty = false, by = "all
 // Coverage and size within strata of the test questions, an entry a code; sizes are NaN where none is tested.
 function within(prepared, alpha, options, codes, calibrationCodes, count, thresholdsShown) {
   const made = { n: new Array(count).fill(0), m: new Array(count).fill(0), hits: new Array(count).fill(0) };
-  const totals = new Array(count).fill(0), thresholds = thresholdsOf(prepared, alpha, options.by ?? "all");
+  const totals = new Array(count).fill(0);
+  const thresholds = thresholdsOf(prepared, alpha, options.by ?? "all");
   calibrationCodes.forEach((code) => made.n[code]++);
   eachSet(prepared, thresholds, options, (i, size, holds) => {
     made.m[codes[i]]++;
@@ -200,14 +229,16 @@ function within(prepared, alpha, options, codes, calibrationCodes, count, thresh
 
 // By subject: n calibrate, m test, hits of m are covered. A threshold is NaN where a subject has no one threshold.
 export function byGroup(prepared, alpha, options = {}) {
-  const { by = "all" } = options, { groups, calibrationGroups, groupNames } = prepared;
+  const { by = "all" } = options;
+  const { groups, calibrationGroups, groupNames } = prepared;
   const shown = (thresholds, code) => (by === "all" ? thresholds[0] : by === "group" ? thresholds[code] : NaN);
   return within(prepared, alpha, options, groups, calibrationGroups, groupNames.length, shown);
 }
 
 // The same by true option.
 export function byClass(prepared, alpha, options = {}) {
-  const { by = "all" } = options, { labels, calibrationLabels, k } = prepared;
+  const { by = "all" } = options;
+  const { labels, calibrationLabels, k } = prepared;
   const shown = (thresholds, code) => (by === "all" ? thresholds[0] : by === "class" ? thresholds[code] : NaN);
   return within(prepared, alpha, options, labels, calibrationLabels, k, shown);
 }
@@ -216,7 +247,8 @@ export function byClass(prepared, alpha, options = {}) {
 
 // The largest alpha at which a score is still within a threshold that falls with alpha; 0 where it never is.
 function lastAlpha(falling, score) {
-  let low = 0, high = falling.length;
+  let low = 0;
+  let high = falling.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (falling[middle] >= score) low = middle + 1;
@@ -228,11 +260,14 @@ function lastAlpha(falling, score) {
 // Coverage and mean size at every alpha from 1 to 999. Thresholds fall with alpha, so each option leaves its set once;
 // counting the alphas at which they leave replaces forming any set.
 export function curves(prepared, { fillEmpty = false, by = "all" } = {}) {
-  const { k, m, scores, labels, groups, top } = prepared, alphas = THOUSAND - 1;
+  const { k, m, scores, labels, groups, top } = prepared;
+  const alphas = THOUSAND - 1;
   const falling = strataOf(prepared, by).map((sorted) =>
-    Float64Array.from({ length: alphas }, (_, i) => exactThreshold(sorted, i + 1)));
+    Float64Array.from({ length: alphas }, (_, i) => exactThreshold(sorted, i + 1)),
+  );
   // Changes from one alpha to the next, at the alpha before which they happen.
-  const covered = new Int32Array(THOUSAND + 1), total = new Int32Array(THOUSAND + 1);
+  const covered = new Int32Array(THOUSAND + 1);
+  const total = new Int32Array(THOUSAND + 1);
   for (let i = 0, at = 0; i < m; i++) {
     let last = 0;
     for (let j = 0; j < k; j++, at++) {
@@ -246,8 +281,10 @@ export function curves(prepared, { fillEmpty = false, by = "all" } = {}) {
       if (top[i] === labels[i]) covered[last]++;
     }
   }
-  const coverage = new Float64Array(alphas), meanSize = new Float64Array(alphas);
-  let hits = m, options = m * k;
+  const coverage = new Float64Array(alphas);
+  const meanSize = new Float64Array(alphas);
+  let hits = m;
+  let options = m * k;
   for (let i = 0; i < alphas; i++) {
     hits += covered[i];
     options += total[i];
@@ -267,7 +304,8 @@ export function scoreRange({ name, k, parameters }) {
 
 // How many calibration scores lie in each of `bins` equal bins of that range: low < value <= high, the least in the first.
 export function histogram(prepared, bins) {
-  const [sorted] = strataOf(prepared, "all"), [low, high] = scoreRange(prepared);
+  const [sorted] = strataOf(prepared, "all");
+  const [low, high] = scoreRange(prepared);
   let before = 0;
   return Int32Array.from({ length: bins }, (_, i) => {
     const upTo = i === bins - 1 ? sorted.length : countUpTo(sorted, low + ((high - low) * (i + 1)) / bins);

@@ -14,7 +14,12 @@ export const MARKS = {
 export function canvas(host, label, { height = host.clientHeight || 200 } = {}) {
   const width = Math.max(host.clientWidth || 400, 120);
   host.replaceChildren();
-  const svg = draw(host, "svg", { class: "chart", role: "img", viewBox: `0 0 ${width} ${height}`, "aria-label": label });
+  const svg = draw(host, "svg", {
+    class: "chart",
+    role: "img",
+    viewBox: `0 0 ${width} ${height}`,
+    "aria-label": label,
+  });
   return { svg, width, height };
 }
 
@@ -23,7 +28,11 @@ export const steps = (count, size, from = 0) => Array.from({ length: count + 1 }
 export const asPercent = (share) => `${Math.round(share * 100)}\u00a0%`;
 
 // Axes that never move with alpha.
-export function axes(host, label, { xMin = 0, xMax, xTicks, xFormat, xTitle, yMax, yTicks, yFormat, left = MARGIN.left }) {
+export function axes(
+  host,
+  label,
+  { xMin = 0, xMax, xTicks, xFormat, xTitle, yMax, yTicks, yFormat, left = MARGIN.left },
+) {
   const { svg, width, height } = canvas(host, label);
   const x = linear(xMin, xMax, left, width - MARGIN.right);
   const y = linear(0, yMax, height - MARGIN.bottom, MARGIN.top);
@@ -38,9 +47,11 @@ export function axes(host, label, { xMin = 0, xMax, xTicks, xFormat, xTitle, yMa
 
 // Ticks at round numbers, at most `most` of them, and how many decimals they need.
 export function roundTicks(low, high, most = 6) {
-  const raw = (high - low) / most, power = 10 ** Math.floor(Math.log10(raw));
+  const raw = (high - low) / most;
+  const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= raw * 0.999);
-  const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
   const digits = Math.max(0, -Math.floor(Math.log10(step)) + (step / power === 2.5 ? 1 : 0));
   return { ticks: Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step), digits };
 }
@@ -48,7 +59,8 @@ export function roundTicks(low, high, most = 6) {
 // A line over alphas of 1 … 999 thousandths.
 export function linePath(x, y, values) {
   let d = "";
-  for (let i = 0; i < values.length; i++) d += `${i ? "L" : "M"}${x((i + 1) / 1000).toFixed(1)},${y(values[i]).toFixed(1)}`;
+  for (let i = 0; i < values.length; i++)
+    d += `${i ? "L" : "M"}${x((i + 1) / 1000).toFixed(1)},${y(values[i]).toFixed(1)}`;
   return d;
 }
 

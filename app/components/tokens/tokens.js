@@ -26,8 +26,14 @@ class TokenText {
     this.buttons = tokens.map((token, i) => {
       const button = make("button", "", token.text);
       button.type = "button";
-      button.style.setProperty("--much", `${token.loss === null ? 0 : Math.round(100 * Math.min(token.loss / MOST_NATS, 1))}%`);
-      button.setAttribute("aria-label", `${token.text.trim() || "space"}, ${token.loss === null ? "the first token" : `${token.loss.toFixed(1)} nats`}`);
+      button.style.setProperty(
+        "--much",
+        `${token.loss === null ? 0 : Math.round(100 * Math.min(token.loss / MOST_NATS, 1))}%`,
+      );
+      button.setAttribute(
+        "aria-label",
+        `${token.text.trim() || "space"}, ${token.loss === null ? "the first token" : `${token.loss.toFixed(1)} nats`}`,
+      );
       button.onclick = button.onfocus = button.onpointerenter = () => this.tell(i);
       return button;
     });
@@ -38,17 +44,23 @@ class TokenText {
 
   tell(i) {
     this.buttons.forEach((button, j) => button.setAttribute("aria-pressed", String(i === j)));
-    const token = this.tokens[i], head = make("p");
+    const token = this.tokens[i];
+    const head = make("p");
     if (token.loss === null) {
       say(head, `“${quoted(token.text)}” is the first token: nothing comes before it, so nothing was expected.`);
       this.find(".said").replaceChildren(head);
       return;
     }
-    say(head, `“${quoted(token.text)}” had a probability of ${this.share(token.probability)}, a surprise of ${token.loss.toFixed(2)} nats; ` +
-      `before it the model was unsure by ${token.entropy.toFixed(2)} nats, as among ${this.many(token.entropy)} equally likely tokens. It expected:`);
+    say(
+      head,
+      `“${quoted(token.text)}” had a probability of ${this.share(token.probability)}, a surprise of ${token.loss.toFixed(2)} nats; ` +
+        `before it the model was unsure by ${token.entropy.toFixed(2)} nats, as among ${this.many(token.entropy)} equally likely tokens. It expected:`,
+    );
     const table = make("table");
     for (const [text, p] of token.alternatives) {
-      const row = make("tr", text === token.text ? "true" : ""), bar = make("td", "bar"), length = make("span");
+      const row = make("tr", text === token.text ? "true" : "");
+      const bar = make("td", "bar");
+      const length = make("span");
       const name = make("th", "", quoted(text) + (text === token.text ? " (it came)" : ""));
       name.scope = "row";
       length.style.width = `${100 * p}%`;

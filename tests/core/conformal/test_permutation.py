@@ -152,3 +152,56 @@ def test_swapping_every_question_turns_both_figures_round():
     seen = permutation._differences(first, second, ~n, ~m, 100, "allow")
     assert (np.abs(seen) > 0).all()
     assert permutation._differences(first, second, n, m, 100, "allow") == pytest.approx(-seen)
+
+
+def naive_uacc(first: Swappable, second: Swappable, calibration, test, alpha: int) -> float:
+    """UAcc of the second run less the first's after one row of swaps: accuracy · √k / mean set size."""
+    values = []
+    for side in (first, second):
+        own = np.array([side.calibration[int(swap), i] for i, swap in enumerate(calibration)] + side.alone.tolist())
+        limit = threshold(own, alpha)
+        size = np.mean([(side.test[int(swap), i] <= limit).sum() for i, swap in enumerate(test)])
+        right = np.mean([side.right[int(swap), i] for i, swap in enumerate(test)])
+        values.append(right * np.sqrt(side.options) / size)
+    return values[1] - values[0]
+
+
+def test_p_values_are_those_of_counting_seeded_swaps_by_loops(monkeypatch):
+    first, second = two(14, 18, seed=3, signal=0.6)
+    none = np.zeros(14, dtype=bool), np.zeros(18, dtype=bool)
+    swaps = permutation._coins(np.random.default_rng([7, 0x5A9]), 80, 32)
+    assert swaps.dtype == np.bool_
+    size = abs(naive(first, second, *none, 200, "allow"))
+    uacc = abs(naive_uacc(first, second, *none, 200))
+    sizes = [abs(naive(first, second, row[:14], row[14:], 200, "allow")) for row in swaps]
+    uaccs = [abs(naive_uacc(first, second, row[:14], row[14:], 200)) for row in swaps]
+    expected = [(1 + sum(value >= seen - 1e-9 for value in of)) / 81 for seen, of in ((size, sizes), (uacc, uaccs))]
+    assert all(1 / 81 < value < 1 for value in expected)
+    found = swap_test(first, second, 200, resamples=80, seed=7)
+    assert (found.mean_set_size, found.uacc) == pytest.approx(expected)
+    assert swap_test(first, second, 200, resamples=80, seed=8) != found
+    # 32 coins are four bytes a row, so the same swaps come out whatever is held at a time.
+    monkeypatch.setattr(permutation, "CHUNK", 300)
+    assert swap_test(first, second, 200, resamples=80, seed=7) == found
+    # Seed 0 unless another is asked for.
+    assert swap_test(first, second, 200, resamples=80) == swap_test(first, second, 200, resamples=80, seed=0)
+
+
+def test_one_test_question_is_enough_and_none_is_too_few():
+    first, second = two(30, 1)
+    assert 0 < swap_test(first, second, 100, resamples=20).mean_set_size <= 1
+    empty = [replace(side, test=side.test[:, :0], right=side.right[:, :0]) for side in (first, second)]
+    with pytest.raises(InputError, match="at least one to test"):
+        swap_test(*empty, 100)
+    wider = replace(second, right=np.ones((2, 2)))
+    with pytest.raises(InputError, match="1 and 2 test questions"):
+        swap_test(first, wider, 100)
+
+
+def test_coins_are_fair_and_a_new_row_begins_with_a_new_byte():
+    found = permutation._coins(np.random.default_rng(1), 4000, 11)
+    assert found.shape == (4000, 11)
+    assert abs(found.mean(axis=0) - 0.5).max() < 4 * 0.5 / np.sqrt(4000)
+    drawn = np.frombuffer(np.random.default_rng(1).bytes(8000), dtype=np.uint8).reshape(4000, 2)
+    first = [[bool(byte >> 7 - bit & 1) for bit in range(8)] for byte in drawn[:20, 0].tolist()]
+    assert found[:20, :8].tolist() == first

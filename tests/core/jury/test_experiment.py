@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.metrics import f1_score, precision_score, recall_score
@@ -14,9 +15,11 @@ from core.calibration.errors import top_errors
 from core.calibration.jackknife import random_groups
 from core.errors import InputError
 from core.exchange.juries import read
+from core.jury import experiment
 from core.jury.adjudication import RULES
 from core.jury.agreement import agreement
-from core.jury.experiment import PROTOCOLS, Protocol, calibration_size, kept, measures, run, split
+from core.jury.experiment import PROTOCOLS, Protocol, calibration_size, kept, measures, run, split, split_in_half
+from core.jury.judgements import Judgements
 from core.reports.jury import calibration_errors, left_out, pooled_sets, reliability, risk, to_json
 from tests.core.jury.verdicts import jury, seeded_jury
 
@@ -197,6 +200,141 @@ def test_without_a_group_neither_side_nor_the_agreed_answers_keep_its_answers() 
     right = split(judged, places, size, 0, protocol, without=~judged.labels)
     assert right.calibration.tolist() == whole.calibration.tolist()
     assert judged.labels[right.test].all()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"seeds": ()}, "at least one seed, got none"),
+        ({"seeds": (3, -2)}, "from 0 to 4294967295, got -2"),
+        ({"seeds": (0, 1 << 32)}, "got 4294967296"),
+        ({"share": 0.0}, r"must lie in \(0, 1\), got 0.0"),
+        ({"share": 1.0}, "got 1.0"),
+    ],
+)
+def test_what_is_no_protocol(change: dict[str, object], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Protocol(**change)
+
+
+def test_seeds_and_shares_at_their_ends() -> None:
+    assert Protocol(seeds=(0, (1 << 32) - 1), share=None).seeds == (0, 4294967295)
+    assert Protocol(share=1e-9).share == 1e-9
+
+
+def disputed(parts: tuple[str, ...]) -> Judgements:
+    """Two jurors that disagree on every answer, as many right as wrong."""
+    n = len(parts)
+    return jury(np.tile([0.9, 0.2], (n, 1)), np.arange(n) % 2 == 0, parts)
+
+
+def test_a_source_that_has_a_split_of_its_own_keeps_it() -> None:
+    own = Protocol(share=None, seeds=(4,))
+    for parts in (("calibration", "test", "test"), ("calibration", "calibration", "")):
+        assert split_in_half(disputed(parts), own) == (own, "")
+    half = Protocol(share=0.5)
+    assert split_in_half(disputed(("", "", "")), half) == (half, "")
+    alike = jury(np.full((3, 2), 0.9), np.array([True, False, True]))
+    with pytest.raises(InputError, match="agree on all 3 answers"):
+        split_in_half(alike, own)
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ("", "The judgements do not say which answers are for calibration"),
+        ("test", "The judgements mark none of these 4 answers for calibration"),
+        ("calibration", "The judgements mark all of these 4 answers for calibration"),
+    ],
+)
+def test_a_source_without_a_split_of_its_own_is_halved_and_says_so(parts: str, why: str) -> None:
+    halved = ", so each split calibrates on a random half of them and tests on the other half (seeds {})."
+    few = Protocol(share=None, seeds=tuple(range(10)), rules=("veto",))
+    protocol, sentence = split_in_half(disputed((parts,) * 4), few)
+    assert protocol == replace(few, share=0.5)
+    assert sentence == why + halved.format("0, 1, 2, 3, 4, 5, 6, 7, 8, 9")
+    _, sentence = split_in_half(disputed((parts,) * 4), replace(few, seeds=tuple(range(11))))
+    assert sentence == why + halved.format("0, 1, 2, 3, 4, 5, 6, 7, 8, 9 …")
+
+
+def test_answers_to_judge_need_both_labels_and_a_calibration_part() -> None:
+    apart = np.tile([0.9, 0.2], (4, 1))
+    for labels in (np.ones(4), np.zeros(4)):
+        with pytest.raises(InputError, match="where both labels occur"):
+            kept(jury(apart, labels), Protocol())
+    every = kept(jury(np.full((4, 2), 0.9), np.arange(4) < 2), Protocol(disagreement=False))
+    assert (every.dtype, every.tolist()) == (np.int64, [0, 1, 2, 3])
+    own, all_four = Protocol(share=None), np.arange(4)
+    assert calibration_size(disputed(("calibration", "test", "test", "test")), all_four, own) == 1
+    assert calibration_size(disputed(("calibration",) * 3 + ("",)), all_four, own) == 3
+    for parts in (("test",) * 4, ("calibration",) * 4):
+        with pytest.raises(InputError, match=f"the source made {4 if parts[0] != 'test' else 0} to calibrate on"):
+            calibration_size(disputed(parts), all_four, own)
+
+
+def test_an_experiment_is_the_mean_over_its_seeds_split_by_pandas() -> None:
+    judged = seeded_jury(60, seed=3)
+    protocol = Protocol(seeds=(0, 5), confidence="raw", rules=("veto", "max_probability"))
+    found = run(judged, protocol)
+    places = kept(judged, protocol)
+    size = round(0.5 * len(places))
+    tests = [
+        places[pd.Series(range(len(places))).sample(frac=1, random_state=seed).to_numpy()][size:] for seed in (0, 5)
+    ]
+    assert (found.protocol, found.kept_of) == (protocol, 60)
+    assert (found.n, found.n_calibration, found.n_test) == (len(places), size, len(places) - size)
+    assert found.right == judged.labels[places].mean()
+    assert [one.rule for one in found.outcomes] == ["veto", "max_probability"]
+    labels = [judged.labels[test] for test in tests]
+    # Nobody is unanimous on a disputed answer, so the veto says False throughout.
+    veto, top = found.outcomes
+    assert veto.accuracy.value == pytest.approx(np.mean([(~of).mean() for of in labels]))
+    assert (veto.precision.value, veto.recall.value, veto.f1.value) == (0, 0, 0)
+    said = [
+        np.where(judged.top[test].argmax(axis=1)[:, None] == np.arange(3), judged.verdicts[test], False).any(axis=1)
+        for test in tests
+    ]
+    accuracy = np.mean([(one == of).mean() for one, of in zip(said, labels, strict=True)])
+    trues = [judged.verdicts[test].sum(axis=1) > 1.5 for test in tests]
+    majority = np.mean([(one == of).mean() for one, of in zip(trues, labels, strict=True)])
+    assert top.accuracy.value == pytest.approx(accuracy)
+    assert (top.to_majority.value, top.to_max_probability.value) == pytest.approx((accuracy - majority, 0))
+    assert [one.juror for one in found.jurors] == ["juror0", "juror1", "juror2"]
+    for j, one in enumerate(found.jurors):
+        assert one.accuracy.value == pytest.approx(np.mean([judged.right[test, j].mean() for test in tests]))
+    raw = [top_errors(TopLabel(judged.top[t].ravel(), judged.right[t].ravel() * 1.0)).ece for t in tests]
+    assert found.ece_raw == found.ece == pytest.approx(np.mean(raw))
+    other = run(judged, replace(protocol, confidence="published"))
+    assert other.ece_raw == found.ece_raw != other.ece
+
+
+def test_a_figure_of_few_answers_ends_at_minus_1_and_1() -> None:
+    judged = seeded_jury(16, 2, seed=1)
+    found = run(judged, Protocol(seeds=(0,), confidence="raw", rules=("always_false",), disagreement=False))
+    ends = [of.accuracy.ends for of in (*found.outcomes, *found.jurors)]
+    assert all(-1 <= low <= high <= 1 for low, high in ends)
+    assert any(1 in of for of in ends)
+    (low, high) = found.outcomes[0].to_majority.ends
+    assert -1 <= low <= high <= 1
+
+
+def test_a_side_keeps_one_answer_but_calibrates_on_both_labels() -> None:
+    judged, protocol = disputed(("",) * 6), Protocol()
+    places = kept(judged, protocol)
+    whole = split(judged, places, 3, 0, protocol)
+    # All but one of the answers that are tested go: one is enough. Of those that calibrate one of each label is.
+    gone = np.zeros(6, dtype=bool)
+    gone[whole.test[1:]] = True
+    assert split(judged, places, 3, 0, protocol, without=gone).test.tolist() == whole.test[:1].tolist()
+    right = judged.labels[whole.calibration]
+    alone = whole.calibration[right == (right.sum() == 1)]  # the one of its label
+    gone = np.zeros(6, dtype=bool)
+    gone[np.setdiff1d(whole.calibration, alone)[:1]] = True
+    kept_side = split(judged, places, 3, 0, protocol, without=gone).calibration
+    assert len(kept_side) == 2
+    assert set(alone) <= set(kept_side)
+    with pytest.raises(ValueError, match="read-only"):
+        experiment._order(6, 0)[0] = 1
 
 
 # ---------------------------------------------------------------- the published files

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
-from transformers import LlamaConfig, LlamaForCausalLM
 
 from core.perplexity.conversations import Conversation, Message
-from tests.core.inference.conftest import save_tokenizer
+
+if TYPE_CHECKING:
+    from transformers import LlamaForCausalLM
 
 WORDS = ["<unk>", "<bos>", "assistant", "user", ":", ".", "be", "kind", "rude", "i", "am", "sad", "tell", "me", "more"]
 BIGRAMS = np.random.default_rng(0).dirichlet(np.full(len(WORDS), 0.4), size=len(WORDS)) * 0.97 + 0.03 / len(WORDS)
@@ -19,6 +20,9 @@ BIGRAMS = np.random.default_rng(0).dirichlet(np.full(len(WORDS), 0.4), size=len(
 
 def known_model() -> LlamaForCausalLM:
     """One layer that adds nothing: the hidden state of a word is √V · one-hot, and the head holds log p / √V."""
+    import torch  # not above, so that the tests of this room that load no model are collected without it
+    from transformers import LlamaConfig, LlamaForCausalLM
+
     v = len(WORDS)
     config = LlamaConfig(
         vocab_size=v,
@@ -47,6 +51,8 @@ def known_model() -> LlamaForCausalLM:
 @pytest.fixture(scope="session")
 def known_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The known model with a tokenizer of whole words."""
+    from tests.core.inference.conftest import save_tokenizer
+
     folder = tmp_path_factory.mktemp("models") / "known"
     known_model().save_pretrained(folder)
     save_tokenizer(folder, WORDS)

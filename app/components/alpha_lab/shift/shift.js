@@ -5,13 +5,18 @@ import { bands } from "../../shared/coverage_distributions.js";
 import { MARKS, areaPath, axes, linePath, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
 
-const KINDS = [["coverage", "plain", "circle"], ["weighted_coverage", "weighted", "square"]];
+const KINDS = [
+  ["coverage", "plain", "circle"],
+  ["weighted_coverage", "weighted", "square"],
+];
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const shifts = new WeakMap();
 
 // The band is of a pair that was chosen beforehand; the worst of many pairs leaves it by luck alone.
 export function searchedText(pairs) {
-  return pairs ? ` This pair was searched for among ${pairs.toLocaleString("en")}, and the worst of so many often falls short by luck alone.` : "";
+  return pairs
+    ? ` This pair was searched for among ${pairs.toLocaleString("en")}, and the worst of so many often falls short by luck alone.`
+    : "";
 }
 
 class Shift {
@@ -29,7 +34,12 @@ class Shift {
 
   load(data) {
     this.data = data;
-    this.curves = Object.fromEntries(["coverage", "size", "weighted_coverage", "weighted_size"].map((name) => [name, data.curves.getChild(name).toArray()]));
+    this.curves = Object.fromEntries(
+      ["coverage", "size", "weighted_coverage", "weighted_size"].map((name) => [
+        name,
+        data.curves.getChild(name).toArray(),
+      ]),
+    );
     this.bands = bands(data.n, data.m);
     if (this.given !== data.alpha) this.alpha = this.given = data.alpha;
     this.width = null;
@@ -46,17 +56,30 @@ class Shift {
     const width = this.find(".lab").clientWidth;
     if (!this.data || width === this.width) return;
     this.width = width;
-    const { svg, x, y } = axes(this.find(".plot"), `Coverage against alpha on ${this.data.target}, calibrated on ${this.data.source}`, {
-      xMax: 1, xTicks: steps(5, 0.2), xFormat: (tick) => tick.toFixed(1), xTitle: "alpha", yMax: 1, yTicks: steps(4, 0.25), yFormat: (tick) => `${tick * 100}\u00a0%`,
-    });
+    const { svg, x, y } = axes(
+      this.find(".plot"),
+      `Coverage against alpha on ${this.data.target}, calibrated on ${this.data.source}`,
+      {
+        xMax: 1,
+        xTicks: steps(5, 0.2),
+        xFormat: (tick) => tick.toFixed(1),
+        xTitle: "alpha",
+        yMax: 1,
+        yTicks: steps(4, 0.25),
+        yFormat: (tick) => `${tick * 100}\u00a0%`,
+      },
+    );
     draw(svg, "path", { class: "test", d: areaPath(x, y, this.bands.testLow, this.bands.testHigh) });
-    for (const [name, kind] of KINDS) draw(svg, "path", { class: `curve ${kind}`, d: linePath(x, y, this.curves[name]) });
+    for (const [name, kind] of KINDS)
+      draw(svg, "path", { class: `curve ${kind}`, d: linePath(x, y, this.curves[name]) });
     const now = draw(svg, "line", { class: "now", y1: y(0), y2: y(1) });
     const marks = KINDS.map(([, kind, mark]) => draw(svg, "path", { class: `dot ${kind}`, d: MARKS[mark] }));
     this.update = (alpha) => {
       const at = x(alpha / 1000);
       put(now, { x1: at, x2: at });
-      KINDS.forEach(([name], i) => marks[i].setAttribute("transform", `translate(${at},${y(this.curves[name][alpha - 1])})`));
+      KINDS.forEach(([name], i) =>
+        marks[i].setAttribute("transform", `translate(${at},${y(this.curves[name][alpha - 1])})`),
+      );
     };
     this.paint();
   }
@@ -64,19 +87,31 @@ class Shift {
   paint() {
     cancelAnimationFrame(this.frame);
     this.frame = null;
-    const { alpha, curves, bands: { testLow }, data } = this;
+    const {
+      alpha,
+      curves,
+      bands: { testLow },
+      data,
+    } = this;
     this.update(alpha);
     const at = (name) => curves[name][alpha - 1];
-    for (const [name, size] of [["coverage", "size"], ["weighted_coverage", "weighted_size"]]) {
+    for (const [name, size] of [
+      ["coverage", "size"],
+      ["weighted_coverage", "weighted_size"],
+    ]) {
       const figure = this.find(`[data-figure=${name}]`);
       say(figure, percent(at(name), 1));
       figure.dataset.value = at(name);
       say(this.find(`[data-figure=${size}]`), `${at(size).toFixed(2)} options on average`);
     }
-    const goal = percent(1 - alpha / 1000, 1), low = testLow[alpha - 1];
+    const goal = percent(1 - alpha / 1000, 1);
+    const low = testLow[alpha - 1];
     const kept = (name) => (at(name) >= low ? "keeps to" : "falls short of");
-    say(this.find(".said"), `At alpha ${shownAlpha(alpha)}, calibrated on ${data.source} and tested on ${data.target}, coverage ` +
-      `${kept("coverage")} the promised ${goal}; with weights it ${kept("weighted_coverage")} it.${searchedText(data.pairs)}`);
+    say(
+      this.find(".said"),
+      `At alpha ${shownAlpha(alpha)}, calibrated on ${data.source} and tested on ${data.target}, coverage ` +
+        `${kept("coverage")} the promised ${goal}; with weights it ${kept("weighted_coverage")} it.${searchedText(data.pairs)}`,
+    );
   }
 
   close() {

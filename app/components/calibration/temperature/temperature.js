@@ -7,27 +7,63 @@ import { asPercent, axes, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
 import { atTemperature, hold } from "./tempering.js";
 
-const SEND_AFTER_MS = 120, TALK_AFTER_MS = 500, PLACES = 100, WIDEST = 5, HUNDRED = 100;
+const SEND_AFTER_MS = 120;
+const TALK_AFTER_MS = 500;
+const PLACES = 100;
+const WIDEST = 5;
+const HUNDRED = 100;
 const [COLDEST, HOTTEST] = [20, 500];
 const nll = (found) => (found.nllInfinite ? "∞" : found.nll.toFixed(3));
 // Why the NLL is infinite, where it is.
-const endless = ({ nllInfinite, n }) => (nllInfinite
-  ? ` ${nllInfinite} of ${n} test questions have probability 0 of the truth, which no temperature changes, so the NLL is infinite (∞).` : "");
+const endless = ({ nllInfinite, n }) =>
+  nllInfinite
+    ? ` ${nllInfinite} of ${n} test questions have probability 0 of the truth, which no temperature changes, so the NLL is infinite (∞).`
+    : "";
 const COLOURS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const READINGS = [
-  ["ece", "ECE", "How far confidence is from accuracy on average over the bins; 0 is best.", (found) => found.ece.toFixed(3)],
+  [
+    "ece",
+    "ECE",
+    "How far confidence is from accuracy on average over the bins; 0 is best.",
+    (found) => found.ece.toFixed(3),
+  ],
   ["nll", "NLL", "−log of the true option’s probability, on average; lower is better.", nll],
-  ["over", "Overconfident part", "The part of the ECE from bins that are surer than right.", (found) => found.over.toFixed(3)],
-  ["accuracy", "Accuracy", "A temperature never changes which option is on top.", (found) => percent(found.accuracy, 1)],
-  ["lac-size", "LAC set size", "Options in a set on average; thresholds are found again at each temperature.", (found) => found.sets.lac.meanSize.toFixed(2)],
-  ["lac-coverage", "LAC coverage", "LAC sets that hold the truth; kept whatever the temperature.", (found) => percent(found.sets.lac.coverage, 1)],
+  [
+    "over",
+    "Overconfident part",
+    "The part of the ECE from bins that are surer than right.",
+    (found) => found.over.toFixed(3),
+  ],
+  [
+    "accuracy",
+    "Accuracy",
+    "A temperature never changes which option is on top.",
+    (found) => percent(found.accuracy, 1),
+  ],
+  [
+    "lac-size",
+    "LAC set size",
+    "Options in a set on average; thresholds are found again at each temperature.",
+    (found) => found.sets.lac.meanSize.toFixed(2),
+  ],
+  [
+    "lac-coverage",
+    "LAC coverage",
+    "LAC sets that hold the truth; kept whatever the temperature.",
+    (found) => percent(found.sets.lac.coverage, 1),
+  ],
   ["aps-size", "APS set size", "Options in a set on average.", (found) => found.sets.aps.meanSize.toFixed(2)],
-  ["aps-coverage", "APS coverage", "APS sets that hold the truth; kept whatever the temperature.", (found) => percent(found.sets.aps.coverage, 1)],
+  [
+    "aps-coverage",
+    "APS coverage",
+    "APS sets that hold the truth; kept whatever the temperature.",
+    (found) => percent(found.sets.aps.coverage, 1),
+  ],
 ];
 const dials = new WeakMap();
 
 const hundredthsAt = (place) => Math.round(HUNDRED * WIDEST ** (place / PLACES));
-const placeOf = (hundredths) => Math.round(PLACES * Math.log(hundredths / HUNDRED) / Math.log(WIDEST));
+const placeOf = (hundredths) => Math.round((PLACES * Math.log(hundredths / HUNDRED)) / Math.log(WIDEST));
 const shownTemperature = (hundredths) => (hundredths / HUNDRED).toFixed(2);
 
 function heldOf({ rows }) {
@@ -39,7 +75,12 @@ function heldOf({ rows }) {
     const column = rows.getChild(`l${j}`).toArray();
     for (let i = 0; i < count; i++) logs[i * k + j] = column[i];
   }
-  return hold({ logs, k, labels: Int32Array.from(rows.getChild("y").toArray()), own: Uint8Array.from(rows.getChild("own").toArray()) });
+  return hold({
+    logs,
+    k,
+    labels: Int32Array.from(rows.getChild("y").toArray()),
+    own: Uint8Array.from(rows.getChild("own").toArray()),
+  });
 }
 
 class Dial {
@@ -61,7 +102,9 @@ class Dial {
   readings() {
     const list = this.find(".readings");
     return READINGS.map(([name, title, gloss, written]) => {
-      const term = make("dt", "", title), now = make("dd", "big"), then = make("dd", "then");
+      const term = make("dt", "", title);
+      const now = make("dd", "big");
+      const then = make("dd", "then");
       term.title = gloss;
       now.dataset.figure = name;
       list.append(term, now, then);
@@ -106,7 +149,10 @@ class Dial {
   typed() {
     const hundredths = Math.round(Number(this.number.value) * HUNDRED);
     if (hundredths >= COLDEST && hundredths <= HOTTEST) return this.jump(hundredths);
-    say(this.find("#temperature-problem"), `A temperature lies between 0.20 and 5.00 here; it stays ${shownTemperature(this.hundredths)}.`);
+    say(
+      this.find("#temperature-problem"),
+      `A temperature lies between 0.20 and 5.00 here; it stays ${shownTemperature(this.hundredths)}.`,
+    );
     this.number.value = shownTemperature(this.hundredths);
   }
 
@@ -130,38 +176,70 @@ class Dial {
   }
 
   reliabilityFigure() {
-    const { svg, x, y, width } = axes(this.find("[data-plot=reliability] .plot"), "Accuracy against confidence, bin by bin", {
-      xMax: 1, xTicks: steps(4, 0.25), xFormat: asPercent, xTitle: "confidence", yMax: 1, yTicks: steps(4, 0.25), yFormat: asPercent,
-    });
+    const { svg, x, y, width } = axes(
+      this.find("[data-plot=reliability] .plot"),
+      "Accuracy against confidence, bin by bin",
+      {
+        xMax: 1,
+        xTicks: steps(4, 0.25),
+        xFormat: asPercent,
+        xTitle: "confidence",
+        yMax: 1,
+        yTicks: steps(4, 0.25),
+        yFormat: asPercent,
+      },
+    );
     draw(svg, "line", { class: "ideal", x1: x(0), y1: y(0), x2: x(1), y2: y(1) });
-    const most = Math.min(width / 18, 18), radius = (count) => 2 + most * Math.sqrt(count / this.held.test.length);
+    const most = Math.min(width / 18, 18);
+    const radius = (count) => 2 + most * Math.sqrt(count / this.held.test.length);
     const { counts, confidence, accuracies } = this.first;
-    counts.forEach((count, b) => count && draw(svg, "circle", { class: "ring", cx: x(confidence[b]), cy: y(accuracies[b]), r: radius(count) }));
+    counts.forEach(
+      (count, b) =>
+        count && draw(svg, "circle", { class: "ring", cx: x(confidence[b]), cy: y(accuracies[b]), r: radius(count) }),
+    );
     const marks = Array.from({ length: this.asked.bins }, () => ({
-      whisker: draw(svg, "line", { class: "whisker bin" }), mark: draw(svg, "circle", { class: "bin" }),
+      whisker: draw(svg, "line", { class: "whisker bin" }),
+      mark: draw(svg, "circle", { class: "bin" }),
     }));
-    return (found) => marks.forEach(({ whisker, mark }, b) => {
-      const n = found.counts[b];
-      whisker.style.display = mark.style.display = n ? "" : "none";
-      if (!n) return;
-      const at = x(found.confidence[b]), [low, high] = shareInterval(found.hits[b], n);
-      put(whisker, { x1: at, x2: at, y1: y(low), y2: y(high) });
-      put(mark, { cx: at, cy: y(found.accuracies[b]), r: radius(n) });
-    });
+    return (found) =>
+      marks.forEach(({ whisker, mark }, b) => {
+        const n = found.counts[b];
+        whisker.style.display = mark.style.display = n ? "" : "none";
+        if (!n) return;
+        const at = x(found.confidence[b]);
+        const [low, high] = shareInterval(found.hits[b], n);
+        put(whisker, { x1: at, x2: at, y1: y(low), y2: y(high) });
+        put(mark, { cx: at, cy: y(found.accuracies[b]), r: radius(n) });
+      });
   }
 
   confidenceFigure() {
-    const { svg, x, y } = axes(this.find("[data-plot=confidence] .plot"), "Questions by confidence, and those that are right", {
-      xMax: 1, xTicks: steps(4, 0.25), xFormat: asPercent, xTitle: "confidence", yMax: 1, yTicks: steps(4, 0.25), yFormat: asPercent,
-    });
-    const bars = Array.from({ length: this.asked.bins }, () => [draw(svg, "rect", { class: "all" }), draw(svg, "rect", { class: "right" })]);
-    return (found) => bars.forEach((pair, b) => {
-      const left = x(found.edges[b]), wide = Math.max(0, x(found.edges[b + 1]) - left - 1);
-      [found.counts[b], found.hits[b]].forEach((count, i) => {
-        const top = y(count / this.held.test.length);
-        put(pair[i], { x: left, width: wide, y: top, height: y(0) - top });
+    const { svg, x, y } = axes(
+      this.find("[data-plot=confidence] .plot"),
+      "Questions by confidence, and those that are right",
+      {
+        xMax: 1,
+        xTicks: steps(4, 0.25),
+        xFormat: asPercent,
+        xTitle: "confidence",
+        yMax: 1,
+        yTicks: steps(4, 0.25),
+        yFormat: asPercent,
+      },
+    );
+    const bars = Array.from({ length: this.asked.bins }, () => [
+      draw(svg, "rect", { class: "all" }),
+      draw(svg, "rect", { class: "right" }),
+    ]);
+    return (found) =>
+      bars.forEach((pair, b) => {
+        const left = x(found.edges[b]);
+        const wide = Math.max(0, x(found.edges[b + 1]) - left - 1);
+        [found.counts[b], found.hits[b]].forEach((count, i) => {
+          const top = y(count / this.held.test.length);
+          put(pair[i], { x: left, width: wide, y: top, height: y(0) - top });
+        });
       });
-    });
   }
 
   paint() {
@@ -177,18 +255,28 @@ class Dial {
     this.number.value = shownTemperature(this.hundredths);
     this.range.setAttribute("aria-valuetext", `temperature ${shownTemperature(this.hundredths)}`);
     const surer = this.hundredths < HUNDRED ? "surer of itself than the model says" : "less sure than the model says";
-    const meaning = this.hundredths === HUNDRED
-      ? "As the model says. Drag: above 1 its probabilities become more alike, below 1 less."
-      : `Every probability is raised to the power 1/${shownTemperature(this.hundredths)} and scaled to sum to 1: ${surer}.`;
+    const meaning =
+      this.hundredths === HUNDRED
+        ? "As the model says. Drag: above 1 its probabilities become more alike, below 1 less."
+        : `Every probability is raised to the power 1/${shownTemperature(this.hundredths)} and scaled to sum to 1: ${surer}.`;
     say(this.find(".promise"), meaning + endless(found));
     clearTimeout(this.talking);
-    this.talking = setTimeout(() => say(this.find(".summary"), `At temperature ${shownTemperature(this.hundredths)} ECE ${found.ece.toFixed(3)}, NLL ${nll(found)}, LAC ${found.sets.lac.meanSize.toFixed(2)} and APS ${found.sets.aps.meanSize.toFixed(2)} options.`), TALK_AFTER_MS);
+    this.talking = setTimeout(
+      () =>
+        say(
+          this.find(".summary"),
+          `At temperature ${shownTemperature(this.hundredths)} ECE ${found.ece.toFixed(3)}, NLL ${nll(found)}, LAC ${found.sets.lac.meanSize.toFixed(2)} and APS ${found.sets.aps.meanSize.toFixed(2)} options.`,
+        ),
+      TALK_AFTER_MS,
+    );
   }
 
   // Full precision, for whoever reads the page by script.
   note({ ece, nll: loss, over, accuracy, sets: { lac, aps } }) {
     const values = [ece, loss, over, accuracy, lac.meanSize, lac.coverage, aps.meanSize, aps.coverage];
-    this.cells.forEach(({ now }, i) => { now.dataset.value = values[i]; });
+    this.cells.forEach(({ now }, i) => {
+      now.dataset.value = values[i];
+    });
   }
 
   close() {

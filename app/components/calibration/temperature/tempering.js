@@ -9,10 +9,14 @@ import { eachRow } from "../../shared/scores/ranking.js";
 // (those that the question lacks, NaN in `logs`, stand before), where the truth stands, and whether the top option, the
 // last of the row, is right. `own` says which rows calibrate; the others test.
 export function hold({ logs, labels, own, k }) {
-  const n = labels.length, below = new Float64Array(n * k).fill(-Infinity);
-  const begin = new Uint8Array(n), truth = new Uint8Array(n), right = new Uint8Array(n);
+  const n = labels.length;
+  const below = new Float64Array(n * k).fill(-Infinity);
+  const begin = new Uint8Array(n);
+  const truth = new Uint8Array(n);
+  const right = new Uint8Array(n);
   eachRow(logs, k, (row, order, options) => {
-    const i = row / k, best = logs[row + order[options - 1]];
+    const i = row / k;
+    const best = logs[row + order[options - 1]];
     begin[i] = k - options;
     for (let j = 0; j < options; j++) {
       below[row + begin[i] + j] = logs[row + order[j]] - best;
@@ -20,8 +24,20 @@ export function hold({ logs, labels, own, k }) {
     }
     right[i] = order[options - 1] === labels[i] ? 1 : 0;
   });
-  const rows = (side) => Int32Array.from(labels.keys()).filter((row) => own[row] === side), test = rows(0);
-  return { below, begin, truth, k, n, test, right: right.filter((_, row) => own[row] === 0), calibration: rows(1), hot: new Float64Array(logs.length), sums: new Float64Array(n) };
+  const rows = (side) => Int32Array.from(labels.keys()).filter((row) => own[row] === side);
+  const test = rows(0);
+  return {
+    below,
+    begin,
+    truth,
+    k,
+    n,
+    test,
+    right: right.filter((_, row) => own[row] === 0),
+    calibration: rows(1),
+    hot: new Float64Array(logs.length),
+    sums: new Float64Array(n),
+  };
 }
 
 // softmax(log p / T) of all rows, each sorted as it is held; what each row's exponentials sum to is kept in `sums`.
@@ -41,14 +57,18 @@ const rounded = (value) => Math.round(value * 1e12) / 1e12;
 // The bins' edges: of equal width, or the i-th at the ceil(i n / bins)-th smallest confidence.
 export function binEdges(confidence, bins, by) {
   if (by === "width") return Float64Array.from({ length: bins + 1 }, (_, i) => rounded(i / bins));
-  const sorted = Float64Array.from(confidence, rounded).sort(), n = sorted.length;
-  return Float64Array.from({ length: bins + 1 }, (_, i) => (i === 0 ? 0 : i === bins ? 1 : sorted[Math.max(Math.ceil((i * n) / bins), 1) - 1]));
+  const sorted = Float64Array.from(confidence, rounded).sort();
+  const n = sorted.length;
+  return Float64Array.from({ length: bins + 1 }, (_, i) =>
+    i === 0 ? 0 : i === bins ? 1 : sorted[Math.max(Math.ceil((i * n) / bins), 1) - 1],
+  );
 }
 
 // The bin with low < value <= high; 0 is in the first one.
 export function binOf(edges, confidence) {
   const value = rounded(confidence);
-  let low = 0, high = edges.length;
+  let low = 0;
+  let high = edges.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (edges[middle] < value) low = middle + 1;
@@ -59,14 +79,19 @@ export function binOf(edges, confidence) {
 
 // Counts, mean confidence and accuracy of each bin (NaN where it is empty), and the errors over all of them.
 export function reliability(confidence, right, bins, by) {
-  const edges = binEdges(confidence, bins, by), counts = new Int32Array(bins), sums = new Float64Array(bins), hits = new Int32Array(bins);
+  const edges = binEdges(confidence, bins, by);
+  const counts = new Int32Array(bins);
+  const sums = new Float64Array(bins);
+  const hits = new Int32Array(bins);
   for (let i = 0; i < confidence.length; i++) {
     const b = binOf(edges, confidence[i]);
     counts[b]++;
     sums[b] += confidence[i];
     hits[b] += right[i];
   }
-  let over = 0, under = 0, mce = 0;
+  let over = 0;
+  let under = 0;
+  let mce = 0;
   for (let b = 0; b < bins; b++) {
     const gap = hits[b] - sums[b];
     if (gap < 0) over -= gap;
@@ -75,17 +100,26 @@ export function reliability(confidence, right, bins, by) {
   }
   const n = confidence.length;
   return {
-    edges, counts, hits, ece: (over + under) / n, over: over / n, under: under / n, mce,
-    confidence: sums.map((sum, b) => sum / counts[b]), accuracies: Float64Array.from(hits, (hit, b) => hit / counts[b]),
+    edges,
+    counts,
+    hits,
+    ece: (over + under) / n,
+    over: over / n,
+    under: under / n,
+    mce,
+    confidence: sums.map((sum, b) => sum / counts[b]),
+    accuracies: Float64Array.from(hits, (hit, b) => hit / counts[b]),
   };
 }
 
 // The at-th smallest of values, from 1, which are moved about for it.
 export function smallest(values, at) {
-  let low = 0, high = values.length - 1;
+  let low = 0;
+  let high = values.length - 1;
   while (low < high) {
     const pivot = values[(low + high) >> 1];
-    let left = low, right = high;
+    let left = low;
+    let right = high;
     while (left <= right) {
       while (values[left] < pivot) left++;
       while (values[right] > pivot) right--;
@@ -109,21 +143,29 @@ const quantile = (values, alpha) => {
 // LAC and APS sets. An option of a sorted row has the scores 1 − p, and one minus the mass of the options before it,
 // which rank after it; both in one pass, for a frame is short.
 function setsOf({ hot, k, begin, truth, calibration, test }, alpha) {
-  const lac = new Float64Array(calibration.length), aps = new Float64Array(calibration.length);
+  const lac = new Float64Array(calibration.length);
+  const aps = new Float64Array(calibration.length);
   for (let i = 0; i < calibration.length; i++) {
-    const row = calibration[i] * k, at = row + truth[calibration[i]];
+    const row = calibration[i] * k;
+    const at = row + truth[calibration[i]];
     let after = 0;
     for (let j = row; j < at; j++) after += hot[j];
     lac[i] = 1 - hot[at];
     aps[i] = 1 - after;
   }
-  const mostLac = quantile(lac, alpha), mostAps = quantile(aps, alpha);
-  let inLac = 0, inAps = 0, coveredLac = 0, coveredAps = 0;
+  const mostLac = quantile(lac, alpha);
+  const mostAps = quantile(aps, alpha);
+  let inLac = 0;
+  let inAps = 0;
+  let coveredLac = 0;
+  let coveredAps = 0;
   for (let i = 0; i < test.length; i++) {
-    const row = test[i] * k, at = row + truth[test[i]];
+    const row = test[i] * k;
+    const at = row + truth[test[i]];
     let after = 0;
     for (let j = row + begin[test[i]]; j < row + k; j++) {
-      const isLac = 1 - hot[j] <= mostLac ? 1 : 0, isAps = 1 - after <= mostAps ? 1 : 0;
+      const isLac = 1 - hot[j] <= mostLac ? 1 : 0;
+      const isAps = 1 - after <= mostAps ? 1 : 0;
       inLac += isLac;
       inAps += isAps;
       if (j === at) {
@@ -143,8 +185,11 @@ function setsOf({ hot, k, begin, truth, calibration, test }, alpha) {
 // Everything at one temperature. The loss of a truth, log Σ exp(below / T) − below / T, is infinite where its probability
 // is 0, and so is then their mean, the NLL; `nllInfinite` counts such questions.
 export function atTemperature(held, { temperature, alpha, bins, by }) {
-  const hot = temper(held, temperature), { k, truth, test, right, below, sums } = held;
-  let loss = 0, nllInfinite = 0, hits = 0;
+  const hot = temper(held, temperature);
+  const { k, truth, test, right, below, sums } = held;
+  let loss = 0;
+  let nllInfinite = 0;
+  let hits = 0;
   const confidence = new Float64Array(test.length);
   for (let i = 0; i < test.length; i++) {
     const row = test[i] * k;
@@ -155,7 +200,11 @@ export function atTemperature(held, { temperature, alpha, bins, by }) {
     hits += right[i];
   }
   return {
-    ...reliability(confidence, right, bins, by), accuracy: hits / test.length, nll: loss / test.length, nllInfinite, n: test.length,
+    ...reliability(confidence, right, bins, by),
+    accuracy: hits / test.length,
+    nll: loss / test.length,
+    nllInfinite,
+    n: test.length,
     sets: setsOf(held, alpha),
   };
 }

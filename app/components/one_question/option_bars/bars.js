@@ -3,7 +3,8 @@
 import { draw, make, say } from "../../shared/dom.js";
 import { leavesText } from "./words.js";
 
-const LOWEST = 1, HIGHEST = 999;
+const LOWEST = 1;
+const HIGHEST = 999;
 
 // Where alpha (thousandths, whole or not) stands between the ends of the slider, in percent of the plot's width.
 export function place(alpha) {
@@ -27,7 +28,9 @@ function optionRow(grid, row, letter, text, isTruth) {
   const chart = picture(plot, "bar");
   const bar = draw(chart, "rect", { x: 0, y: "14%", height: "72%" });
   const end = draw(chart, "line", { class: "end", y1: "4%", y2: "96%" });
-  const state = make("div", "state"), word = make("b", "word"), leaves = make("span", "leaves");
+  const state = make("div", "state");
+  const word = make("b", "word");
+  const leaves = make("span", "leaves");
   state.append(word, leaves);
   for (const element of [name, plot, state]) element.style.gridRow = row;
   grid.append(name, plot, state);
@@ -39,13 +42,15 @@ export function optionBars(grid, overlay, { letters, options, truth }) {
   for (const old of grid.querySelectorAll(".option, .plot, .state")) old.remove();
   const rows = letters.map((letter, j) => optionRow(grid, j + 2, letter, options[j], j === truth));
   overlay.style.gridRow = `1 / span ${letters.length + 1}`;
-  const ticks = grid.querySelector(".ticks"), under = grid.querySelector(".underlay");
+  const ticks = grid.querySelector(".ticks");
+  const under = grid.querySelector(".underlay");
   under.style.gridRow = `2 / span ${letters.length}`;
   grid.querySelector(".axis").style.gridRow = letters.length + 2;
   ticks.replaceChildren();
   under.replaceChildren();
   overlay.replaceChildren();
-  const grating = picture(under, "lines"), lines = picture(overlay, "lines");
+  const grating = picture(under, "lines");
+  const lines = picture(overlay, "lines");
   for (let tick = 0; tick <= 10; tick++) {
     const at = `${place(100 * tick)}%`;
     draw(grating, "line", { class: "grid", x1: at, x2: at, y1: 0, y2: "100%" });

@@ -10,13 +10,17 @@ import { nextToLeave, setText, summary, verdict } from "./words.js";
 
 const REPORT_AFTER_MS = 150;
 const SPEAK_AFTER_MS = 500;
+const RUN_COMES_WITHIN_MS = 10_000;
 const PAGE_STEP = 10;
-const MOVED = "hedge-question-moved", LEFT = "hedge-question-left";
+const MOVED = "hedge-question-moved";
+const LEFT = "hedge-question-left";
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const mounted = new WeakMap();
 
 function themed(root) {
-  const colors = getComputedStyle(root.host ?? root).getPropertyValue("--st-chart-categorical-colors").split(",");
+  const colors = getComputedStyle(root.host ?? root)
+    .getPropertyValue("--st-chart-categorical-colors")
+    .split(",");
   const section = root.querySelector(".question");
   MEANINGS.forEach((meaning, i) => section.style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
 }
@@ -27,8 +31,8 @@ class Question {
   constructor(root) {
     this.root = root;
     this.find = (selector) => root.querySelector(selector);
-    // A report that comes after the click on another run would come with this run's address, and so bring it back.
-    this.leave = () => clearTimeout(this.reporting);
+    this.unsent = false;
+    this.leave = () => this.waitForRun();
     window.addEventListener(LEFT, this.leave);
     this.range = this.find("#alpha");
     this.number = this.find("#alpha-number");
@@ -41,24 +45,38 @@ class Question {
     this.extra = data.extra;
     this.truthLetter = this.truth === null ? null : data.letters[this.truth];
     this.scores = data.scores.map((one) => ({
-      ...one, top: data.top, thresholds: data.thresholds.getChild(one.name).toArray(),
+      ...one,
+      top: data.top,
+      thresholds: data.thresholds.getChild(one.name).toArray(),
       pValues: one.counts.map((count) => count / (one.n + 1)),
       leaves: one.counts.map((count) => leavesAt(count, one.n)),
     }));
     this.bars = optionBars(this.find(".chart"), this.find(".overlay"), { ...data, truth: this.truth });
     this.table = setTable(this.find(".scores-table"), {
-      caption: "The same question under every score", heading: "Score", letters: data.letters, truth: this.truth,
+      caption: "The same question under every score",
+      heading: "Score",
+      letters: data.letters,
+      truth: this.truth,
       rows: this.scores,
       lead: (row) => [this.choice(row)],
       further: [
-        { title: "Threshold", hover: "Options whose score is at most this stay.", text: (row, alpha) => shownThreshold(row.thresholds[alpha - 1]) },
-        { title: "Parameters", hover: "Whether the score’s parameters were tuned on questions of their own.", text: (row) => row.badge },
+        {
+          title: "Threshold",
+          hover: "Options whose score is at most this stay.",
+          text: (row, alpha) => shownThreshold(row.thresholds[alpha - 1]),
+        },
+        {
+          title: "Parameters",
+          hover: "Whether the score’s parameters were tuned on questions of their own.",
+          text: (row) => row.badge,
+        },
       ],
     });
   }
 
   choice(row) {
-    const label = make("label", "pick"), radio = make("input");
+    const label = make("label", "pick");
+    const radio = make("input");
     radio.type = "radio";
     radio.name = "bars";
     radio.value = row.name;
@@ -68,16 +86,34 @@ class Question {
     return label;
   }
 
-  seed({ alpha, empty, bars }) {
+  // What a person has changed and Python does not know yet stays, and goes to Python with what has come.
+  seed(data) {
+    const { alpha, empty, bars } = this.unsent ? this.view() : data;
     this.alpha = alpha;
     this.fillEmpty = empty === "top1";
     this.range.value = alpha;
-    for (const radio of this.root.querySelectorAll("[name=empty]")) radio.checked = (radio.value === "top1") === this.fillEmpty;
+    for (const radio of this.root.querySelectorAll("[name=empty]"))
+      radio.checked = (radio.value === "top1") === this.fillEmpty;
     this.pick(bars);
     this.paint();
+    this.runCame();
   }
 
   // ---- what a person does
+
+  // The click on another run takes this view along. A report sent before that run's data come would come with this
+  // run's address, and so bring it back; the data would undo what it says. So it waits for them.
+  waitForRun() {
+    clearTimeout(this.reporting);
+    this.unsent = false;
+    this.waiting = setTimeout(() => this.runCame(), RUN_COMES_WITHIN_MS);
+  }
+
+  runCame() {
+    clearTimeout(this.waiting);
+    this.waiting = null;
+    if (this.unsent) this.report();
+  }
 
   listen() {
     this.range.oninput = () => this.move(Number(this.range.value));
@@ -165,7 +201,12 @@ class Question {
 
   report() {
     clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => this.send("view", this.view()), REPORT_AFTER_MS);
+    this.unsent = true;
+    if (this.waiting) return;
+    this.reporting = setTimeout(() => {
+      this.unsent = false;
+      this.send("view", this.view());
+    }, REPORT_AFTER_MS);
   }
 
   // ---- what is seen
@@ -185,16 +226,24 @@ class Question {
     const notice = this.find(".notice");
     notice.hidden = !isIn(1, score.n, alpha); // the smallest p-value there is stays in: so does every option
     if (!notice.hidden) say(notice, score.full_set_text);
-    const near = this.scores.filter((one) => one.saturates).map((one) => saturatedText(one.title, [one.thresholds[alpha - 1]])).filter(Boolean).join(" ");
+    const near = this.scores
+      .filter((one) => one.saturates)
+      .map((one) => saturatedText(one.title, [one.thresholds[alpha - 1]]))
+      .filter(Boolean)
+      .join(" ");
     say(this.find(".saturated"), near && this.extra ? `${near} The Alpha lab can leave E and F out.` : near);
     say(this.find(".next"), nextToLeave(score, members, letters, score.leaves));
     clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => say(this.find(".summary"), summary(alpha, score.title, kept, truthLetter)), SPEAK_AFTER_MS);
+    this.speaking = setTimeout(
+      () => say(this.find(".summary"), summary(alpha, score.title, kept, truthLetter)),
+      SPEAK_AFTER_MS,
+    );
     window.dispatchEvent(new CustomEvent(MOVED, { detail: this.view() }));
   }
 
   close() {
     clearTimeout(this.reporting);
+    clearTimeout(this.waiting);
     window.removeEventListener(LEFT, this.leave);
     clearTimeout(this.speaking);
     cancelAnimationFrame(this.frame);
@@ -216,15 +265,31 @@ class Runs {
 
   load(data) {
     this.data = data;
-    this.tables = Object.fromEntries(data.scores.map((name) => {
-      const host = make("div");
-      return [name, { host, show: setTable(host, {
-        caption: "The same question in every run that asked it", heading: "Run", letters: data.letters,
-        truth: truthOf(data), further: [],
-        rows: data.runs.map((run) => ({ ...run, name: run.here ? name : undefined, n: run.n[name], counts: run.counts[name] })),
-        lead: (row) => [this.link(row)],
-      }) }];
-    }));
+    this.tables = Object.fromEntries(
+      data.scores.map((name) => {
+        const host = make("div");
+        return [
+          name,
+          {
+            host,
+            show: setTable(host, {
+              caption: "The same question in every run that asked it",
+              heading: "Run",
+              letters: data.letters,
+              truth: truthOf(data),
+              further: [],
+              rows: data.runs.map((run) => ({
+                ...run,
+                name: run.here ? name : undefined,
+                n: run.n[name],
+                counts: run.counts[name],
+              })),
+              lead: (row) => [this.link(row)],
+            }),
+          },
+        ];
+      }),
+    );
   }
 
   link(run) {
@@ -260,7 +325,8 @@ class Runs {
 
 // Streamlit calls this at mounting and again whenever the data or the theme changes.
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const shown = mounted.get(parentElement) ?? (data.kind === "runs" ? new Runs(parentElement) : new Question(parentElement));
+  const shown =
+    mounted.get(parentElement) ?? (data.kind === "runs" ? new Runs(parentElement) : new Question(parentElement));
   mounted.set(parentElement, shown);
   shown.send = setStateValue;
   shown.trigger = setTriggerValue;

@@ -14,11 +14,19 @@ function cell(count, n) {
 
 // `lead(row)` fills a row's first cell; `rest(row)` gives further cells with an update each. Returns what moves the sets.
 export function setTable(host, { caption, heading, letters, truth, rows, lead, further }) {
-  const table = make("table"), head = make("thead"), titles = make("tr"), body = make("tbody");
+  const table = make("table");
+  const head = make("thead");
+  const titles = make("tr");
+  const body = make("tbody");
   table.append(make("caption", "unseen", caption));
   for (const [title, hover, className] of [
-    [heading, ""], ["Set", "The options that stay at this alpha."],
-    ...letters.map((letter, j) => [j === truth ? `${letter} truth` : letter, "The alpha at which it leaves.", "chance"]),
+    [heading, ""],
+    ["Set", "The options that stay at this alpha."],
+    ...letters.map((letter, j) => [
+      j === truth ? `${letter} truth` : letter,
+      "The alpha at which it leaves.",
+      "chance",
+    ]),
     ...further.map(({ title, hover }) => [title, hover]),
   ]) {
     const cellOf = make("th", className ?? "", title);
@@ -28,8 +36,11 @@ export function setTable(host, { caption, heading, letters, truth, rows, lead, f
   }
   head.append(titles);
   const shown = rows.map((row) => {
-    const line = make("tr"), first = make("th", "lead"), set = make("td", "set");
-    const letters = make("span"), held = make("span", "held");
+    const line = make("tr");
+    const first = make("th", "lead");
+    const set = make("td", "set");
+    const letters = make("span");
+    const held = make("span", "held");
     set.append(letters, held);
     first.scope = "row";
     first.append(...lead(row));

@@ -13,9 +13,12 @@ export function leavesText(leaves, filled) {
 
 // How many options are left, and what became of the truth where it is known.
 export function verdict(kept, k, truth) {
-  const left = kept.length === 0 ? "Every option is ruled out"
-    : kept.length === k ? `None of the ${k} options is ruled out`
-    : `${kept.length} of ${k} options can’t be ruled out`;
+  const left =
+    kept.length === 0
+      ? "Every option is ruled out"
+      : kept.length === k
+        ? `None of the ${k} options is ruled out`
+        : `${kept.length} of ${k} options can’t be ruled out`;
   if (truth === null) return `${left}.`;
   const held = kept.includes(truth);
   if (kept.length === 0) return `${left}, the truth ${truth} too.`;
@@ -26,7 +29,10 @@ export function nextToLeave(standing, members, letters, leaves) {
   const inside = letters.map((letter, j) => ({ letter, at: leaves[j] })).filter((_, j) => members[j]);
   const next = Math.min(...inside.map(({ at }) => at));
   if (inside.length === 0 || next > 999) return "";
-  const who = inside.filter(({ at }) => at === next).map(({ letter }) => letter).join(" and ");
+  const who = inside
+    .filter(({ at }) => at === next)
+    .map(({ letter }) => letter)
+    .join(" and ");
   return `Next to leave: ${who} at alpha ${shownAlpha(next)}.`;
 }
 

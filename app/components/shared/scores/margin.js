@@ -8,7 +8,8 @@ import { eachRow, unknownScores } from "./ranking.js";
 function marginScores(p, k) {
   const scores = unknownScores(p);
   eachRow(p, k, (row, order, own) => {
-    const best = p[row + order[own - 1]], second = p[row + order[own - 2]];
+    const best = p[row + order[own - 1]];
+    const second = p[row + order[own - 2]];
     for (let j = 0; j < own; j++) scores[row + order[j]] = (j === own - 1 ? second : best) - p[row + order[j]];
   });
   return scores;

@@ -26,7 +26,8 @@ function ownOptions(p, row, k) {
 export function eachRow(p, k, visit) {
   const order = new Int32Array(k);
   for (let row = 0; row < p.length; row += k) {
-    const own = ownOptions(p, row, k), mine = own === k ? order : order.subarray(0, own);
+    const own = ownOptions(p, row, k);
+    const mine = own === k ? order : order.subarray(0, own);
     sortRising(p, row, mine);
     visit(row, mine, own);
   }

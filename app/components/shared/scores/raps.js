@@ -7,7 +7,9 @@ import { apsScores } from "./aps.js";
 import { optionRanks } from "./ranking.js";
 
 function rapsScores(p, k, { parameters }) {
-  const scores = apsScores(p, k), ranks = optionRanks(p, k), { weight, freeRanks } = parameters;
+  const scores = apsScores(p, k);
+  const ranks = optionRanks(p, k);
+  const { weight, freeRanks } = parameters;
   for (let at = 0; at < scores.length; at++) scores[at] += weight * Math.max(ranks[at] - freeRanks, 0);
   return scores;
 }

@@ -49,8 +49,11 @@ class Strip {
     ];
     this.tokens = [];
     this.find(".strips").replaceChildren(...rows.map((row, place) => this.row(row, place)));
-    say(this.find(".legend"), `The stronger the colour and the thicker the line below, the larger the loss (full at ${FULL_LOSS} nats). ` +
-      `In the last strip a full line marks what A makes likelier, a dashed one what B does (full at ${FULL_CHANGE} nats).`);
+    say(
+      this.find(".legend"),
+      `The stronger the colour and the thicker the line below, the larger the loss (full at ${FULL_LOSS} nats). ` +
+        `In the last strip a full line marks what A makes likelier, a dashed one what B does (full at ${FULL_CHANGE} nats).`,
+    );
     this.table();
     this.chart();
     this.point(data.changed.length ? data.changed[0].at : 0);
@@ -63,23 +66,30 @@ class Strip {
     const tokens = make("div", "tokens");
     tokens.setAttribute("role", "group");
     tokens.setAttribute("aria-label", `${title} ${name}`.trim());
-    this.tokens.push(values.map((value, i) => {
-      const token = make("span", `token ${kind(value)}`, this.data.pieces[i] || "▯");
-      for (const [property, set] of Object.entries(shade(value, most))) token.style.setProperty(property, set);
-      token.dataset.value = value;
-      token.tabIndex = i === 0 ? 0 : -1;
-      token.addEventListener("pointerenter", () => this.point(i));
-      token.addEventListener("focus", () => this.point(i));
-      token.addEventListener("keydown", (event) => this.key(event, place, i));
-      return token;
-    }));
+    this.tokens.push(
+      values.map((value, i) => {
+        const token = make("span", `token ${kind(value)}`, this.data.pieces[i] || "▯");
+        for (const [property, set] of Object.entries(shade(value, most))) token.style.setProperty(property, set);
+        token.dataset.value = value;
+        token.tabIndex = i === 0 ? 0 : -1;
+        token.addEventListener("pointerenter", () => this.point(i));
+        token.addEventListener("focus", () => this.point(i));
+        token.addEventListener("keydown", (event) => this.key(event, place, i));
+        return token;
+      }),
+    );
     tokens.append(...this.tokens[place]);
     row.append(label, tokens);
     return row;
   }
 
   key(event, place, i) {
-    const to = { ArrowRight: [place, i + 1], ArrowLeft: [place, i - 1], ArrowDown: [place + 1, i], ArrowUp: [place - 1, i] }[event.key];
+    const to = {
+      ArrowRight: [place, i + 1],
+      ArrowLeft: [place, i - 1],
+      ArrowDown: [place + 1, i],
+      ArrowUp: [place - 1, i],
+    }[event.key];
     const token = to && this.tokens[to[0]]?.[to[1]];
     if (!token) return;
     event.preventDefault();
@@ -96,19 +106,36 @@ class Strip {
       });
     }
     const change = a[i] - b[i];
-    const by = Math.abs(change) < 0.005 ? "as likely under both" : `${Math.exp(Math.abs(change)).toFixed(2)} times as likely under ${change < 0 ? "A" : "B"}`;
-    say(this.find(".readout"), `“${pieces[i]}”: under A ${nats(a[i])} nats (${chance(a[i])}), under B ${nats(b[i])} nats (${chance(b[i])}); ` +
-      `A − B ${signed(change)}, ${by}.`);
+    const by =
+      Math.abs(change) < 0.005
+        ? "as likely under both"
+        : `${Math.exp(Math.abs(change)).toFixed(2)} times as likely under ${change < 0 ? "A" : "B"}`;
+    say(
+      this.find(".readout"),
+      `“${pieces[i]}”: under A ${nats(a[i])} nats (${chance(a[i])}), under B ${nats(b[i])} nats (${chance(b[i])}); ` +
+        `A − B ${signed(change)}, ${by}.`,
+    );
     if (this.now) put(this.now, { x1: this.x(i + 1), x2: this.x(i + 1) });
   }
 
   table() {
-    const head = make("thead"), body = make("tbody"), line = make("tr");
-    for (const [name, kind] of [["word", ""], ["A", "number"], ["B", "number"], ["A − B", "number"]]) line.append(make("th", kind, name));
+    const head = make("thead");
+    const body = make("tbody");
+    const line = make("tr");
+    for (const [name, kind] of [
+      ["word", ""],
+      ["A", "number"],
+      ["B", "number"],
+      ["A − B", "number"],
+    ])
+      line.append(make("th", kind, name));
     head.append(line);
     for (const word of this.data.changed) {
       const row = make("tr");
-      row.append(make("td", "word", word.text), ...[nats(word.a), nats(word.b), signed(word.a - word.b)].map((text) => make("td", "number", text)));
+      row.append(
+        make("td", "word", word.text),
+        ...[nats(word.a), nats(word.b), signed(word.a - word.b)].map((text) => make("td", "number", text)),
+      );
       row.addEventListener("pointerenter", () => this.point(word.at));
       body.append(row);
     }
@@ -119,19 +146,41 @@ class Strip {
     const width = this.find(".plot").clientWidth;
     if (!this.data || !width || width === this.width) return;
     this.width = width;
-    const { a, b } = this.data, n = a.length, top = Math.max(1, ...a, ...b);
-    const tall = roundTicks(0, top, TICKS), wide = roundTicks(0, n, 6);
+    const { a, b } = this.data;
+    const n = a.length;
+    const top = Math.max(1, ...a, ...b);
+    const tall = roundTicks(0, top, TICKS);
+    const wide = roundTicks(0, n, 6);
     const xTicks = [...new Set([1, ...wide.ticks.map(Math.round).filter((tick) => tick > 1 && tick <= n)])];
     const { svg, x, y } = axes(this.find(".plot"), `Loss of each of ${n} tokens under A and under B`, {
-      xMin: 0.5, xMax: n + 0.5, xTicks, xFormat: String, xTitle: "token", yMax: top, yTicks: tall.ticks, yFormat: (tick) => tick.toFixed(tall.digits),
+      xMin: 0.5,
+      xMax: n + 0.5,
+      xTicks,
+      xFormat: String,
+      xTitle: "token",
+      yMax: top,
+      yTicks: tall.ticks,
+      yFormat: (tick) => tick.toFixed(tall.digits),
     });
     this.x = x;
     this.now = draw(svg, "line", { class: "now", y1: y(0), y2: y(top) });
-    for (const [kind, values] of [["a", a], ["b", b]]) {
-      draw(svg, "path", { class: `curve ${kind}`, d: values.map((loss, i) => `${i ? "L" : "M"}${x(i + 1).toFixed(1)},${y(loss).toFixed(1)}`).join("") });
-      values.forEach((loss, i) => draw(svg, kind === "a" ? "circle" : "rect", kind === "a"
-        ? { class: "dot a", cx: x(i + 1), cy: y(loss), r: 3 }
-        : { class: "dot b", x: x(i + 1) - 2.6, y: y(loss) - 2.6, width: 5.2, height: 5.2 }));
+    for (const [kind, values] of [
+      ["a", a],
+      ["b", b],
+    ]) {
+      draw(svg, "path", {
+        class: `curve ${kind}`,
+        d: values.map((loss, i) => `${i ? "L" : "M"}${x(i + 1).toFixed(1)},${y(loss).toFixed(1)}`).join(""),
+      });
+      values.forEach((loss, i) =>
+        draw(
+          svg,
+          kind === "a" ? "circle" : "rect",
+          kind === "a"
+            ? { class: "dot a", cx: x(i + 1), cy: y(loss), r: 3 }
+            : { class: "dot b", x: x(i + 1) - 2.6, y: y(loss) - 2.6, width: 5.2, height: 5.2 },
+        ),
+      );
     }
     put(this.now, { x1: x(this.at + 1 || 1), x2: x(this.at + 1 || 1) });
   }

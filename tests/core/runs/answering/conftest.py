@@ -19,7 +19,7 @@ from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import ROOT
 from tests.core.runs.conftest import until
-from tests.processes import end_all, living
+from tests.processes import living
 
 OPTIONS = ("Paris", "London", "Rome", "Berlin")
 
@@ -39,15 +39,6 @@ def ended(asked: CustomQuestion, *, within_s: float = 60) -> AnswerProgress:
 
     until(over, "the answer", within_s=within_s)
     return found[-1]
-
-
-@pytest.fixture
-def fake_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home with the fake model; whatever was started in it ends with the test."""
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    yield home
-    end_all(home)
 
 
 @pytest.fixture

@@ -1,0 +1,102 @@
+"""Which tests are quick: told from the folder of a test, the fixtures that it asks for and what its file imports."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from core.settings import ROOT
+
+NOT_QUICK = {
+    "tests/browser": "a browser and a server",
+    "tests/pages": "the server's script runner",
+    "tests/faults": "agents, workers and Postgres",
+    "tests/simulation/test_simulation.py": "a minute of arithmetic",
+    "tests/core/inference": "a model",
+    "tests/core/adapters": "a model",
+    "tests/pocket_world": "models and how they are trained",
+    "tests/app/test_arithmetic.py": "the browser's arithmetic at every alpha, by Node.js",
+    "tests/app/test_token_process.py": "a model",
+    "tests/core/runs/answering/test_model_cache.py": "a model",
+    "tests/core/runs/answering/test_worker.py": "a model",
+    "tests/core/runs/execution/test_perplexity_run.py": "a model",
+    "tests/core/test_cli.py": "a model",
+    "tests/core/exchange/test_lm_eval.py": "the harness and a model",
+    "tests/core/exchange/test_inspect_log.py": "the harness and a model",
+    "tests/test_tools.py": "the type checker reads the whole tree",
+    "core/inference": "torch",
+    "core/adapters": "torch",
+    "pocket_world": "torch",
+}
+"""Folders and files whose tests are not quick, and what they need."""
+
+SLOW_IMPORTS = {"torch", "transformers", "safetensors", "playwright"}
+"""A file that imports one of these starts a browser or loads a model."""
+
+OWN = {"core", "app", "pocket_world", "tests"}
+IMPORT = re.compile(r"^( *)(?:from +([\w.]+) +import +(?:\(([^)]*)\)|(.*))|import +([\w.]+))", re.MULTILINE)
+
+SLOW_FIXTURES = {
+    "engine_home",
+    "shared_home",
+    "postgres",
+    "fake_home",
+    "start_server",
+    "real_models",
+    "known_folder",
+}
+"""A test that asks for one of these starts an agent, a server or a worker, or loads a model."""
+
+
+def is_quick(path: Path, fixtures: set[str]) -> bool:
+    """Whether a test of a file, with these fixtures, needs no browser, server, worker or model."""
+    return may_be_quick(path) and not SLOW_FIXTURES & fixtures
+
+
+@cache
+def may_be_quick(path: Path) -> bool:
+    """Whether neither the folder nor what the file imports says that it is slow."""
+    if any(inside(path, room) for room in NOT_QUICK):
+        return False
+    return path.suffix != ".py" or not path.is_file() or not _loads_slow_imports(path)
+
+
+@cache
+def _loads_slow_imports(path: Path) -> bool:
+    """Whether a file imports one of ``SLOW_IMPORTS`` anywhere, or a file of this tree that does so when imported."""
+    seen, left = {path}, [path]
+    while left:
+        file = left.pop()
+        names = _imported(file, in_functions=file == path)
+        if SLOW_IMPORTS & {name.split(".")[0] for name in names}:
+            return True
+        found = {own for name in names if (own := _own_file(name))} - seen
+        seen |= found
+        left += found
+    return False
+
+
+@cache
+def _imported(path: Path, *, in_functions: bool) -> frozenset[str]:
+    """The dotted names that a file imports; the text is searched, for to parse every file would take seconds."""
+    names = set()
+    for indent, package, several, one, module in IMPORT.findall(path.read_text(encoding="utf-8")):
+        if not indent or in_functions:
+            of = re.findall(r"\w+", several or one)
+            names |= {package or module, *(f"{package}.{name}" for name in of)}
+    return frozenset(names)
+
+
+@cache
+def _own_file(name: str) -> Path | None:
+    """The file of this tree that a dotted name stands for."""
+    if name.split(".")[0] not in OWN:
+        return None
+    base = ROOT.joinpath(*name.split("."))
+    return next((file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()), None)
+
+
+def inside(path: Path, room: str) -> bool:
+    """Whether a file or folder is a room of this tree, or lies in it."""
+    return path == ROOT / room or path.is_relative_to(ROOT / room)
