@@ -1,4 +1,4 @@
-"""What a run asks: its questions with their roles, and the prompt of each."""
+"""The prompts of a run: its questions with their roles, and the prompt of each question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.tasks.split import Draw, draw
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """What a person asks for at once: one run for each combination of the choices in tuples."""
+    """A form's choices: one run for each combination of the values in the tuples."""
 
     models: tuple[str, ...]
     tasks: tuple[str, ...]
@@ -99,7 +99,7 @@ FLAGS = {
     "seed": "--seed",
     "calibration_share": "--calibration-share",
 }
-"""A choice → what says it on the command line."""
+"""The command-line option of each choice."""
 
 NOTHING_SAID = {f.name: f.default for f in fields(Combination)}
 
@@ -159,7 +159,7 @@ BUILD: dict[str, Callable[..., Prompt]] = {
     "cloze": cloze_prompt,
     "continuation": continuation_prompt,
 }
-"""From a form to what makes its prompts."""
+"""The function that makes the prompts of each form."""
 
 
 def prompts(spec: RunSpec, drawn: Draw) -> list[Prompt]:

@@ -1,4 +1,4 @@
-"""Why a process died, in words."""
+"""Exit reasons: why a process died, as text."""
 
 from __future__ import annotations
 

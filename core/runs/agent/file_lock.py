@@ -1,4 +1,4 @@
-"""Locks on files, held for as long as a process lives, so that even a killed one lets go.
+"""File locks that are held as long as a process lives, so that even a killed process releases them.
 
 A lock is ``flock``: it belongs to an open file, is not inherited by the programs a process starts, and the
 kernel releases it with the process. Whether one is held can be asked from any process of the host.

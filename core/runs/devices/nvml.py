@@ -1,7 +1,7 @@
-"""What NVIDIA's management library (NVML) says of this host's GPUs: memory, load, heat. Loads no torch.
+"""GPU metrics from NVIDIA's management library (NVML): memory, load, temperature. Loads no torch.
 
-Every function answers with nothing where there is no driver, and none raises: readings are for people, and a
-library that fails must not stop a run.
+Without a driver every function returns nothing. No function raises: metrics are for display, and a failing library must
+not stop a run.
 """
 
 from __future__ import annotations

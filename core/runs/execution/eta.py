@@ -1,4 +1,4 @@
-"""How fast a run goes and how long it still takes."""
+"""The rate of a run, and its remaining time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Pace:
         self.begun = time.monotonic()
 
     def add(self, questions: int, characters: int) -> None:
-        """Count questions that have been answered, and their characters."""
+        """Add answered questions and their characters to the count."""
         self.questions += questions
         self.read += characters
         self.left -= characters
 
     @property
     def seconds(self) -> float:
-        """Since the beginning."""
+        """Seconds since the start."""
         return time.monotonic() - self.begun
 
     @property
@@ -35,5 +35,5 @@ class Pace:
 
     @property
     def remaining_s(self) -> float:
-        """Seconds that the rest takes at the pace so far."""
+        """The remaining seconds at the rate so far."""
         return self.left * self.seconds / max(self.read, 1)

@@ -1,4 +1,4 @@
-"""Do one run from start to end, in this process."""
+"""Executes one run from start to end, in this process."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) ->
 
 
 def _perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
-    """Do a run of another kind; returns what ``run.json`` says of it."""
+    """Execute a run of another kind. Returns its provenance for ``run.json``."""
     if spec.makes_jury:
         from core.runs.juries import jury_stages  # which brings pandas along
 
@@ -101,7 +101,7 @@ def _perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
 
 
 def preflight(spec: RunSpec) -> None:
-    """Find out, before anything is written, whether the run can begin.
+    """Check, before anything is written, whether the run can start.
 
     Raises :class:`~core.errors.InputError` for an unknown model or task, a folder that holds no model, or a split
     with an empty side. Loads no model.
@@ -127,7 +127,7 @@ def cut_short(engine: dict[str, Any]) -> str:
 
 
 class _Execution:
-    """One try at a run."""
+    """One attempt at a run."""
 
     def __init__(self, spec: RunSpec, folder: Path, teller: Teller) -> None:
         self.spec = spec

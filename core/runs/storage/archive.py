@@ -71,7 +71,7 @@ def pull(run_id: str) -> str:
 
 
 def _version(record: store.RunRecord) -> str:
-    """Tells a run from its repeat."""
+    """A key that differs between a run and its repeat."""
     return f"{record.created} {record.ended}\n"
 
 
