@@ -39,7 +39,7 @@ def existing(specs: Sequence[RunSpec]) -> dict[str, RunStatus]:
 def launch(specs: Sequence[RunSpec], *, name: str = "") -> tuple[Group | None, ActionResult]:
     """Launch all of these runs as one group.
 
-    The group is None where nothing begins: each of the runs is done or at work already, or could not be asked for.
+    The group is None if nothing begins: each of the runs is done or at work already, or could not be asked for.
     """
     wanted = {spec.run_id: spec for spec in specs}
     settled = {run_id for run_id, now in existing(specs).items() if now.state in SETTLED}
@@ -75,7 +75,7 @@ def repeat(run_ids: Sequence[str]) -> ActionResult:
 def delete(run_id: str) -> Binned:
     """Move a run that has ended, or waits, to the bin, from which :func:`restore` has it back within a week.
 
-    Raises :class:`~core.errors.InputError` where it ships with Hedge, or somebody is at it.
+    Raises :class:`~core.errors.InputError` if it ships with Hedge, or somebody is at it.
     """
     now = engine.status(run_id)
     if store.is_bundled(now.run_id):

@@ -107,7 +107,7 @@ NOTHING_SAID = {f.name: f.default for f in fields(Combination)}
 def pinned(spec: RunSpec) -> RunSpec:
     """The spec with the fingerprint of its questions where these lie in a file, which may change.
 
-    A changed file is then another run, and a run never goes on with questions other than those it was asked for.
+    A changed file is then another run, and a run never continues questions other than those it was asked for.
     """
     if not catalogue.is_file(spec.task):
         return spec
@@ -117,7 +117,7 @@ def pinned(spec: RunSpec) -> RunSpec:
 def load_data(spec: RunSpec) -> TaskData:
     """All questions of the spec's task.
 
-    Raises :class:`InputError` where there are none, or where they are not those that the run was asked for.
+    Raises :class:`InputError` if there are none, or where they are not those that the run was asked for.
     """
     data = catalogue.load(spec.task)
     if spec.fingerprint and spec.origin == "hedge" and bank.fingerprint(data.questions) != spec.fingerprint:
@@ -126,7 +126,7 @@ def load_data(spec: RunSpec) -> TaskData:
 
 
 def draw_questions(spec: RunSpec, data: TaskData | None = None) -> Draw:
-    """The questions that ``spec`` asks for, with their roles; :class:`InputError` where it can't be.
+    """The questions that ``spec`` asks for, with their roles. Raises :class:`InputError` if it can't be.
 
     ``data`` is what :func:`load_data` gave, where somebody has asked already.
     """

@@ -44,7 +44,7 @@ ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running run is; ``rate`` in questions a second, ``remaining_s`` None until a rate is known."""
+    """How far a running run is; ``rate`` in questions per second, ``remaining_s`` None until a rate is known."""
 
     done: int
     total: int
@@ -81,7 +81,7 @@ def runs_folders() -> tuple[Path, ...]:
 def folder_of(run_id: str) -> Path:
     """The folder of an existing run.
 
-    Raises :class:`InputError` where there is none. A unique beginning of the id is enough.
+    Raises :class:`InputError` if there is none. A unique beginning of the id is enough.
     """
     if not run_id or "/" in run_id or run_id.startswith("."):
         raise InputError(f"{run_id!r} is no run id; `python -m core runs` lists them")
@@ -339,7 +339,7 @@ def read_bare(run_id: str) -> dict[str, dict[str, float]]:
 
 
 def write_written(folder: Path, table: pa.Table) -> None:
-    """Write ``written.parquet``, the answers that the model wrote: ``id``, ``repeat``, ``text``, ``answer`` (-1 where
+    """Write ``written.parquet``, the answers that the model wrote: ``id``, ``repeat``, ``text``, ``answer`` (-1 if
     none was found in the text)."""
     _write_table(folder / "written.parquet", [table])
 

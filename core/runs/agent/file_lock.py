@@ -37,7 +37,7 @@ def take(path: Path, *, wait_s: float = 0.5) -> IO[str] | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether some process holds the lock on ``path``; False where there is no such file."""
+    """Whether some process holds the lock on ``path``; False if there is no such file."""
     try:
         with path.open(encoding="utf-8") as file:
             return not _lock(file, fcntl.LOCK_SH)
@@ -46,7 +46,7 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> int | None:
-    """The process id that last took the lock, whether it still lives or not; None where nobody did."""
+    """The process id that last took the lock, whether it still lives or not; None if nobody did."""
     try:
         return int(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -26,7 +26,7 @@ from core.runs.devices.slots import slots
 def main(*, idle_minutes: float | None = None) -> None:
     """Be this host's agent until stopped by a signal, or, where ``idle_minutes`` is given, after so long idle.
 
-    Raises :class:`~core.errors.InputError` where an agent lives here already.
+    Raises :class:`~core.errors.InputError` if an agent lives here already.
     """
     lock = take(liveness.agent_lock())
     if lock is None:

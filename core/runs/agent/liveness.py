@@ -140,7 +140,7 @@ def wake() -> None:
 
 
 def last_wake() -> int:
-    """When :func:`wake` was last called, in nanoseconds since the epoch; 0 where it never was."""
+    """When :func:`wake` was last called, in nanoseconds since the epoch; 0 if it never was."""
     try:
         return _wake_file().stat().st_mtime_ns
     except FileNotFoundError:

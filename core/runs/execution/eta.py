@@ -30,7 +30,7 @@ class Pace:
 
     @property
     def rate(self) -> float:
-        """Questions a second so far."""
+        """Questions per second so far."""
         return self.questions / max(self.seconds, 1e-9)
 
     @property

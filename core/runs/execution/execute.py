@@ -52,7 +52,7 @@ def execute(
     :class:`~core.errors.RunBusyError` at once and changes nothing. ``cancelled`` is asked between batches and
     around loading.
 
-    Returns the run id. Raises :class:`~core.errors.RunCancelled` where a person stopped it, another
+    Returns the run id. Raises :class:`~core.errors.RunCancelled` if a person stopped it, another
     :class:`~core.errors.HedgeError` where it failed; ``run.json`` says so either way, unless the disk is so full that
     it can't be written.
     """
@@ -116,7 +116,7 @@ def preflight(spec: RunSpec) -> None:
 
 
 def cut_short(engine: dict[str, Any]) -> str:
-    """What an engine's description says about prompts that were too long for its model; empty where none was."""
+    """What an engine's description says about prompts that were too long for its model; empty if none was."""
     cut, dropped = engine.get("truncated_prompts", 0), engine.get("dropped_demonstrations", 0)
     if not cut:
         return ""
@@ -200,7 +200,7 @@ class _Execution:
         return check
 
     def _chunk(self, engine: Engine) -> int:
-        """Questions a chunk, which a killed worker loses at most: as in the try that this one goes on with."""
+        """Questions per chunk, which a killed worker loses at most: as in the try that this one continues."""
         before: int | None = store.read_record(self.spec.run_id).provenance.get("chunk")
         if before and store.finished_chunks(self.folder):
             return before

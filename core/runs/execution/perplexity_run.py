@@ -1,7 +1,7 @@
 """Perplexity runs, which score every word of a counselor: the request, the execution, and the files.
 
 The request is kept by its hash in ``HEDGE_HOME/perplexity`` before the run is asked for, and copied into the run's
-folder (``request.json``) when it begins. ``losses.parquet`` has a row a message and a row group a part (a system
+folder (``request.json``) when it begins. ``losses.parquet`` has one row per message and a row group a part (a system
 prompt and a conversation, or all choices): ``prompt``, ``source``, ``message``, ``dropped``, ``pieces`` and ``losses``
 (nats). Everything else is computed from them.
 """
@@ -101,7 +101,7 @@ def read(run_id: str) -> Measured:
 def perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
     """Score what is missing of a run's request; returns what ``run.json`` says of it.
 
-    Raises :class:`~core.errors.InputError` where the words don't fit the model.
+    Raises :class:`~core.errors.InputError` if the words don't fit the model.
     """
     request = read_request(spec)
     parts = list(request.parts())

@@ -39,6 +39,6 @@ class Teller:
         self.on_progress(progress)
 
     def stop_if_cancelled(self) -> None:
-        """Raise :class:`RunCancelled` where a person has cancelled the run."""
+        """Raise :class:`RunCancelled` if a person has cancelled the run."""
         if self.cancelled():
             raise RunCancelled(self.folder.name)

@@ -48,7 +48,7 @@ def beats(*, within_s: float) -> dict[str, int]:
 
 
 def ages() -> dict[str, float]:
-    """Seconds since each host's last heartbeat; empty where the database is one host's own file."""
+    """Seconds since each host's last heartbeat; empty if the database is one host's own file."""
     if not database.is_shared():
         return {}
     question = sa.select(hosts.c.host, _now() - hosts.c.seen)

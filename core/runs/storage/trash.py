@@ -53,8 +53,8 @@ def put_in_bin(folder: Path) -> Binned:
 def restore(run_id: str) -> str:
     """Have a deleted run back, the one deleted last where there are several; a unique beginning of its id is enough.
 
-    Returns its id. Raises :class:`~core.errors.InputError` where it is not in the bin, or where a run with this id
-    has been made since.
+    Returns its id. Raises :class:`~core.errors.InputError` if it is not in the bin, or where a run with this id has
+    been made since.
     """
     known = binned()
     names = {each.run_id for each in known if each.run_id.startswith(run_id)} if run_id else set()
