@@ -1,4 +1,4 @@
-"""Figures and tables on a page, each with its data behind a download."""
+"""Charts and tables on a page, each with a download of its data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPORT_KEY = "report_open"
 
 
 def show(figure: Figure, explanation: str) -> None:
-    """Draw a figure, explain it in a sentence, and offer what is in it."""
+    """Show a chart with a caption and a download of its data."""
     st.vega_lite_chart(figure.frame, figure.themed, key=figure.name, alt=figure.alt, width="stretch")
     with st.container(horizontal=True, wrap=False, gap="medium"):
         st.caption(explanation, width="stretch")
@@ -24,7 +24,7 @@ def show(figure: Figure, explanation: str) -> None:
 
 
 def download(label: str, frame: pd.DataFrame, name: str) -> None:
-    """A button that saves a frame as CSV; the file is made when it is clicked."""
+    """Show a button that saves a frame as CSV. The file is made when a person clicks it."""
     st.download_button(
         label,
         data=lambda: frame.to_csv(index=False).encode(),
@@ -38,7 +38,7 @@ def download(label: str, frame: pd.DataFrame, name: str) -> None:
 
 
 def report_table(compute: Callable[[], Report]) -> None:
-    """The figures of a report as ``python -m core report`` gives them; folded away, and not computed until opened."""
+    """Show a report's figures as ``python -m core report`` prints them. Folded away, and not computed until opened."""
     with st.expander("The figures at this alpha, computed in Python", key=REPORT_KEY, on_change="rerun") as folded:
         if not folded.open:
             return
