@@ -11,4 +11,4 @@ from app.state.shared import SharedView
 class CompareView(SharedView):
     """The page has only shared fields."""
 
-    SHARES = ("runs", "alpha", "score")
+    LEADS = ("runs", "alpha", "score")

@@ -11,4 +11,4 @@ from app.state.shared import SharedView
 class OverviewView(SharedView):
     """The page has only shared fields."""
 
-    SHARES = ("alpha", "score")
+    LEADS = ("alpha", "score")

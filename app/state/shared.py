@@ -15,13 +15,13 @@ NO_RUNS = "none"
 
 @dataclass(frozen=True, slots=True)
 class SharedView:
-    """The fields that pages share. Every page's record has them; the page's link holds those that ``SHARES`` names.
+    """The fields that pages share. Every page's record has them; the page's link holds those that ``LEADS`` names.
 
     A page's record adds the page's own fields, and the page's link holds all of those.
     """
 
-    SHARES: ClassVar[tuple[str, ...]] = ()
-    """The shared fields that the page's link holds."""
+    LEADS: ClassVar[tuple[str, ...]] = ()
+    """The fields with which the page's link begins: the shared fields that it holds, and any own fields among them."""
     OF_ONE_RUN: ClassVar[tuple[str, ...]] = ()
     """The page's own fields that belong to one run. They return to their defaults if another run is selected."""
 

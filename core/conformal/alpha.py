@@ -1,7 +1,7 @@
-"""alpha, the share of questions whose set may miss the truth, in whole thousandths.
+"""alpha, the share of questions whose set may miss the true option, as an integer number of thousandths.
 
-Floating point gets ``ceil((n + 1) * (1 - 0.1))`` wrong for many n (``0.9 * 10 = 9.000000000000002``), so every
-function below and the browser take alpha as an integer from 1 to 999.
+Floating point gets ``ceil((n + 1) * (1 - 0.1))`` wrong for many n (``0.9 * 10 = 9.000000000000002``). So every
+function below, and the browser, takes alpha as an integer from 1 to 999.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from core.records import IntArray
 
 THOUSAND = 1000
 ALPHAS: IntArray = np.arange(1, THOUSAND, dtype=np.int64)
-"""Every alpha there is: 1 to 999 thousandths."""
+"""Every possible alpha: 1 to 999 thousandths."""
 ALPHAS.setflags(write=False)
 
 
 def thousandths(alpha: float) -> int:
     """alpha as a whole number of thousandths, from 1 to 999.
 
-    Raises :class:`InputError` where alpha is no number, is outside (0, 1) or falls between two thousandths.
+    Raises :class:`InputError` if alpha is not a number, is outside (0, 1) or falls between two thousandths.
 
     >>> thousandths(0.1)
     100
@@ -36,7 +36,7 @@ def thousandths(alpha: float) -> int:
 
 
 def check_thousandths(alpha: int) -> int:
-    """alpha itself, if it is a whole number from 1 to 999; else :class:`InputError`."""
+    """Return alpha if it is a whole number from 1 to 999; raises :class:`InputError` otherwise."""
     if not 1 <= alpha < THOUSAND or alpha != int(alpha):
         raise InputError(f"alpha in thousandths must be a whole number from 1 to 999, got {alpha}")
     return int(alpha)

@@ -1,9 +1,9 @@
-"""How often sets hold the truth, and how far that may stray by luck alone.
+"""How often prediction sets contain the true option, and how much that varies by chance alone.
 
-Over draws of n calibration scores without ties, the coverage of the exact threshold on endless test data
-follows Beta(n + 1 − l, l) with l = ⌊(n + 1)·alpha⌋ (Vovk 2012; Angelopoulos & Bates 2023, section 3.2): the luck
-of the calibration draw. On m test questions the number covered follows the Beta-Binomial law of the same
-parameters: the same luck and that of the finite test set. With ties coverage can only be higher.
+Over draws of n calibration scores without ties, the coverage of the exact threshold on infinite test data follows
+Beta(n + 1 − l, l) with l = ⌊(n + 1)·alpha⌋ (Vovk 2012; Angelopoulos & Bates 2023, section 3.2). This is the variation
+from the calibration draw. On m test questions the number covered follows the Beta-Binomial distribution with the same
+parameters, which adds the variation from the finite test set. With ties, coverage can only be higher.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ TIE = 1e-10
 
 
 def coverage(sets: PredictionSets, labels: IntArray) -> float:
-    """The share of questions whose set holds the true option; NaN for no questions."""
+    """The share of questions whose set contains the true option; NaN if there are no questions."""
     if len(labels) == 0:
         return float("nan")
     return float(sets.members[np.arange(len(labels)), labels].mean())
 
 
 def beta_parameters(n: int, alpha: int) -> tuple[int, int]:
-    """``(n + 1 − l, l)`` with l = ⌊(n + 1)·alpha⌋, in whole numbers; l = 0 means that every set is full.
+    """``(n + 1 − l, l)`` with l = ⌊(n + 1)·alpha⌋, as integers; l = 0 means that every set is full.
 
     >>> beta_parameters(1000, 100)
     (901, 100)
@@ -40,7 +40,7 @@ def beta_parameters(n: int, alpha: int) -> tuple[int, int]:
 
 
 def beta_band(n: int, alpha: int, *, mass: float = BAND_MASS) -> tuple[float, float]:
-    """The central band of coverage over calibration draws of size n; (1, 1) where every set is full."""
+    """The central band of coverage over calibration draws of size n; (1, 1) if every set is full."""
     a, b = beta_parameters(n, alpha)
     if b == 0:
         return 1.0, 1.0
@@ -51,7 +51,10 @@ def beta_band(n: int, alpha: int, *, mass: float = BAND_MASS) -> tuple[float, fl
 def beta_binomial_band(n: int, m: int, alpha: int, *, mass: float = BAND_MASS) -> tuple[float, float]:
     """The central band of observed coverage on m test questions, as shares of m.
 
-    The ends are quantiles of the count: the smallest count with at least that much probability up to it.
+    The ends are quantiles of the count: the smallest counts whose cumulative probability reaches (1 − mass)/2 and
+    (1 + mass)/2.
+
+    Raises :class:`InputError` if m is below 1.
     """
     if m < 1:
         raise InputError(f"a band of test coverage needs at least one test question, got {m}")
@@ -64,10 +67,11 @@ def beta_binomial_band(n: int, m: int, alpha: int, *, mass: float = BAND_MASS) -
 
 
 def central_counts(law: FloatArray, *, mass: float = BAND_MASS) -> tuple[int, int]:
-    """The ends of the central band of a law over the counts 0 … len − 1: the smallest with the tail up to them.
+    """The ends of the central band of a distribution ``law`` over the counts 0 … len − 1.
 
-    Some laws of few questions reach a tail exactly at a count; rounding must not decide then, so a cumulative
-    probability within 1e-10 of it has reached it.
+    The ends are the smallest counts whose cumulative probability reaches (1 − mass)/2 and (1 + mass)/2. With few
+    questions a cumulative probability can equal such a level exactly. Rounding must not decide then, so a value at most
+    1e-10 below the level counts as having reached it.
     """
     cumulative = np.cumsum(law)
     tail = (1 - mass) / 2
@@ -76,7 +80,7 @@ def central_counts(law: FloatArray, *, mass: float = BAND_MASS) -> tuple[int, in
 
 
 def beta_binomial(m: int, a: int, b: int) -> FloatArray:
-    """The probabilities of 0 … m covered among m, (m + 1,), where coverage itself is Beta(a, b); a, b ≥ 1.
+    """The probabilities that 0 … m of m questions are covered, (m + 1,), if coverage is Beta(a, b); a, b ≥ 1.
 
     >>> beta_binomial(3, 1, 1)
     array([0.25, 0.25, 0.25, 0.25])
@@ -85,9 +89,10 @@ def beta_binomial(m: int, a: int, b: int) -> FloatArray:
 
 
 def _likely_counts(m: int, a: int, b: int) -> tuple[int, int]:
-    """Counts beyond which less than 1e-12 of the probability lies: most of a large m need not be summed.
+    """The first and last count of a range outside which less than 1e-12 of the probability lies.
 
-    The heaviest tails are exponential ones (of b = 1), of which 40 standard deviations leave e⁻⁴⁰.
+    For a large m most counts then need not be summed. The heaviest tails are exponential (b = 1); beyond 40 standard
+    deviations e⁻⁴⁰ of them is left.
     """
     mean = m * a / (a + b)
     variance = m * a * b * (a + b + m) / ((a + b) ** 2 * (a + b + 1))
@@ -96,11 +101,13 @@ def _likely_counts(m: int, a: int, b: int) -> tuple[int, int]:
 
 
 def _law(first: int, last: int, m: int, a: int, b: int) -> FloatArray:
-    """Beta-Binomial probabilities of the counts first … last, which make up 1, by the ratio of each to the one before.
+    """Beta-Binomial probabilities of the counts first … last, scaled to sum to 1, (last − first + 1,).
 
-    Logarithms of gamma functions would lose to cancellation what the ratios keep.
+    They are computed from the ratio of each probability to the one before. Differences of log-gamma functions would
+    lose digits to cancellation.
     """
     x = np.arange(first, last, dtype=np.float64)
+    # P(x + 1) / P(x) = (m − x)(x + a) / ((x + 1)(m − x − 1 + b))
     steps = np.log((m - x) * (x + a) / ((x + 1) * (m - x - 1 + b)))
     logs = np.concatenate([[0.0], np.cumsum(steps)])
     law = np.exp(logs - logs.max())
@@ -108,7 +115,7 @@ def _law(first: int, last: int, m: int, a: int, b: int) -> FloatArray:
 
 
 def share_interval(successes: int, n: int, *, mass: float = BAND_MASS) -> tuple[float, float]:
-    """The exact (Clopper–Pearson) interval of a share; (0, 1) for n = 0.
+    """The exact (Clopper–Pearson) interval of the share successes / n; (0, 1) for n = 0.
 
     >>> [round(x, 3) for x in share_interval(9, 10)]
     [0.555, 0.997]
@@ -120,7 +127,10 @@ def share_interval(successes: int, n: int, *, mass: float = BAND_MASS) -> tuple[
 
 
 def guarantee_p_value(covered: int, n: int, m: int, alpha: int) -> float:
-    """How likely so few (or fewer) covered of m are where the guarantee holds; small speaks against it."""
+    """The probability that at most ``covered`` of m questions are covered if the guarantee holds.
+
+    A small value is evidence against the guarantee.
+    """
     a, b = beta_parameters(n, alpha)
     if b == 0:
         return 1.0
@@ -128,15 +138,15 @@ def guarantee_p_value(covered: int, n: int, m: int, alpha: int) -> float:
 
 
 def strata_law(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> FloatArray:
-    """The probabilities of 0 … m covered where each stratum has a threshold of its own, (m + 1,).
+    """The probabilities that 0 … m questions are covered if each stratum has its own threshold, (m + 1,).
 
-    ``calibrated`` and ``tested`` count the questions of each stratum. The strata are independent, so the law of their
-    sum is the convolution of their Beta-Binomial laws; it is formed by a Fourier transform.
+    ``calibrated`` and ``tested`` count the questions of each stratum. The strata are independent, so the distribution
+    of their sum is the convolution of their Beta-Binomial distributions. A Fourier transform computes it.
     """
     m = sum(tested.values())
     length = next_fast_len(m + 1, real=True)
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
-    sure = 0
+    sure = 0  # questions of strata whose sets are full: always covered
     for name, asked in tested.items():
         a, b = beta_parameters(calibrated[name], alpha)
         if b == 0:
@@ -149,7 +159,10 @@ def strata_law(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: 
 
 
 def strata_band(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> tuple[float, float]:
-    """The central 95 % band of observed coverage under :func:`strata_law`; for one stratum the Beta-Binomial one."""
+    """The central 95 % band of observed coverage under :func:`strata_law`.
+
+    With one stratum it is the Beta-Binomial band.
+    """
     if len(tested) == 1:
         ((name, m),) = tested.items()
         return beta_binomial_band(calibrated[name], m, alpha)
@@ -159,7 +172,7 @@ def strata_band(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha:
 
 
 def strata_p_value(covered: int, calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> float:
-    """How likely so few (or fewer) covered are where the guarantee holds in every stratum."""
+    """The probability that at most ``covered`` questions are covered if the guarantee holds in every stratum."""
     if len(tested) == 1:
         ((name, m),) = tested.items()
         return guarantee_p_value(covered, calibrated[name], m, alpha)

@@ -1,8 +1,8 @@
-"""Everything against alpha in one pass.
+"""Coverage and set sizes at every alpha, computed in one pass.
 
-Sort once, then look up. A set has at least j options exactly where the j-th smallest score of its row is at most
-the threshold; so coverage, mean size and the histogram of sizes at all 999 alphas are binary searches in sorted
-columns, and no set is ever formed.
+The scores are sorted once and then looked up. A set has at least j options if and only if the j-th smallest score of
+its row is at most the threshold. So coverage, mean size and the histogram of sizes at all 999 alphas are binary
+searches in sorted columns, and no set is ever built.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from core.records import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class AlphaCurve:
-    """Figures at each of a alphas (thousandths): all (a,), and ``histogram`` (a, k + 1) counts sizes 0 … k."""
+    """Figures at each of a alphas (in thousandths).
+
+    All arrays are (a,), except ``histogram`` (a, k + 1), which counts the sets of size 0 … k.
+    """
 
     alphas: IntArray
     thresholds: FloatArray
@@ -36,7 +39,7 @@ class AlphaCurve:
 
 
 def thresholds(calibration_scores: FloatArray, *, alphas: IntArray = ALPHAS, method: str = "exact") -> FloatArray:
-    """The threshold at each alpha, (a,)."""
+    """The threshold at each alpha, (a,). Raises :class:`InputError` if there are no calibration scores."""
     if method != "exact":
         return np.array([threshold(calibration_scores, int(a), method=method) for a in alphas])
     n = len(calibration_scores)
@@ -57,10 +60,12 @@ def alpha_curve(
     empty: str = "allow",
     test_top: IntArray | None = None,
 ) -> AlphaCurve:
-    """Threshold, coverage, mean size and sizes at each alpha.
+    """Threshold, coverage, mean size and the histogram of sizes at each alpha.
 
-    ``calibration_scores`` (n,) are those of the true options, ``test_scores`` (m, k) those of all options,
-    ``test_labels`` (m,). With ``empty="top1"`` an empty set takes the option ``test_top`` (m,).
+    ``calibration_scores`` (n,) are the scores of the true options, ``test_scores`` (m, k) the scores of all options and
+    ``test_labels`` (m,) the true options. With ``empty="top1"`` an empty set gets the option ``test_top`` (m,).
+
+    Raises :class:`InputError` if there are no test questions, or if ``empty`` is ``"top1"`` without ``test_top``.
     """
     m, k = test_scores.shape
     if m == 0:
@@ -68,19 +73,19 @@ def alpha_curve(
     q = thresholds(calibration_scores, alphas=alphas, method=method)
     true = true_scores(test_scores, test_labels)
     covered = np.searchsorted(np.sort(true), q, side="right")
-    # Row j holds each question's (j+1)-th smallest score, rising over the questions.
+    # columns (k, m): row j holds each question's (j+1)-th smallest score, sorted over the questions.
     columns = np.sort(np.sort(test_scores, axis=1).T, axis=1)
-    at_least = np.zeros((len(q), k + 2), dtype=np.int64)  # questions with at least j options in the set
+    at_least = np.zeros((len(q), k + 2), dtype=np.int64)  # (a, k + 2): questions with at least j options in the set
     at_least[:, 0] = m
     for j in range(k):
         at_least[:, j + 1] = np.searchsorted(columns[j], q, side="right")
     if check_empty(empty) == "top1":
         if test_top is None:
             raise InputError("filling empty sets with the top option needs the top options")
-        # An empty set that takes its top option covers where that option is the truth.
+        # A set is empty if the row's smallest score exceeds q. Filled with its top option, it covers if that is true.
         right = test_top == test_labels
         lowest = np.sort(test_scores.min(axis=1)[right])
         covered = covered + (right.sum() - np.searchsorted(lowest, q, side="right"))
         at_least[:, 1] = m
-    histogram = at_least[:, :-1] - at_least[:, 1:]
+    histogram = at_least[:, :-1] - at_least[:, 1:]  # #{size = j} = #{size ≥ j} − #{size ≥ j + 1}
     return AlphaCurve(alphas, q, covered / m, at_least[:, 1:].sum(axis=1) / m, histogram)

@@ -1,12 +1,14 @@
-"""Random numbers that the browser draws too, bit for bit.
+"""Random numbers that are the same in Python and in the browser, bit for bit.
 
-Each number is a hash of where it is for: of a place (a row of a run's file, a cluster), a seed, a purpose and the
-count of the draw. So it needs no state and no order, a part of the rows gets the numbers that it has in the whole, and
-``app/components/shared/random_numbers.js`` has the same ones with 32-bit whole numbers alone. For one seed, purpose
-and draw hashes of unlike places are unlike: the hash permutes the 2³² numbers. Seeds count modulo 2³².
+Each number is a hash of a place (a row of a run's file, or a cluster), a seed, a purpose and the number of the draw. So
+it needs no state and no order, and a subset of the rows gets the same numbers as in the whole.
+``app/components/shared/random_numbers.js`` computes the same numbers using 32-bit integers only. For one seed, purpose
+and draw, different places have different hashes, because the hash is a permutation of the 2³² numbers. Seeds are taken
+modulo 2³².
 
-The mixing steps are xor-shifts and odd products whose constants were searched for by how evenly each input bit flips
-each output bit (C. Wellons, *hash-prospector*, 2018–2022); two rounds with unlike keys are used.
+The mixing steps are xor-shifts and multiplications by odd constants. The constants were found by a search for how
+evenly each input bit flips each output bit (C. Wellons, *hash-prospector*, 2018–2022). Two rounds with different keys
+are used.
 """
 
 from __future__ import annotations
@@ -18,12 +20,13 @@ from core.records import BoolArray, FloatArray, IntArray
 
 WORD = 1 << 32
 UNIFORMS, SPLIT, FEWER, TUNING, REDRAW, FITTING = range(1, 7)
-"""What numbers are drawn for; unlike purposes have nothing to do with each other. The browser fits nothing."""
+"""What the numbers are drawn for; the numbers of different purposes are unrelated. The browser does not use FITTING."""
 
 Words = npt.NDArray[np.uint32]
 
 
 def _stir(x: Words) -> Words:
+    # Each step can be inverted modulo 2³²: x ← (x ⊕ x ≫ s) · odd constant.
     x = (x ^ (x >> np.uint32(16))) * np.uint32(0x21F0AAAD)
     x = (x ^ (x >> np.uint32(15))) * np.uint32(0x735A2D97)
     return x ^ (x >> np.uint32(15))
@@ -34,23 +37,24 @@ def _word(value: int) -> Words:
 
 
 def hashes(places: IntArray, *, seed: int, purpose: int, draw: int = 0) -> Words:
-    """A number from 0 to 2³² − 1 for each place, of the same shape; unlike places have unlike ones."""
+    """An integer from 0 to 2³² − 1 for each place, in the same shape; different places get different integers."""
     first = _stir(_stir(_stir(_word(purpose)) ^ _word(seed)) + _word(draw))
     second = _stir(first + _word(purpose))
     return _stir(_stir(np.asarray(places).astype(np.uint32) ^ first) + second)
 
 
 def uniforms(places: IntArray, *, seed: int) -> FloatArray:
-    """A number in [0, 1) with 53 bits for each place."""
+    """A number in [0, 1) with 53 random bits for each place, in the same shape."""
+    # u = (32 bits of the first hash, then 21 bits of the second) / 2⁵³
     high, low = (hashes(places, seed=seed, purpose=UNIFORMS, draw=draw).astype(np.int64) for draw in (0, 1))
     return np.asarray((high * (1 << 21) + (low >> 11)) / (1 << 53), dtype=np.float64)
 
 
 def first_part(places: IntArray, size: int, *, seed: int, purpose: int, draw: int = 0) -> BoolArray:
-    """Which rows are in a random part of ``size`` of them, (n,); rows of one place are in it together or not at all.
+    """Whether each row is in a random subset of ``size`` rows, (n,); rows of one place are all in it or all out.
 
-    The part is that of the rows whose place has one of the least hashes. Where its end falls among rows of one place,
-    all of them are in it, and it is larger than ``size``.
+    The subset contains the rows whose places have the smallest hashes. If its end falls between rows of one place, all
+    rows of that place are in it, and the subset is larger than ``size``.
     """
     drawn = hashes(places, seed=seed, purpose=purpose, draw=draw)
     if size < 1:

@@ -1,10 +1,11 @@
-"""Thresholds of their own for each subject, or for each option letter (Vovk, Gammerman & Shafer 2005, section 4.5).
+"""A separate threshold for each subject, or for each option letter (Vovk, Gammerman & Shafer 2005, section 4.5).
 
-Calibrating within a stratum moves the promise from all questions on average to those of the stratum on average,
-at the price of fewer calibration questions each: below ``1/alpha − 1`` of them a stratum's sets are full.
+If each stratum is calibrated separately, the guarantee holds on average over each stratum's questions, not only over
+all questions. The price is fewer calibration questions per threshold: a stratum with fewer than ``1/alpha − 1`` of them
+has full sets.
 
-``by`` says which questions share a threshold: ``all``, those of a ``group`` (subject), or, as ``class``, those with the
-same true option, whose threshold then belongs to that option.
+``by`` says which questions share a threshold. ``all``: all of them. ``group``: those of one subject. ``class``: those
+with the same true option; the threshold then applies to that option.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ DRAWS = 9999
 
 
 def check_by(by: str) -> str:
-    """``by`` itself if it is known; else :class:`InputError`."""
+    """Return ``by`` if it is known; raises :class:`InputError` otherwise."""
     if by not in BY:
         raise InputError(f"unknown strata {by!r}; choose from {', '.join(BY)}")
     return by
@@ -33,9 +34,10 @@ def check_by(by: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StratumCoverage:
-    """One stratum: its name, n calibration and m test questions, coverage with its exact 95 % interval, mean set size.
+    """Coverage and mean set size of one stratum with n calibration and m test questions.
 
-    ``threshold`` is NaN where the stratum's questions have no one threshold.
+    ``low`` and ``high`` are the exact 95 % interval of the coverage. ``threshold`` is NaN if the stratum's questions
+    have no common threshold.
     """
 
     stratum: str
@@ -55,10 +57,10 @@ def group_members(
     test_groups: npt.NDArray[np.str_],
     alpha: int,
 ) -> tuple[BoolArray, dict[str, float]]:
-    """Sets (m, k) with one threshold a group, and those thresholds.
+    """Sets (m, k) with one threshold per group, and those thresholds by group.
 
-    ``calibration_scores`` (n,) are those of the true options. A group with too few calibration questions, or
-    none, has an endless threshold: its sets are full.
+    ``calibration_scores`` (n,) are the scores of the true options. A group with too few calibration questions, or
+    none, has an infinite threshold, so its sets are full.
     """
     names, codes = np.unique(np.concatenate([calibration_groups, test_groups]), return_inverse=True)
     own, asked = codes[: len(calibration_groups)], codes[len(calibration_groups) :]
@@ -69,9 +71,10 @@ def group_members(
 def class_members(
     calibration_scores: FloatArray, calibration_labels: IntArray, test_scores: FloatArray, alpha: int
 ) -> tuple[BoolArray, FloatArray]:
-    """Sets (m, k) with one threshold an option, from the questions whose truth it is, and the thresholds (k,).
+    """Sets (m, k) with one threshold per option, and the thresholds (k,).
 
-    An option that is never the truth has nothing to calibrate on and stays in every set.
+    An option's threshold comes from the calibration questions whose true option it is. An option that is never true
+    has no calibration scores and stays in every set.
     """
     k = test_scores.shape[1]
     limits = np.array([exact(calibration_scores[calibration_labels == j], alpha) for j in range(k)])
@@ -85,7 +88,10 @@ def coverage_by_stratum(
     calibration_strata: npt.NDArray[np.str_],
     thresholds: Mapping[str, float],
 ) -> list[StratumCoverage]:
-    """Coverage and size within each stratum of the test questions, by name; NaN for a threshold that is not given."""
+    """Coverage and set size within each stratum of the test questions, sorted by name.
+
+    ``threshold`` is NaN for a stratum that ``thresholds`` does not name.
+    """
     covered = members[np.arange(len(labels)), labels]
     names, codes = np.unique(strata, return_inverse=True)
     tested = np.bincount(codes)
@@ -101,14 +107,17 @@ def coverage_by_stratum(
 
 
 def least_covered_p_value(hits: IntArray, tested: IntArray, *, rng: np.random.Generator, draws: int = DRAWS) -> float:
-    """How likely the least covered of G strata covers as little where strata are shuffled, in [1 / (draws + 1), 1].
+    """Permutation p-value of the lowest coverage among G strata, in [1 / (draws + 1), 1].
 
-    ``hits`` and ``tested`` (G,) count the covered and all test questions of each stratum. The least covered one is
-    found by looking at all of them, so each of the ``draws`` shuffles looks at all of them too: the covered questions
-    are dealt out to the strata anew. Raises :class:`InputError` where a stratum has no test question.
+    ``hits`` and ``tested`` (G,) count the covered and all test questions of each stratum. The null hypothesis is that
+    the strata are equally well covered. The stratum with the lowest coverage was selected by looking at all of them, so
+    each of the ``draws`` permutations takes the minimum over all strata too: it assigns the covered questions to the
+    strata at random. Raises :class:`InputError` if a stratum has no test question.
     """
     if len(tested) == 0 or tested.min() < 1:
         raise InputError("finding the least covered stratum needs at least one test question in each")
+    # (draws, G): covered questions of each stratum after a random permutation of all questions
     dealt = rng.multivariate_hypergeometric(tested, int(hits.sum()), size=draws, method="marginals")
     lowest = (dealt / tested).min(axis=1)
+    # p = (1 + #{min coverage* ≤ min coverage}) / (draws + 1)
     return float((1 + np.count_nonzero(lowest <= (hits / tested).min())) / (draws + 1))

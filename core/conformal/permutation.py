@@ -1,18 +1,20 @@
-"""A paired permutation test of two models' sets: is one's mean set size, or UAcc, smaller by more than luck?
+"""A paired permutation test: do two models' mean set sizes, or UAccs, differ by more than chance?
 
-Where two models are of one law, either could have given either answer to every question. The test therefore swaps the
-two models' answers question by question with probability ½, on *calibration and test* questions, forms both thresholds
-and all sets again, and counts how often the figures then differ as much as they do (Fisher 1935; Good 2005, chapter 3):
+Under the null hypothesis both models' answers have the same distribution, so either model could have given either
+answer to each question. The test swaps the two models' answers to each question with probability ½, on *calibration
+and test* questions. It then recomputes both thresholds and all sets, and counts how often the swapped figures differ
+at least as much as the observed ones (Fisher 1935; Good 2005, chapter 3):
 
     p = (1 + #{|T*| ≥ |T|}) / (1 + R)
 
-A test that holds the two thresholds fixed (a paired t, Wilcoxon's signed ranks) leaves out the luck of the calibration
-draw and called two models of one law different in 43 to 51 of 100 simulations instead of 5.
+A test that keeps the two thresholds fixed (a paired t-test, or Wilcoxon's signed-rank test) ignores the variation from
+the calibration draw. In simulations with two models of the same distribution, such tests called them different in 43 to
+51 of 100 cases instead of 5.
 
-An option's score depends on its own row of probabilities alone, so a swap exchanges rows of scores. What belongs to a
-run and not to a model's answer stays: a tuned score's parameters, frozen random numbers, the strata, and calibration
-questions that the other run has not got. The p-value is valid all the same, because nothing that stays depends on
-which model gave which of the answers that are swapped.
+An option's score depends only on its own row of probabilities, so a swap exchanges rows of scores. What belongs to a
+run and not to a model's answer is not swapped: a tuned score's parameters, frozen random numbers, the strata, and
+calibration questions that the other run lacks. The p-value is still valid, because nothing that stays depends on which
+model gave which of the swapped answers.
 """
 
 from __future__ import annotations
@@ -30,18 +32,18 @@ from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 
 ALIKE = 1e-12
-"""Differences this near to each other are equal: sums of the same numbers in another order."""
+"""Differences this close to each other count as equal: they can be sums of the same numbers in another order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swappable:
-    """One of two runs on the questions that both have, scored as this run scores.
+    """One of two runs on the questions that both have; both models' answers are scored with this run's settings.
 
-    First comes what the run's own model says, then what the other's does: ``calibration`` (2, n) are the scores of the
-    true options of the questions that both calibrate on, ``test`` (2, m, k) all scores of the test questions, and
-    ``right`` (2, m) whether the top option is right. ``alone`` (a,) are the scores of calibration questions that this
-    run alone has; they are not swapped. ``strata`` numbers calibration questions, those of ``alone`` last. ``options``
-    is k of UAcc.
+    Index 0 of the first axis is this run's own model, index 1 the other run's model. ``calibration`` (2, n) are the
+    scores of the true options of the questions that both runs calibrate on, ``test`` (2, m, k) are all scores of the
+    test questions, and ``right`` (2, m) says whether the top option is correct. ``alone`` (a,) are the scores of
+    calibration questions that only this run has; they are not swapped. ``strata`` has one number per calibration
+    question, those of ``alone`` last. ``options`` is the k of UAcc.
     """
 
     calibration: FloatArray
@@ -54,8 +56,10 @@ class Swappable:
 
 @dataclass(frozen=True, slots=True)
 class PValues:
-    """Two-sided p-values that the two runs' figures are of one law, in [1/(R + 1), 1]; UAcc's is 1 where it is not
-    defined."""
+    """Two-sided p-values of the hypothesis that both runs' answers have the same distribution, in [1/(R + 1), 1].
+
+    The p-value of UAcc is 1 if UAcc is not defined.
+    """
 
     mean_set_size: float
     uacc: float
@@ -70,9 +74,9 @@ def swap_test(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> PValues:
-    """Whether mean set size and UAcc differ at alpha thousandths, with exact thresholds and seeded swaps.
+    """Test whether mean set size and UAcc differ at alpha thousandths, with exact thresholds and seeded swaps.
 
-    Raises :class:`InputError` where the two runs do not have the same questions or share no test question.
+    Raises :class:`InputError` if the two runs do not have the same questions or share no test question.
     """
     check_thousandths(alpha)
     (_, n), (_, m) = first.calibration.shape, first.right.shape
@@ -81,6 +85,7 @@ def swap_test(
             f"the runs have {n} and {second.calibration.shape[1]} calibration and {m} and {second.right.shape[1]} test "
             "questions; a paired test needs the same ones, and at least one to test"
         )
+    # seen (2, 1): the observed differences, with no answer swapped
     seen = _differences(first, second, np.zeros((1, n), dtype=bool), np.zeros((1, m), dtype=bool), alpha, empty)
     rng = np.random.default_rng([seed, 0x5A9])
     as_far = np.zeros(2, dtype=np.int64)
@@ -88,14 +93,15 @@ def swap_test(
     for part in np.array_split(np.arange(resamples), max(1, resamples * widest // CHUNK)):
         swaps = _coins(rng, len(part), n + m)
         found = _differences(first, second, swaps[:, :n], swaps[:, n:], alpha, empty)
-        # Not "at least as far" but "not less far": a figure that is not defined counts against a difference.
+        # found (2, r). "Not less far" instead of "at least as far", so that a NaN counts against a difference.
         as_far += (~(np.abs(found) < np.abs(seen) - ALIKE)).sum(axis=1)
+    # p = (1 + #{|T*| ≥ |T|}) / (1 + R)
     size, both = ((1 + as_far) / (1 + resamples)).tolist()
     return PValues(size, both)
 
 
 def _coins(rng: np.random.Generator, rows: int, columns: int) -> BoolArray:
-    """Fair coins, (rows, columns), eight from a byte."""
+    """Fair coin flips, (rows, columns); each random byte gives eight."""
     drawn = np.frombuffer(rng.bytes(rows * -(-columns // 8)), dtype=np.uint8).reshape(rows, -1)
     return np.unpackbits(drawn, axis=1)[:, :columns].astype(bool)
 
@@ -103,10 +109,14 @@ def _coins(rng: np.random.Generator, rows: int, columns: int) -> BoolArray:
 def _differences(
     first: Swappable, second: Swappable, calibration: BoolArray, test: BoolArray, alpha: int, empty: str
 ) -> FloatArray:
-    """Mean set size and UAcc of the second run less the first's, (2, r), where r rows of swaps are made."""
+    """Mean set size and UAcc of the second run minus those of the first, (2, r).
+
+    ``calibration`` (r, n) and ``test`` (r, m) say which answers are swapped in each of the r resamples.
+    """
     sizes, uaccs = [], []
     for side in (first, second):
         limits = _limits(side, calibration, alpha)
+        # own, other, test and right are (r, m): each set's size under both models, before the swaps select one.
         codes = None if side.strata is None else side.strata.test
         own, other = (sizes_at(scores, limits, codes, empty=empty) for scores in side.test)
         size = np.where(test, other, own).mean(axis=1)
@@ -117,7 +127,7 @@ def _differences(
 
 
 def _limits(side: Swappable, swapped: BoolArray, alpha: int) -> FloatArray:
-    """The thresholds after each row of swaps (r, n), one a stratum: (r, strata)."""
+    """The thresholds after each row of swaps (r, n), one per stratum: (r, strata)."""
     scores = np.where(swapped, side.calibration[1], side.calibration[0])
     scores = np.concatenate([scores, np.broadcast_to(side.alone, (len(scores), len(side.alone)))], axis=1)
     if side.strata is None:

@@ -1,4 +1,4 @@
-"""Option probabilities (n, k) and labels (n,): where they come from, what is checked of them, how they rank."""
+"""Option probabilities (n, k) and labels (n,): softmax, input checks and ranking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.records import FloatArray, IntArray
 
 ROW_SUM_TOLERANCE = 1e-6
 TIES = ("later", "first")
-"""Which of equally probable options is ranked before the others."""
+"""Which of several equally probable options is ranked first."""
 
 
 def softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
@@ -25,7 +25,7 @@ def softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
 
 
 def log(probabilities: FloatArray) -> FloatArray:
-    """``log p`` of the same shape, −inf where p is 0."""
+    """``log p`` in the same shape; −inf if p is 0."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(probabilities), dtype=np.float64)
 
@@ -33,7 +33,7 @@ def log(probabilities: FloatArray) -> FloatArray:
 def log_softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
     """Log-probabilities (n, k) of logits (n, k), in float64: ``z − max z − log Σ exp(z − max z)``.
 
-    They stay finite where the probability itself is too small for a float64; a logit of −inf stays −inf.
+    They stay finite even if the probability itself is too small for a float64. A logit of −inf stays −inf.
 
     >>> log_softmax(np.array([[0.0, -1000.0]])).tolist()
     [[0.0, -1000.0]]
@@ -46,7 +46,7 @@ def log_softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
 def check_probabilities(probabilities: FloatArray) -> FloatArray:
     """The probabilities as float64 (n, k), each row in [0, 1] and summing to 1 within 1e-6.
 
-    Raises :class:`InputError` that names the first row that does not.
+    Raises :class:`InputError`, naming the first bad row, if there is one.
     """
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 2 or p.shape[1] < 2:
@@ -66,7 +66,7 @@ def check_probabilities(probabilities: FloatArray) -> FloatArray:
 
 
 def check_labels(labels: IntArray, *, n: int, k: int) -> IntArray:
-    """The labels as int64 (n,), each a 0-based option index below k; else :class:`InputError`."""
+    """The labels as int64 (n,), each a 0-based option index below k; raises :class:`InputError` otherwise."""
     y = np.asarray(labels)
     if y.shape != (n,) or not np.issubdtype(y.dtype, np.integer):
         raise InputError(f"labels have shape {y.shape} and type {y.dtype}; expected ({n},) whole numbers")
@@ -78,7 +78,7 @@ def check_labels(labels: IntArray, *, n: int, k: int) -> IntArray:
 
 
 def ranking(probabilities: FloatArray) -> IntArray:
-    """Option indices by falling probability, (n, k); of equal ones the later option first.
+    """Option indices by decreasing probability, (n, k); among equal ones the later option comes first.
 
     >>> ranking(np.array([[0.4, 0.2, 0.4]]))
     array([[2, 0, 1]])
@@ -87,11 +87,11 @@ def ranking(probabilities: FloatArray) -> IntArray:
 
 
 def top_options(probabilities: FloatArray, *, ties: str = "later") -> IntArray:
-    """The most probable option of each row, (…) of (…, k); NaN stands for an option that a question lacks.
+    """The index of the most probable option of each row, (…) from (…, k); NaN means that a question lacks the option.
 
-    Of equally probable ones it is the later, which is also the first of :func:`ranking` and has rank 1 in
-    :func:`core.conformal.scores.ranks`; ``ties="first"`` takes the first, as the published tools do
-    (:data:`core.conformal.published.TOP_TIES`). Raises :class:`InputError` for other ``ties``.
+    If several options are equally probable, the last of them is taken. It is also the first of :func:`ranking` and has
+    rank 1 in :func:`core.conformal.scores.ranks`. ``ties="first"`` takes the first of them, as the published tools do
+    (:data:`core.conformal.published.TOP_TIES`). Raises :class:`InputError` for any other value of ``ties``.
 
     >>> top_options(np.array([[0.4, 0.2, 0.4]])), top_options(np.array([[0.4, 0.2, 0.4]]), ties="first")
     (array([2]), array([0]))
@@ -106,8 +106,9 @@ def top_options(probabilities: FloatArray, *, ties: str = "later") -> IntArray:
 
 
 def top_shares(probabilities: FloatArray) -> FloatArray:
-    """How much of each row's choice every option has, (…, k): 1 for the most probable option, or an equal part for
-    each of those that are equally probable.
+    """Each option's share of being the top option, (…, k): 1 for the most probable option, otherwise 0.
+
+    If several options are equally and most probable, each has an equal share.
 
     >>> top_shares(np.array([[0.4, 0.2, 0.4]]))
     array([[0.5, 0. , 0.5]])

@@ -1,15 +1,15 @@
-"""How two published tools form APS scores, so that their figures can be reproduced and compared.
+"""How two published tools compute APS scores, so that their figures can be reproduced and compared.
 
-LLM-Uncertainty-Bench (Ye et al. 2024) scores as Hedge does, in single precision (:mod:`core.conformal.ye2024`), and has
-a threshold of its own (``paper``).
+LLM-Uncertainty-Bench (Ye et al. 2024) computes the same scores as Hedge, but in single precision
+(:mod:`core.conformal.ye2024`), and has its own threshold (``paper``).
 
-BLUQ gives calibration and test different scores, which the guarantee does not allow: a calibration score sums
-every probability not below the true one's (ties all count), a test score follows a ranking by numpy's unstable
-sort read backwards, whose order among ties comes from the processor's vector instructions. The sorting network
-that AVX-512 machines use is spelled out here, so that the published figures come out on any machine.
+BLUQ uses different scores for calibration and test, which breaks the guarantee. A calibration score is the sum of all
+probabilities that are not below the true option's (all ties count). A test score follows a ranking by numpy's unstable
+sort read backwards; its order among ties depends on the processor's vector instructions. The sorting network of
+AVX-512 machines is written out here, so that the published figures come out on any machine.
 
-Both take the first of equally probable options where they count accuracy and fill empty sets, whatever order their
-scores give ties (:data:`TOP_TIES`); Hedge takes the later one everywhere.
+To compute accuracy and to fill empty sets, both tools take the first of several equally probable options, whatever
+order their scores give ties (:data:`TOP_TIES`). Hedge takes the last one everywhere.
 """
 
 from __future__ import annotations
@@ -28,21 +28,26 @@ NETWORK = (
     ((0, 2), (1, 3), (4, 6), (5, 7)),
     ((0, 1), (2, 3), (4, 5), (6, 7)),
 )
-"""A bitonic network on eight lanes: pairs that are exchanged where the first is larger, stage by stage."""
+"""A bitonic sorting network on eight lanes: in each stage, a pair is exchanged if its first value is larger."""
 LANES = 8
 TOP_TIES = {"exact": "later", "paper": "first", "bluq": "first"}
-"""From a threshold's name to which of equally probable options is the top one, for accuracy and for empty sets."""
+"""For each threshold: which of several equally probable options is the top one, for accuracy and for empty sets."""
 
 
 def top_ties_of(method: str) -> str:
-    """Which of equally probable options is on top under a threshold's name; :class:`InputError` for an unknown one."""
+    """Which of several equally probable options is the top one with this threshold (:data:`TOP_TIES`).
+
+    Raises :class:`InputError` for an unknown threshold.
+    """
     if method not in TOP_TIES:
         raise InputError(f"unknown threshold {method!r}; choose from {', '.join(TOP_TIES)}")
     return TOP_TIES[method]
 
 
 def network_order(values: FloatArray) -> IntArray:
-    """Rising order of each row of (n, k), k ≤ 8, as the network leaves ties, (n, k).
+    """The increasing order of each row of (n, k), k ≤ 8, with ties as the network leaves them, (n, k).
+
+    Raises :class:`InputError` for more than 8 options.
 
     >>> network_order(np.array([[1.0, 0.0, 1.0]]))
     array([[1, 0, 2]])
@@ -50,7 +55,7 @@ def network_order(values: FloatArray) -> IntArray:
     n, k = values.shape
     if k > LANES:
         raise InputError(f"BLUQ's order of ties is known for up to {LANES} options, got {k}; use another threshold")
-    keys = np.full((n, LANES), np.inf)
+    keys = np.full((n, LANES), np.inf)  # (n, 8); unused lanes hold infinity and stay last
     keys[:, :k] = values
     order = np.tile(np.arange(LANES), (n, 1))
     for stage in NETWORK:
@@ -62,7 +67,7 @@ def network_order(values: FloatArray) -> IntArray:
 
 
 def bluq_test_scores(probabilities: FloatArray) -> FloatArray:
-    """BLUQ's APS scores of all options, (n, k): a running sum down its ranking."""
+    """BLUQ's APS scores of all options, (n, k): the cumulative sum of probabilities in the order of its ranking."""
     order = network_order(probabilities)[:, ::-1]
     running = np.cumsum(np.take_along_axis(probabilities, order, axis=1), axis=1)
     scores = np.empty_like(running)
@@ -89,7 +94,7 @@ def scores_for(
 ) -> tuple[FloatArray, FloatArray]:
     """Calibration scores (n,) and test scores (m, k) of the rows ``calibration`` and ``test``.
 
-    One definition serves both, but for ``method="bluq"`` with ``aps``, which is BLUQ's pair.
+    Both use the same definition of the score, except for ``aps`` with ``method="bluq"``, which uses BLUQ's two.
     """
     if method == "bluq" and name == "aps":
         return (

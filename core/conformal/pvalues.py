@@ -1,8 +1,8 @@
-"""Conformal p-values: for each option, the alpha at which it leaves its set.
+"""Conformal p-values: for each option, the alpha at which it leaves its prediction set.
 
-The p-value of an option is the share of the n calibration scores, counting itself, that are no better than its
-own: ``(1 + #{calibration ≥ score}) / (n + 1)`` (Vovk, Gammerman & Shafer 2005). The option is in the exact
-threshold's set at alpha if and only if alpha is smaller than it.
+The p-value of an option is ``(1 + #{calibration ≥ score}) / (n + 1)``: the share of n + 1 scores, the n calibration
+scores and its own, that are at least as large as its own (Vovk, Gammerman & Shafer 2005). With the exact threshold, the
+option is in the set at alpha if and only if alpha is smaller than its p-value.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from core.records import FloatArray
 
 
 def p_values(calibration_scores: FloatArray, scores: FloatArray) -> FloatArray:
-    """The p-value of every score, of the same shape, in [1/(n+1), 1].
+    """The p-value of every score, in the same shape, in [1/(n+1), 1].
 
-    Raises :class:`InputError` where there are no calibration scores.
+    Raises :class:`InputError` if there are no calibration scores.
 
     >>> p_values(np.array([0.1, 0.2, 0.3]), np.array([[0.2, 0.9]]))
     array([[0.75, 0.25]])
@@ -25,4 +25,5 @@ def p_values(calibration_scores: FloatArray, scores: FloatArray) -> FloatArray:
     if n == 0:
         raise InputError("there are no calibration scores; a p-value needs at least one calibration question")
     better = np.searchsorted(np.sort(calibration_scores), scores, side="left")
+    # (1 + #{calibration ≥ s}) / (n + 1) = (n + 1 − #{calibration < s}) / (n + 1)
     return np.asarray((n + 1 - better) / (n + 1), dtype=np.float64)

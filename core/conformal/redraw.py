@@ -1,9 +1,9 @@
-"""What luck does, and what bugs cost: coverage over many random splits into calibration and test.
+"""Coverage over many random splits into calibration and test, for the exact procedure and for five common bugs.
 
-Where no two true options score alike and every question is a cluster of its own, the exact procedure's number of
-covered among the m test questions follows the Beta-Binomial law of :mod:`core.conformal.coverage` exactly, not only
-for endless populations: the threshold is the r-th smallest of n scores, and how many of the m others come before the
-r-th of n in a random order is what that law counts, whatever the scores are.
+If no two true options have equal scores and every question is its own cluster, the exact procedure's number of covered
+test questions follows the Beta-Binomial distribution of :mod:`core.conformal.coverage` exactly, also for a finite
+population. The threshold is the r-th smallest of n scores. In a random order, the number of the m other scores that
+come before the r-th of the n has that distribution, whatever the scores are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.records import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The true options' scores on either side of a split, and their probabilities on the test side."""
+    """The scores of the true options on both sides of a split, and their probabilities on the test side."""
 
     calibration: FloatArray
     test: FloatArray
@@ -31,15 +31,18 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A way to sets: what it does, the coverage of one split at alpha thousandths, and the scores that it is for
-    (none named: all)."""
+    """A way to compute prediction sets, right or wrong.
+
+    ``sentence`` says what it does. ``coverage`` gives the coverage on one split at alpha thousandths. ``scores`` names
+    the scores that it applies to; empty means all.
+    """
 
     sentence: str
     coverage: Callable[[Sides, int], float]
     scores: tuple[str, ...] = ()
 
     def fits(self, score: str) -> bool:
-        """Whether the procedure is for the score of that name."""
+        """Whether the procedure applies to the score of that name."""
         return not self.scores or score in self.scores
 
 
@@ -60,7 +63,8 @@ def _on_the_test_set(sides: Sides, alpha: int) -> float:
 
 
 def _summed_again(sides: Sides, alpha: int) -> float:
-    # The set is rebuilt by adding probabilities until they pass the threshold, and keeps the option that does.
+    # This bug adds probabilities until they pass the threshold and keeps the option that crosses it. So an option is
+    # kept if the mass ranked before it, score − p, is at most the threshold.
     return _covered(sides.test - sides.test_probabilities, exact(sides.calibration, alpha))
 
 
@@ -92,7 +96,7 @@ PROCEDURES: dict[str, Procedure] = {
         scores=("aps",),
     ),
 }
-"""The right procedure and five that look like it, by name."""
+"""The correct procedure and five wrong ones that look like it, by name."""
 
 
 def redraw(
@@ -108,9 +112,9 @@ def redraw(
 ) -> dict[str, FloatArray]:
     """Coverage of each procedure over ``draws`` random splits with n calibration questions, (draws,) each.
 
-    ``true_scores`` and ``true_probabilities`` (N,) are of the true options of all N questions; questions of one of the
-    ``clusters`` (N,) stay on one side, so that more than n calibrate where the last one would fall apart. A draw that
-    leaves nothing to test on is NaN. Raises :class:`InputError` where n leaves either side empty.
+    ``true_scores`` and ``true_probabilities`` (N,) belong to the true options of all N questions. Questions of the same
+    cluster (``clusters``, (N,)) stay on the same side, so more than n questions calibrate if n would split a cluster. A
+    draw that leaves no test question is NaN. Raises :class:`InputError` if n leaves either side empty.
     """
     total = len(true_scores)
     if not 1 <= n < total:

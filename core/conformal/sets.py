@@ -12,7 +12,7 @@ EMPTY_POLICIES = ("allow", "top1")
 
 
 def check_empty(policy: str) -> str:
-    """The policy for empty sets if there is such a one; else :class:`InputError`."""
+    """Return the policy for empty sets if it is known; raises :class:`InputError` otherwise."""
     if policy not in EMPTY_POLICIES:
         raise InputError(f"unknown policy for empty sets {policy!r}; choose from {', '.join(EMPTY_POLICIES)}")
     return policy
@@ -23,8 +23,10 @@ def prediction_sets(
 ) -> PredictionSets:
     """The sets of n questions with scores (n, k).
 
-    ``empty="allow"`` leaves a set empty where no option fits; ``"top1"`` gives it the most probable option (of equal
-    ones the later), for which it needs the ``probabilities`` (n, k).
+    ``empty="allow"`` leaves a set empty if no option's score is at most the threshold. ``empty="top1"`` then gives it
+    the most probable option (the last one if several are equal), which needs the ``probabilities`` (n, k).
+
+    Raises :class:`InputError` for an unknown policy, or if ``"top1"`` has no probabilities.
 
     >>> prediction_sets(np.array([[0.2, 0.8]]), 0.5).members
     array([[ True, False]])
@@ -33,7 +35,11 @@ def prediction_sets(
 
 
 def filled(members: BoolArray, empty: str, probabilities: FloatArray | None, *, ties: str = "later") -> BoolArray:
-    """The members (n, k) after the policy for empty sets was followed, in place; ``ties`` as in ``top_options``."""
+    """Apply the policy for empty sets to the members (n, k) in place, and return them.
+
+    ``ties`` is as in :func:`core.conformal.probabilities.top_options`. Raises :class:`InputError` as
+    :func:`prediction_sets` does.
+    """
     if check_empty(empty) == "top1":
         if probabilities is None:
             raise InputError("filling empty sets with the top option needs the probabilities")

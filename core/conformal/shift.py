@@ -1,10 +1,11 @@
-"""When calibration and test questions are not alike: noticing it, and weighting it away.
+"""Distribution shift between calibration and test questions: a test that detects it, and weights that correct for it.
 
-The guarantee needs calibration and test to be exchangeable. A permutation test of the true options' scores says
-how far they look it. Where only the mix of questions differs (covariate shift), weighting each calibration
-question by how much more of its kind there is in the test set restores coverage (Tibshirani, Barber, Candès &
-Ramdas 2019, arXiv 1904.06019): the weights are odds of a logistic regression that tells the two sides apart by
-what the model's probabilities look like. It can't help where the same looks mean something else.
+The guarantee needs calibration and test questions to be exchangeable. A permutation test of the true options' scores
+measures the evidence against that. If only the mix of questions differs (covariate shift), coverage is restored by
+weights: each calibration question is weighted by how much more frequent its kind is in the test set (Tibshirani,
+Barber, Candès & Ramdas 2019, arXiv 1904.06019). The weights are the odds of a logistic regression that tells the two
+sides apart by features of the model's probabilities. They can't help if questions with the same features are answered
+differently on the two sides.
 """
 
 from __future__ import annotations
@@ -19,17 +20,18 @@ from core.records import FloatArray, IntArray
 DRAWS = 999
 RIDGE = 1.0
 LARGEST_WEIGHT = 20.0
-"""Odds are cut off here, so that no single calibration question decides the threshold."""
+"""Odds are clipped at this value and its inverse, so that no single calibration question decides the threshold."""
 
 
 def exchangeability_p_value(
     calibration_scores: FloatArray, test_scores: FloatArray, *, rng: np.random.Generator, draws: int = DRAWS
 ) -> float:
-    """How likely the two sides' scores are spread so differently where they are exchangeable, in [1/(draws+1), 1].
+    """The p-value of the hypothesis that both sides' scores are exchangeable, in [1/(draws+1), 1].
 
-    Both are scores of the true options, (n,) and (m,). A permutation test of the largest distance between the two
-    cumulative shares (Kolmogorov and Smirnov's), exact whatever the scores' law and with ties: it notices another
-    spread as well as another level. Raises :class:`InputError` where a side is empty.
+    Both arguments are scores of the true options, (n,) and (m,). This is a permutation test of the Kolmogorov–Smirnov
+    distance, the largest distance between the two empirical distribution functions. It is exact for every distribution
+    of the scores, with ties too, and detects differences in spread as well as in level. Raises :class:`InputError` if a
+    side is empty.
     """
     n, m = len(calibration_scores), len(test_scores)
     if n == 0 or m == 0:
@@ -37,18 +39,20 @@ def exchangeability_p_value(
     order = np.argsort(np.concatenate([calibration_scores, test_scores]), kind="stable")
     ordered = np.concatenate([calibration_scores, test_scores])[order]
     ends = np.append(np.flatnonzero(np.diff(ordered)), n + m - 1)  # tied scores count together
-    parts = np.where(order < n, float(m), float(-n))  # whole numbers, so that equal distances are equal
+    # The cumulative sum of +m per calibration and −n per test score is n·m·(F_n − G_m). These are whole numbers, so
+    # equal distances compare as equal.
+    parts = np.where(order < n, float(m), float(-n))
 
     def distance(parts: FloatArray) -> float:
         return float(np.abs(np.cumsum(parts)[ends]).max())
 
     seen = distance(parts)
     as_far = sum(distance(rng.permutation(parts)) >= seen for _ in range(draws))
-    return float((1 + as_far) / (draws + 1))
+    return float((1 + as_far) / (draws + 1))  # p = (1 + #{D* ≥ D}) / (1 + draws)
 
 
 def looks(probabilities: FloatArray) -> FloatArray:
-    """What a question looks like through the model's eyes, (n, 6): confidence, margin, entropy, and their squares."""
+    """Features of each question's probabilities, (n, 6): confidence, margin, entropy (in nats), and their squares."""
     rising = np.sort(probabilities, axis=1)
     entropy = -(probabilities * np.log(np.maximum(probabilities, 1e-12))).sum(axis=1)
     first = np.stack([rising[:, -1], rising[:, -1] - rising[:, -2], entropy], axis=1)
@@ -56,17 +60,19 @@ def looks(probabilities: FloatArray) -> FloatArray:
 
 
 def odds(calibration_looks: FloatArray, test_looks: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How much more of each question's kind there is among the test ones, for both sides, (n,) and (m,).
+    """How much more frequent each question's kind is among the test questions, for both sides, (n,) and (m,).
 
-    They are the odds of a ridge-regularised logistic regression, corrected for the sides' sizes and cut off at 20 and
-    1/20.
+    These are the odds of a ridge-regularised logistic regression, corrected for the sizes of the two sides and clipped
+    to [1/20, 20].
     """
     n, m = len(calibration_looks), len(test_looks)
     raw = np.concatenate([calibration_looks, test_looks])
     spread = raw.std(axis=0)
+    # x (n + m, 6): standardised features; the target is 1 for test questions
     x = (raw - raw.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     *weights, intercept = logistic(x, np.repeat([0.0, 1.0], [n, m]), penalty=RIDGE)
-    log_odds = np.clip(x @ np.array(weights) + intercept, -30, 30)  # whose exponential is a number
+    log_odds = np.clip(x @ np.array(weights) + intercept, -30, 30)  # so that exp does not overflow
+    # w(x) = P(test | x) / P(calibration | x) · n / m, which estimates dP_test / dP_calibration at x
     ratio = np.clip(np.exp(log_odds) * n / m, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)
     return ratio[:n], ratio[n:]
 
@@ -76,11 +82,12 @@ def weighted_thresholds(
 ) -> FloatArray:
     """A threshold for each test question, (m,), at alpha thousandths.
 
-    The smallest calibration score up to which the weights reach the share 1 − alpha of all of them and the test
-    question's own; infinity where they never do. With equal weights it is the exact threshold.
+    The threshold is the smallest calibration score s with ``Σ_{sᵢ ≤ s} wᵢ ≥ (1 − alpha)·(Σ wᵢ + w)``, where w is the
+    test question's own weight; it is infinity if no score reaches that. With equal weights it is the exact threshold.
     """
     check_thousandths(alpha)
     order = np.argsort(calibration_scores, kind="stable")
+    # Both sides of the inequality are multiplied by 1000: gathered (n,) is the left one, wanted (m,) the right one.
     gathered = np.cumsum(calibration_weights[order]) * THOUSAND
     wanted = (THOUSAND - alpha) * (calibration_weights.sum() + test_weights)
     place = np.searchsorted(gathered, wanted, side="left")
@@ -96,11 +103,12 @@ def weighted_curve(
 ) -> tuple[FloatArray, FloatArray]:
     """Coverage and mean set size at each alpha from 1 to 999 thousandths, (999,) each, by weighted thresholds.
 
-    No threshold is formed: an option of score s stays unless the weight of the calibration scores below s already
-    reaches what :func:`weighted_thresholds` wants. ``test_scores`` are (m, k).
+    No threshold is computed. An option of score s is in the set unless the total weight of the calibration scores below
+    s already reaches the right side of the inequality in :func:`weighted_thresholds`. ``test_scores`` are (m, k).
     """
     order = np.argsort(calibration_scores, kind="stable")
     gathered = np.append(0.0, np.cumsum(calibration_weights[order]) * THOUSAND)
+    # below (m, k): 1000·Σ wᵢ over the calibration scores sᵢ < s of each option
     below = gathered[np.searchsorted(calibration_scores[order], test_scores, side="left")]
     below_true = below[np.arange(len(test_labels)), test_labels]
     total = calibration_weights.sum() + test_weights

@@ -1,7 +1,8 @@
-"""The threshold q̂: how bad a score may be for an option to stay in the set.
+"""The threshold q̂: the largest score with which an option stays in the set.
 
-``exact`` is the guarantee's own: the ⌈(n+1)(1−alpha)⌉-th smallest calibration score, and where that rank is
-beyond n, infinity: every option stays. The two others reproduce published tools and promise less:
+``exact`` is the threshold for which the guarantee holds: the ⌈(n+1)(1−alpha)⌉-th smallest calibration score. If that
+rank is larger than n, the threshold is infinity and every option stays. The two others reproduce published tools and
+guarantee less:
 
 ``paper``  ``numpy.quantile(scores, ⌈(n+1)(1−alpha)⌉/n, method="higher")``, which is the next order statistic for
            most n (LLM-Uncertainty-Bench, Ye et al. 2024)
@@ -20,7 +21,7 @@ from core.records import FloatArray, IntArray
 
 
 def rank(n: int, alpha: int | IntArray) -> int | IntArray:
-    """``⌈(n+1)(1−alpha)⌉`` in whole numbers, 1-based; alpha in thousandths, one or many.
+    """``⌈(n+1)(1−alpha)⌉`` in integer arithmetic, 1-based; alpha in thousandths, one value or an array.
 
     >>> rank(9, 100)
     9
@@ -31,7 +32,7 @@ def rank(n: int, alpha: int | IntArray) -> int | IntArray:
 
 
 def exact(calibration_scores: FloatArray, alpha: int) -> float:
-    """The rank-th smallest score; infinity where the rank is beyond n.
+    """The ⌈(n+1)(1−alpha)⌉-th smallest of n scores; infinity if that rank is larger than n.
 
     >>> exact(np.array([0.3, 0.1, 0.2]), 500), exact(np.array([0.3, 0.1, 0.2]), 100)
     (0.2, inf)
@@ -42,7 +43,7 @@ def exact(calibration_scores: FloatArray, alpha: int) -> float:
 
 
 def paper(calibration_scores: FloatArray, alpha: int) -> float:
-    """numpy's ``higher`` quantile at level rank / n; infinity where that is above 1."""
+    """numpy's ``higher`` quantile at level rank / n; infinity if that level is above 1."""
     n = len(calibration_scores)
     level = int(rank(n, alpha)) / n
     return float("inf") if level > 1 else float(np.quantile(calibration_scores, level, method="higher"))
@@ -55,7 +56,7 @@ def bluq(calibration_scores: FloatArray, alpha: int) -> float:
 
 
 THRESHOLDS: dict[str, Callable[[FloatArray, int], float]] = {"exact": exact, "paper": paper, "bluq": bluq}
-"""Every way to a threshold, by name."""
+"""Every threshold function, by name."""
 
 
 def threshold(calibration_scores: FloatArray, alpha: int, *, method: str = "exact") -> float:
@@ -74,7 +75,7 @@ def threshold(calibration_scores: FloatArray, alpha: int, *, method: str = "exac
 
 
 def full_set_message(n: int, alpha: int) -> str:
-    """Why every option is in every set, or an empty text where it is not so.
+    """A sentence that says why every option is in every set; empty if that is not so.
 
     >>> full_set_message(5, 100)
     'With 5 calibration questions alpha can be no smaller than 0.167; below it every option stays in the set.'

@@ -1,9 +1,10 @@
-"""The sets of Ye et al. 2024 (arXiv 2401.12794) as their code forms them, in single precision.
+"""The prediction sets of Ye et al. 2024 (arXiv 2401.12794) as their code computes them, in single precision.
 
-Their logits are float32, and so is all that they make of them: the softmax, the scores, the running sums, the
-threshold. Two options whose scores differ in double precision may there be equal, and one at the threshold in or out of
-the set, which moves a published figure's last digit now and then. An option is in a LAC set where ``p ≥ 1 − q̂``, which
-rounds otherwise than ``1 − p ≤ q̂``; an APS set is the running sums from the top that are at most q̂.
+Their logits are float32, and so is everything computed from them: the softmax, the scores, the cumulative sums and the
+threshold. Two options whose scores differ in double precision may have equal scores in single precision, and an option
+at the threshold may be in or out of the set. This sometimes changes the last digit of a published figure. An option is
+in a LAC set if ``p ≥ 1 − q̂``, which rounds differently from ``1 − p ≤ q̂``. An option is in an APS set if its cumulative
+sum from the top is at most q̂.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from core.records import BoolArray, FloatArray, IntArray
 Single = npt.NDArray[np.float32]
 
 SCORES = ("lac", "aps")
-"""The scores that their code has."""
+"""The scores that their code computes."""
 
 
 @dataclass(frozen=True, slots=True)
 class SingleSets:
-    """``calibration_scores`` (n,) of the true options, ``test_scores`` (m, k), the threshold, and ``members`` (m, k).
-    All but ``members`` are float64 that hold float32 values exactly."""
+    """Sets ``members`` (m, k) with the ``calibration_scores`` (n,) of the true options and ``test_scores`` (m, k).
+
+    The scores and the threshold are float64 numbers that hold float32 values exactly.
+    """
 
     calibration_scores: FloatArray
     test_scores: FloatArray
@@ -35,21 +38,23 @@ class SingleSets:
 
 
 def single_probabilities(probabilities: FloatArray) -> Single:
-    """The float32 softmax of the logits behind probabilities (n, k); NaN, for an option that a question lacks, stays.
+    """The float32 softmax of the logits that gave the probabilities (n, k), recovered from the probabilities.
 
-    A softmax takes from the logits only their distances to the largest one. Those come back from the logarithms of the
-    probabilities far more exactly than float32 can say, so the float32 distances are those of the logits themselves.
+    A softmax depends only on the logits' distances to the largest one. The logarithms of the probabilities give these
+    distances far more precisely than float32 can hold, so after rounding to float32 they equal those of the logits. NaN
+    means that a question lacks the option; it stays NaN.
     """
     with np.errstate(divide="ignore"):
         logs = np.log(np.asarray(probabilities, dtype=np.float64))
+    # exp(z − max z) with z − max z = log p − max log p, rounded to float32 first
     raised = np.exp((logs - np.nanmax(logs, axis=1, keepdims=True)).astype(np.float32))
     return np.asarray(raised / np.nansum(raised, axis=1, keepdims=True), dtype=np.float32)
 
 
 def single_scores(name: str, probabilities: Single) -> Single:
-    """Scores of all options, (n, k) from (n, k), all in float32; of equal options APS ranks the later one first.
+    """Scores of all options, (n, k) from (n, k), in float32; among equal options APS ranks the later one first.
 
-    Raises :class:`InputError` for another score than LAC and APS.
+    Raises :class:`InputError` for any score other than LAC and APS.
     """
     if name not in SCORES:
         raise InputError(f"Ye et al. 2024 have the scores {' and '.join(SCORES)}, got {name!r}")
@@ -65,7 +70,11 @@ def single_scores(name: str, probabilities: Single) -> Single:
 def single_sets(
     name: str, probabilities: FloatArray, labels: IntArray, *, calibration: IntArray, test: IntArray, alpha: int
 ) -> SingleSets:
-    """The sets of the rows ``test`` of probabilities (n, k) at ``alpha`` thousandths, calibrated on ``calibration``."""
+    """The sets of the rows ``test`` of probabilities (n, k) at ``alpha`` thousandths.
+
+    The rows ``calibration`` give the ``paper`` threshold. Raises :class:`InputError` as :func:`single_scores` and
+    :func:`core.conformal.threshold.threshold` do.
+    """
     p = single_probabilities(probabilities)
     scores = single_scores(name, p)
     true = scores[calibration, labels[calibration]]

@@ -1,21 +1,21 @@
-"""Nonconformity scores: how badly each option fits its question, by the model's probabilities.
+"""Nonconformity scores: how badly each option fits its question, according to the model's probabilities.
 
-A score is computed for all options of all questions, (n, k) from (n, k); the calibration scores are those of
-the true options, picked out of it (:func:`true_scores`), so calibration and test share one definition. Low is
-good; a set holds the options whose score is at most the threshold. :data:`SCORES` names every one; each stands in a
-file of its own with all that is said of it. ``CONTRIBUTING.md`` tells how to add one.
+A score is computed for all options of all questions, (n, k) from (n, k). The calibration scores are those of the true
+options, selected from it (:func:`true_scores`), so calibration and test share one definition. A low score is good: a
+set contains the options whose score is at most the threshold. :data:`SCORES` names every score. Each score has its own
+file with everything that is said about it. ``CONTRIBUTING.md`` explains how to add one.
 
-**Ties.** Options are ranked by falling probability; of two equal ones the *later* comes first. That is a stable
-ascending sort read backwards, which is also how the published figures of Ye et al. 2024 were made. Python and
-JavaScript use the same order, and the option of rank 1 is the top option that accuracy, filled sets and letters are
-counted by (:func:`core.conformal.probabilities.top_options`).
+**Ties.** Options are ranked by decreasing probability; of two equal ones the *later* comes first. That is a stable
+ascending sort read backwards, and the published figures of Ye et al. 2024 were computed in the same way. Python and
+JavaScript use the same order. The option of rank 1 is the top option, which determines accuracy, filled empty sets and
+counts by letter (:func:`core.conformal.probabilities.top_options`).
 
-**Options that a question lacks**, where others have more, have the probability NaN: they rank after all others, weigh
-nothing, and their score is NaN, which no threshold admits.
+**Options that a question lacks**, because other questions have more, have the probability NaN. They rank after all
+others and add nothing to sums, and their score is NaN, which no threshold admits.
 
 **Rounding.** The mass ranked up to an option is computed as one minus the mass ranked after it, summed from the
-smallest up. The last-ranked option therefore scores exactly 1 for every question, where a running sum from the top
-ends a few units in the last place beside 1 and lets a threshold of 1 keep or drop options by chance.
+smallest up. So the last-ranked option scores exactly 1 for every question. A cumulative sum from the top would end a
+few units in the last place away from 1, and a threshold of 1 would then keep or drop options by chance.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SCORE_NAMES = tuple(SCORES)
 
 
 def score_named(name: str) -> Score:
-    """The score of that name; :class:`InputError` names those that there are."""
+    """The score of that name. Raises :class:`InputError`, listing the known names, if there is none."""
     if name not in SCORES:
         raise InputError(f"unknown score {name!r}; choose from {', '.join(SCORE_NAMES)}")
     return SCORES[name]
@@ -62,9 +62,9 @@ def score(
 ) -> FloatArray:
     """The named score of every option, (n, k).
 
-    A randomised one takes a frozen number for each row, drawn with ``seed`` (:mod:`core.conformal.draws`), so that
-    sets nest in alpha; score all rows of a run at once, so that a row keeps its number whatever the split. Rows with
-    the same number in ``places`` (n,) share theirs; without ``places`` each row has its own.
+    A randomised score uses one fixed random number per row, drawn with ``seed`` (:mod:`core.conformal.draws`), so that
+    sets are nested in alpha. Score all rows of a run at once, so that a row keeps its number whatever the split is.
+    Rows with the same value in ``places`` (n,) share their number; without ``places`` each row has its own.
 
     Raises :class:`InputError` for an unknown name.
     """
@@ -76,5 +76,5 @@ def score(
 
 
 def true_scores(scores: FloatArray, labels: IntArray) -> FloatArray:
-    """The scores of the true options, (n,), picked out of (n, k)."""
+    """The scores of the true options, (n,), selected from (n, k)."""
     return scores[np.arange(len(labels)), labels]

@@ -1,7 +1,7 @@
-"""APS: the probability of the options ranked up to and with this one.
+"""APS: the total probability of the options ranked up to and including this one.
 
-Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
-``log`` and ``exp`` differ there between NumPy and V8.
+Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
+the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from core.records import FloatArray
 def aps_scores(
     probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> FloatArray:
-    """The mass of the options ranked up to and with this one, in [0, 1].
+    """The total probability of the options ranked up to and including this one, in [0, 1].
 
     >>> aps_scores(np.array([[0.25, 0.5, 0.25]]))
     array([[1.  , 0.5 , 0.75]])
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    order = rising_order(p)  # the mass ranked after an option lies before it here
+    order = rising_order(p)  # options ranked after an option come before it in this order
     after = np.nancumsum(np.take_along_axis(p, order, axis=1), axis=1)
     mass = np.ones_like(p)
     mass[:, 1:] -= after[:, :-1]  # 1 − Σ of p ranked after

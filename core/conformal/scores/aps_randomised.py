@@ -1,7 +1,7 @@
-"""APS, randomised: APS less a random part of the option's own probability.
+"""APS, randomised: APS minus a random part of the option's own probability.
 
-Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
-``log`` and ``exp`` differ there between NumPy and V8.
+Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
+the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from core.records import FloatArray
 def aps_randomised_scores(
     probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> FloatArray:
-    """``APS − u·p``, in [0, 1], with ``u`` (n,), one frozen uniform number for each question.
+    """``APS − u·p``, in [0, 1]; ``u`` (n,) holds one fixed uniform number for each question.
 
-    Coverage is exact on average and not only at least exact. Raises :class:`InputError` without ``u``.
+    Average coverage then equals 1 − alpha, instead of being at least 1 − alpha. Raises :class:`InputError` without
+    ``u``.
 
     >>> aps_randomised_scores(np.array([[0.25, 0.5, 0.25]]), u=np.array([0.5]))
     array([[0.875, 0.25 , 0.625]])

@@ -1,7 +1,7 @@
 """Margin: how far the option is behind the best other one.
 
-Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
-``log`` and ``exp`` differ there between NumPy and V8.
+Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
+the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from core.records import FloatArray
 def margin_scores(
     probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> FloatArray:
-    """The best other option's probability less this one's, in [−1, 1].
+    """The probability of the best other option minus that of this option, in [−1, 1].
 
     >>> margin_scores(np.array([[0.75, 0.25]]))
     array([[-0.5,  0.5]])
     """
     p = np.asarray(probabilities, dtype=np.float64)
     rising = np.take_along_axis(p, rising_order(p), axis=1)
-    best, second = rising[:, -1:], rising[:, -2:-1]
+    best, second = rising[:, -1:], rising[:, -2:-1]  # (n, 1) each
     is_best = ranks(p) == 1
     return np.where(is_best, second, best) - p
 

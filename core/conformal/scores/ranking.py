@@ -1,4 +1,4 @@
-"""Ranks of options, and values in rank order put back at their options."""
+"""The order and ranks of options, and a function that returns sorted values to their options."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Number = TypeVar("Number", np.float64, np.int64)
 
 
 def rising_order(probabilities: FloatArray) -> IntArray:
-    """Each row's options by rising probability, (n, k). Equal ones keep their order; lacking ones (NaN) come first."""
+    """Each row's options by increasing probability, (n, k). Equal ones keep their order; missing ones (NaN) come first."""
     p = np.asarray(probabilities, dtype=np.float64)
     return np.argsort(np.where(np.isnan(p), -np.inf, p), axis=1, kind="stable")
 
 
 def put_back(values: npt.NDArray[Number], order: IntArray) -> npt.NDArray[Number]:
-    """Values in the order of :func:`rising_order`, put back at their options, (n, k)."""
+    """Values (n, k) in the order of :func:`rising_order`, returned to the columns of their options, (n, k)."""
     placed = np.empty_like(values)
     np.put_along_axis(placed, order, values, axis=1)
     return placed
 
 
 def ranks(probabilities: FloatArray) -> IntArray:
-    """The rank of each option by falling probability, 1 … k, (n, k); of equal ones the later comes first.
+    """The rank of each option by decreasing probability, 1 … k, (n, k); among equal ones the later comes first.
 
     >>> ranks(np.array([[0.4, 0.2, 0.4]]))
     array([[2, 3, 1]])

@@ -1,7 +1,7 @@
 """RAPS: APS plus a cost for every rank beyond the first few.
 
-Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
-``log`` and ``exp`` differ there between NumPy and V8.
+Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
+the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.records import FloatArray
 def raps_scores(
     probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> FloatArray:
-    """APS, and ``weight`` for every rank beyond the first ``free_ranks``.
+    """APS plus ``weight`` for every rank beyond the first ``free_ranks``.
 
     >>> raps_scores(np.array([[0.25, 0.5, 0.25]]), parameters=Parameters(weight=0.5, free_ranks=1))
     array([[2.  , 0.5 , 1.25]])

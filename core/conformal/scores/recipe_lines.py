@@ -1,4 +1,4 @@
-"""Lines of NumPy that the recipes of several scores share. They start from ``p`` (n, k) and ``letters`` (k,)."""
+"""Lines of NumPy that the recipes of several scores share. They use ``p`` (n, k) and ``letters`` (k,)."""
 
 ORDER = "order = np.argsort(p, axis=1, kind='stable')  # rising; of equal options the later is ranked first"
 RANKS = """\

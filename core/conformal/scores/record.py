@@ -1,4 +1,4 @@
-"""What a score is: one record with everything that a page, a table, a recipe and a test need to know of it."""
+"""The record of a score: everything that a page, a table, a recipe and a test need to know about it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from core.records import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What some scores have to be told.
+    """The parameters of some scores.
 
-    ``weight`` λ ≥ 0 is what each further rank costs (RAPS, SAPS); ``free_ranks`` is how many ranks cost nothing
-    (RAPS). Nobody recommends the defaults: the parameters are tuned on questions of their own
-    (:mod:`core.conformal.tuning`), and a page says so where they are not.
+    ``weight`` λ ≥ 0 is the cost of each further rank (RAPS, SAPS). ``free_ranks`` is the number of ranks that cost
+    nothing (RAPS). The defaults are not recommended values: parameters are tuned on separate questions
+    (:mod:`core.conformal.tuning`), and a page says so if they are not tuned. Raises :class:`InputError` if a value is
+    negative or the weight is not finite.
     """
 
     weight: float = 0.1
@@ -50,17 +51,17 @@ class ScoreFunction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A nonconformity score and everything that is said of it. Each score stands in a file of its own.
+    """A nonconformity score and everything that is said about it. Each score has its own file.
 
-    ``name`` is what links, files and the command line call it, ``title`` what pages call it. ``gloss`` are the few
-    words beside its title, ``sentence`` says what its sets are like, ``source`` is the paper.
+    ``name`` is used in links, in files and on the command line, ``title`` on pages. ``gloss`` is the short description
+    beside the title, ``sentence`` says what the score's sets are like, and ``source`` is the paper.
 
-    ``range(k, parameters)`` gives two numbers between which every value lies for k options. ``numpy_lines(parameters)``
+    ``range(k, parameters)`` gives a lower and an upper bound of all scores for k options. ``numpy_lines(parameters)``
     gives lines of a script that compute ``scores`` (n, k) from ``p`` (n, k), for a person to run elsewhere
-    (:mod:`core.reports.alpha_lab.numpy_recipe`). ``parameters`` names those of :class:`Parameters` that the score has,
-    and ``grid`` holds the choices of them that tuning tries, in that order; both are empty for a score without any.
+    (:mod:`core.reports.alpha_lab.numpy_recipe`). ``parameters`` names the fields of :class:`Parameters` that the score
+    uses, and ``grid`` holds the values that tuning tries, in that order; both are empty for a score without parameters.
     ``randomised`` scores take one uniform number for each question. ``saturates`` says that the score is a cumulative
-    probability, so that thresholds can crowd just below 1 (:mod:`core.reports.alpha_lab.saturation`).
+    probability, so thresholds can crowd just below 1 (:mod:`core.reports.alpha_lab.saturation`).
     """
 
     name: str
@@ -79,5 +80,5 @@ class Score:
 
     @property
     def tuned(self) -> bool:
-        """Whether it has parameters to tune."""
+        """Whether the score has parameters to tune."""
         return bool(self.grid)

@@ -1,7 +1,7 @@
 """SAPS: the largest probability plus a cost for every further rank.
 
-Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
-``log`` and ``exp`` differ there between NumPy and V8.
+Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
+the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.records import FloatArray
 def saps_scores(
     probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> FloatArray:
-    """The largest probability, and ``weight`` for every rank after the first: all other probabilities are ignored.
+    """The largest probability plus ``weight`` for every rank after the first; all other probabilities are ignored.
 
     >>> saps_scores(np.array([[0.25, 0.5, 0.25]]), parameters=Parameters(weight=0.25))
     array([[1.  , 0.5 , 0.75]])

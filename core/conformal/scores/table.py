@@ -1,4 +1,4 @@
-"""The table of scores that goes to the browser with a run's data: what is said of each, and how it is tuned."""
+"""The table of scores that is sent to the browser with a run's data: texts, parameters and tuning grid of each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.conformal.scores import SCORES, UNTUNED, Parameters
 
 
 def score_table() -> list[dict[str, Any]]:
-    """Every score in the order of :data:`SCORES`, by the names that JavaScript uses."""
+    """One record per score, in the order of :data:`SCORES`, with the keys that JavaScript uses."""
     return [
         {
             "name": of.name,

@@ -1,7 +1,7 @@
 """Top-k: the option's rank.
 
-Rule of every score: only + − × ÷ √, in rank order. The browser computes it too, and equal to the last bit;
-``log`` and ``exp`` differ there between NumPy and V8.
+Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
+the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.records import FloatArray
 def top_k_scores(
     probabilities: FloatArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> FloatArray:
-    """The option's rank, 1 … k: every question gets a set of one size.
+    """The option's rank, 1 … k, so every question gets a set of the same size.
 
     >>> top_k_scores(np.array([[0.25, 0.5, 0.25]]))
     array([[3., 1., 2.]])

@@ -1,4 +1,4 @@
-"""Mean set size against the rank of the threshold among the calibration scores."""
+"""Mean set size as a function of the threshold's rank among the calibration scores."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from core.records import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class SizeCurve:
-    """Set sizes of m test questions against the rank J = 1 … n + 1 of the threshold among n calibration scores.
+    """Set sizes of m test questions for each rank J = 1 … n + 1 of the threshold among n calibration scores.
 
-    ``size`` (n + 1,) is the mean set size at each rank, ``square`` that of its square, and ``size_if_right`` that of
-    size × right, where ``right`` is 1 for a question whose top option is the truth. ``options`` is k of UAcc.
+    ``size``, ``square`` and ``size_if_right`` (n + 1,) are the means over questions, at each rank, of the set size, of
+    its square, and of size × right; right is 1 for a question whose top option is true, otherwise 0. ``options`` is the
+    k of UAcc.
     """
 
     n: int
@@ -32,10 +33,11 @@ class SizeCurve:
 
 
 def thresholds_by_rank(calibration_scores: FloatArray, alpha: int, *, method: str = "exact") -> FloatArray:
-    """The threshold that each rank 1 … n + 1 stands for, (n + 1,), from scores of true options (n,).
+    """The threshold at each rank 1 … n + 1, (n + 1,), from scores of true options (n,).
 
-    The exact threshold of rank J is the J-th smallest score, and endless for n + 1. A published threshold
-    (:mod:`core.conformal.threshold`) lies elsewhere than at its rank; it is as far from there at every rank.
+    The exact threshold of rank J is the J-th smallest score, and infinity for rank n + 1. A published threshold
+    (:mod:`core.conformal.threshold`) differs from the score at its rank; it is shifted by the same number of ranks at
+    every J. Raises :class:`InputError` if there are no calibration scores.
     """
     ordered = np.sort(calibration_scores)
     n = len(ordered)
@@ -46,22 +48,24 @@ def thresholds_by_rank(calibration_scores: FloatArray, alpha: int, *, method: st
     level = int(rank(n, alpha)) / n
     if method == "paper" and level > 1:
         return np.full(n + 1, np.inf)
-    place = min(level, 1.0) * (n - 1)  # numpy's place of a quantile, from 0
+    place = min(level, 1.0) * (n - 1)  # numpy's position of a quantile among the sorted scores, from 0
     if method == "paper":
         place = math.ceil(place - 1e-9)
     own = min(int(rank(n, alpha)), n)
     found = np.interp(place + np.arange(1, n + 2) - own, np.arange(n), ordered)
-    found[own - 1] = threshold(calibration_scores, alpha, method=method)  # to the last digit, as sets are formed
+    found[own - 1] = threshold(calibration_scores, alpha, method=method)  # bit-equal to the threshold of the sets
     return np.asarray(found, dtype=np.float64)
 
 
 def size_curve(
     thresholds: FloatArray, test_scores: FloatArray, right: FloatArray, *, options: int, empty: str = "allow"
 ) -> SizeCurve:
-    """The sizes of m sets at each of the thresholds (n + 1,) of rising rank; ``test_scores`` (m, k), ``right`` (m,).
+    """The sizes of m sets at each of the thresholds (n + 1,), from ``test_scores`` (m, k) and ``right`` (m,).
 
-    A set has at least j options exactly where the j-th smallest score of its row is at most the threshold, so that
-    sizes are binary searches in sorted columns. With ``empty="top1"`` an empty set counts one option.
+    The thresholds increase with their rank.
+    A set has at least j options if and only if the j-th smallest score of its row is at most the threshold. So sizes
+    are binary searches in sorted columns. With ``empty="top1"`` an empty set counts as one option. Raises
+    :class:`InputError` if there are no test questions.
     """
     m = len(test_scores)
     if m == 0:
@@ -70,14 +74,15 @@ def size_curve(
     rows = np.sort(test_scores, axis=1)
 
     def at_least(columns: FloatArray) -> FloatArray:
-        """How many sets have at least 1 … k options at each threshold, (k, n + 1)."""
+        """The number of sets with at least 1 … k options at each threshold, (k, n + 1)."""
         found = np.stack([np.searchsorted(np.sort(column), thresholds, side="right") for column in columns.T])
         if fill:
             found[0] = len(columns)
         return found.astype(np.float64)
 
     of_all, of_right = at_least(rows), at_least(rows[right == 1])
-    odd = 2 * np.arange(len(of_all)) + 1  # 1 + 3 + … + (2s − 1) = s²
+    # Σ over sets of s = Σ_j #{s ≥ j}, and of s² = Σ_j (2j − 1)·#{s ≥ j}, because 1 + 3 + … + (2s − 1) = s².
+    odd = 2 * np.arange(len(of_all)) + 1
     return SizeCurve(
         n=len(thresholds) - 1,
         m=m,
@@ -92,9 +97,9 @@ def size_curve(
 def sizes_at(
     scores: FloatArray, limits: FloatArray, strata: IntArray | None = None, *, empty: str = "allow"
 ) -> npt.NDArray[np.int16]:
-    """Options in each of m sets under each of r thresholds, (r, m): ``scores`` (m, k) and ``limits`` (r, strata).
+    """The size of each of m sets under each of r thresholds, (r, m): ``scores`` (m, k) and ``limits`` (r, strata).
 
-    Without ``strata`` (m, k) there is one, of all options.
+    ``strata`` (m, k) numbers the stratum of each option; without it all options are in stratum 0.
     """
     sizes = np.zeros((len(limits), len(scores)), dtype=np.int16)
     for j, column in enumerate(scores.T):
@@ -103,7 +108,7 @@ def sizes_at(
 
 
 def uacc(accuracy: float | FloatArray, size: float | FloatArray, options: int) -> FloatArray:
-    """Accuracy · √k / mean set size, of one or many; NaN where every set is empty."""
+    """Accuracy · √k / mean set size, for one value or an array; NaN if every set is empty."""
     kept = np.asarray(size, dtype=np.float64)
     above = np.clip(accuracy, 0, 1) * math.sqrt(options)
     return np.asarray(above / np.where(kept > 0, kept, np.nan), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""95 % intervals of the difference of two runs' mean set sizes and UAccs."""
+"""95 % intervals of the differences between two runs' mean set sizes and UAccs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from core.records import FloatArray
 class PairedRun:
     """One of two runs on the questions that both have, in the same order.
 
-    ``calibration`` (n,) are the scores of the true options of the calibration questions that both calibrate on,
-    ``alone`` (a,) those of the questions that this run alone does; ``test`` (m, k) all scores of the shared test
-    questions and ``right`` (m,) whether its top option is right there. ``options`` is k of UAcc.
+    ``calibration`` (n,) are the scores of the true options of the questions that both runs calibrate on, and ``alone``
+    (a,) those of the questions that only this run calibrates on. ``test`` (m, k) are all scores of the shared test
+    questions, and ``right`` (m,) says whether the run's top option is correct there. ``options`` is the k of UAcc.
     """
 
     calibration: FloatArray
@@ -30,11 +30,11 @@ class PairedRun:
 
 
 def difference_intervals(first: PairedRun, second: PairedRun, alpha: int, *, seed: int = 0) -> SetEstimates:
-    """Mean set size and UAcc of the second run less the first's, each with one exact threshold at alpha thousandths.
+    """Mean set size and UAcc of the second run minus those of the first; each run has one exact threshold at alpha.
 
-    The same questions are redrawn for both runs, seeded: shared calibration questions give both thresholds, and the
-    covariance over the shared test questions is that of both runs' sizes and answers. What only one run calibrates on
-    is redrawn for it alone.
+    alpha is in thousandths. The same questions are redrawn for both runs, with a seed. Redrawn shared calibration
+    questions give both thresholds, and the noise of the test questions has the joint covariance of both runs' sizes and
+    correctness. Questions that only one run calibrates on are redrawn for that run alone.
     """
     check_thousandths(alpha)
     sides = (first, second)
@@ -46,9 +46,11 @@ def difference_intervals(first: PairedRun, second: PairedRun, alpha: int, *, see
         limit = by_rank[-1 if of is None else of.rank - 1]
         sizes.append(sizes_at(side.test, np.array([[limit]]))[0].astype(np.float64))
         curves.append(size_curve(by_rank, side.test, side.right, options=side.options))
+    # values (4, m): set sizes of both runs, then whether their top options are correct; noise (2000, 4)
     values = np.stack([*sizes, first.right, second.right])
     m = values.shape[1]
     noise = normal_noise(np.cov(values, ddof=min(1, m - 1)) / m)
+    # Steps 2 and 3 of :mod:`core.conformal.set_sizes`: s̃ at the redrawn place, plus the noise of the test draw, (2000,)
     kept = [
         np.clip(expected_sizes(curve.size, curve.n, alpha, of) + noise[:, i], 0, curve.options)
         for i, (curve, of) in enumerate(zip(curves, places, strict=True))
@@ -65,19 +67,21 @@ def difference_intervals(first: PairedRun, second: PairedRun, alpha: int, *, see
 
 
 def _paired_places(sides: tuple[PairedRun, PairedRun], alpha: int, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Where both runs' redrawn thresholds lie among their scores, counted in ranks, (2000,) each.
+    """The places of both runs' redrawn thresholds among their scores, measured in ranks, (2000,) each.
 
-    n + 1 questions are drawn from the n and one whose score is endless for both, so that the rank n + 1 has its
-    chance. What the luck's weights make of the ranks of the drawn ones is the place: the figures are means over the
-    luck (step 1), and so is their difference, whose noise from question to question is far less than that of two single
-    thresholds where the models are alike. On average the j-th smallest rank is j·(n + 1)/(n + 2) + ½, which is
-    taken off, so that places lie around the runs' own.
+    This is a paired bootstrap. n + 1 questions are drawn from the n questions and one more whose score is infinite for
+    both runs, so that rank n + 1 can occur. The drawn ranks are sorted, and a place is the weighted mean of those around
+    the k-th, with the weights P(J | k) of step 1 (:mod:`core.conformal.set_sizes`). It is not the k-th alone, because
+    the figures are means over J too; if the models are similar, the difference of such means varies much less than that
+    of two single thresholds. The j-th smallest drawn rank is j·(n + 1)/(n + 2) + ½ on average. This mean is subtracted,
+    so that the places are centred at the rank k of each run.
     """
     rng = np.random.default_rng([seed, 0xB007])
     shared = len(sides[0].calibration)
     places = (np.empty(RESAMPLES), np.empty(RESAMPLES))
     largest = shared + 1 + max(len(side.alone) for side in sides)
     for rows in np.array_split(np.arange(RESAMPLES), max(1, RESAMPLES * largest // CHUNK)):
+        # drawn (r, shared + 1): indices of shared questions; the index ``shared`` is the infinite score
         drawn = rng.integers(0, shared + 1, (len(rows), shared + 1), dtype=np.int32)
         for side, into in zip(sides, places, strict=True):
             scores = np.concatenate([side.calibration, side.alone])
@@ -89,9 +93,11 @@ def _paired_places(sides: tuple[PairedRun, PairedRun], alpha: int, seed: int) ->
             ranks = np.empty(n + 1, dtype=np.int32)
             ranks[np.argsort(scores, kind="stable")] = np.arange(1, n + 1)
             ranks[n] = n + 1
+            # own (r, a): redrawn ranks of this run's other questions; found (r, n + 1): all drawn ranks, sorted
             own = ranks[shared:n][rng.integers(0, max(n - shared, 1), (len(rows), n - shared), dtype=np.int32)]
             found = np.sort(np.concatenate([np.append(ranks[:shared], ranks[n])[drawn], own], axis=1), axis=1)
             near = np.clip(of.first + np.arange(len(of.weights)), 1, n + 1)
             mean = near * (n + 1) / (n + 2) + 0.5
+            # place = k + Σ_j P(j | k)·(R_(j) − E R_(j))
             into[rows] = np.clip(of.rank + (found[:, near - 1] - mean) @ of.weights, 1, n + 1)
     return places

@@ -24,7 +24,7 @@ from core.records import FloatArray, IntArray
 TAILS = (0.025, 0.975)
 DIGITS = 12
 FIRST_STRATUM = 16
-"""The lower numbers of shuffles are for the noise of test questions."""
+"""The first number of a shuffle for strata; lower numbers are for the noise of test questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,11 @@ class SetEstimates:
 
 
 def intervals(curve: SizeCurve, alpha: int) -> SetEstimates:
-    """Mean set size and UAcc at alpha thousandths where one threshold is that of all questions."""
+    """Mean set size and UAcc at alpha thousandths if all questions share one threshold."""
     of = luck(curve.n, alpha)
     at = curve.n if of is None else of.rank - 1
     size = float(curve.size[at])
+    # Var(size) = E s² − (E s)², Cov(size, right) = E(s·right) − E s · E right, Var(right) = p(1 − p)
     covariance = _covariance_of_means(
         curve.m,
         float(curve.square[at]) - size**2,
@@ -53,10 +54,11 @@ def intervals(curve: SizeCurve, alpha: int) -> SetEstimates:
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """Which threshold is for which option: numbers of strata from 0.
+    """Which stratum's threshold applies to which option; strata are numbered from 0.
 
-    ``calibration`` (n,) has those of the calibration questions, ``test`` (m, k) those of the test questions' options:
-    all options of a question have its subject's number, or each option its own letter's.
+    ``calibration`` (n,) has the strata of the calibration questions, and ``test`` (m, k) those of the test questions'
+    options. Either all options of a question have the number of its subject, or each option has the number of its
+    letter.
     """
 
     calibration: IntArray
@@ -73,11 +75,11 @@ def strata_intervals(
     options: int,
     empty: str = "allow",
 ) -> SetEstimates:
-    """Mean set size and UAcc where each stratum has its own exact threshold.
+    """Mean set size and UAcc at alpha thousandths if each stratum has its own exact threshold.
 
-    The thresholds of the strata are redrawn on their own, given how many questions each has. Sizes are those of the
-    sets, not of their mean over the luck, because a stratum has no size of its own where letters have thresholds;
-    between two calibration scores a redrawn threshold is interpolated.
+    The thresholds of the strata are redrawn independently, given the number of questions of each. The sizes are those
+    of the sets, s, and not their average s̃ over calibration draws, because a stratum has no set size of its own if
+    letters have thresholds. A redrawn threshold between two calibration scores is interpolated.
     """
     codes = range(int(max(strata.calibration.max(initial=0), strata.test.max(initial=0))) + 1)
     drawn, limits = np.empty((RESAMPLES, len(codes))), np.empty(len(codes))
@@ -88,6 +90,7 @@ def strata_intervals(
             drawn[:, code] = limits[code] = np.inf
             continue
         ordered, places = np.sort(own), redrawn_places(n, alpha, of.shrink)[shuffle(FIRST_STRATUM + code)]
+        # The threshold at a place between two ranks; a place nearer to rank n + 1 than to n is infinite.
         between = np.interp(places, np.arange(1, n + 1), ordered)
         drawn[:, code] = np.where(places < n + 0.5, between, np.inf)
         limits[code] = ordered[of.rank - 1]
@@ -103,6 +106,7 @@ def strata_intervals(
 
 
 def _covariance_of_means(m: int, size: float, both: float, right: float) -> FloatArray:
+    # The covariance of the means of m questions: m / (m − 1) · (population covariance) / m.
     return np.array([[size, both], [both, right]]) / max(m - 1, 1)
 
 
@@ -118,7 +122,11 @@ def _estimates(
 
 
 def quantile_interval(value: float | FloatArray, resampled: FloatArray) -> Estimate:
-    """The quantiles of the resamples; an interval that would leave its own figure out ends at it."""
+    """A figure with the 2.5 % and 97.5 % quantiles of its resamples (r,).
+
+    If the figure lies outside the interval, the nearer end is moved to it. All three values are NaN if the figure is
+    not finite.
+    """
     at = float(value)
     if not math.isfinite(at):
         return Estimate(math.nan, math.nan, math.nan)

@@ -1,4 +1,4 @@
-"""The two kinds of luck of a set size, redrawn: that of the calibration draw and that of the test draw.
+"""Resampling of the calibration draw and of the test draw, for intervals of set sizes.
 
 The steps are those of :mod:`core.conformal.set_sizes`.
 """
@@ -18,21 +18,24 @@ from core.records import FloatArray, IntArray
 
 RESAMPLES = 2000
 JUMP, STRETCH = 0.5, 1.35
-"""The share of the change that one rank makes, and c above it."""
+"""If one rank makes more than the share JUMP of the change of size, c is STRETCH."""
 CENTRAL = slice(50, -50)
-"""The resampled thresholds between the 2.5 % and 97.5 % quantiles."""
+"""The resampled thresholds between the 2.5 % and 97.5 % quantiles: 50 of 2,000 are left out at each end."""
 REACH = 6
-"""Standard deviations of the threshold's rank beyond which no weight lies."""
+"""Ranks further than this many standard deviations from the threshold's rank get no weight."""
 CHUNK = 1 << 22
-"""Numbers that are held at a time."""
+"""The most numbers that are held in memory at once."""
 SMALLEST = 1e-12
-"""A variance below this share of the largest is rounding: two runs that are equal differ by nothing."""
+"""A variance below this share of the largest is a rounding error and counts as 0, so equal runs do not differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Luck:
-    """The luck of a calibration draw: the threshold's rank, weights P(J | rank) of the ranks ``first`` and on, which
-    are cut off at 1 and n + 1; ``shrink`` is c of step 2 (:mod:`core.conformal.set_sizes`)."""
+    """The distribution of the threshold over draws of the calibration questions.
+
+    ``rank`` is the threshold's rank k. ``weights`` are P(J | k) of the ranks ``first``, ``first`` + 1, …; ranks below 1
+    count as 1, and ranks above n + 1 as n + 1. ``shrink`` is the c < 1 of step 2 (:mod:`core.conformal.set_sizes`).
+    """
 
     rank: int
     first: int
@@ -42,18 +45,20 @@ class Luck:
 
 @lru_cache(maxsize=4096)
 def luck(n: int, alpha: int) -> Luck | None:
-    """The luck of drawing n calibration questions at alpha thousandths; None where every set is full."""
+    """The threshold's distribution for n calibration questions at alpha thousandths; None if every set is full."""
     k = int(rank(n, check_thousandths(alpha)))
     if k > n:
         return None
+    # The standard deviation of (n + 1)·U for U ~ Beta(k, n + 1 − k)
     spread = math.sqrt(k * (n + 1 - k) / (n + 2))
     reach = math.ceil(REACH * spread) + 1
     ranks = np.arange(k - reach, k + reach + 1)
-    # P(J) is the probability of the levels nearer to J than to any other rank.
+    # P(J) = P((J − ½)/(n + 1) ≤ U < (J + ½)/(n + 1)): the levels nearer to J than to any other rank
     borders = np.clip((np.append(ranks, ranks[-1] + 1) - 0.5) / (n + 1), 0, 1)
     weights = np.diff(betainc(k, n + 1 - k, borders))
     weights /= weights.sum()
-    # Cov(U_(i), U_(j)) ∝ i·(n + 1 − j) for i ≤ j: the variance of the weighted mean of ranks over that of one.
+    # Cov(U_(i), U_(j)) ∝ i·(n + 1 − j) for i ≤ j. c² = wᵀ Cov w / Var(U_(k)): the variance of the weighted mean of
+    # order statistics divided by that of the k-th alone.
     inside = np.clip(ranks, 1, n + 1).astype(np.float64)
     covariance = np.minimum.outer(inside, inside) * (n + 1 - np.maximum.outer(inside, inside))
     shrink = math.sqrt(float(weights @ covariance @ weights) / (k * (n + 1 - k)))
@@ -63,7 +68,7 @@ def luck(n: int, alpha: int) -> Luck | None:
 
 @lru_cache(maxsize=1024)
 def drawn_ranks(n: int, k: int) -> FloatArray:
-    """Where 2,000 redrawn thresholds of rank k of n lie among the scores, rising, not in whole ranks, (2000,)."""
+    """The places of 2,000 redrawn thresholds of rank k among n scores, increasing, in fractional ranks, (2000,)."""
     levels = (np.arange(RESAMPLES) + 0.5) / RESAMPLES
     drawn = np.asarray((n + 1) * betaincinv(k, n + 1 - k, levels), dtype=np.float64)
     drawn.setflags(write=False)
@@ -72,7 +77,7 @@ def drawn_ranks(n: int, k: int) -> FloatArray:
 
 @lru_cache(maxsize=1024)
 def shuffle(column: int) -> IntArray:
-    """A seeded order of the resamples, another for each number of a column, (2000,)."""
+    """A seeded random order of the resamples, (2000,), different for each ``column``."""
     order = np.random.default_rng([0xB007, column]).permutation(RESAMPLES)
     order.setflags(write=False)
     return order
@@ -80,7 +85,7 @@ def shuffle(column: int) -> IntArray:
 
 @lru_cache(maxsize=8)
 def _normals(columns: int) -> FloatArray:
-    """Standard normal numbers at the levels ½/2000 … 1999½/2000, each column in its own order, (2000, columns)."""
+    """Standard normal quantiles at the levels ½/2000 … 1999½/2000, each column in its own order, (2000, columns)."""
     levels = np.stack([shuffle(column) + 0.5 for column in range(columns)], axis=1) / RESAMPLES
     normals = np.asarray(ndtri(levels), dtype=np.float64)
     normals.setflags(write=False)
@@ -88,29 +93,31 @@ def _normals(columns: int) -> FloatArray:
 
 
 def normal_noise(covariance: FloatArray) -> FloatArray:
-    """Normal noise with a covariance (d, d), (2000, d)."""
+    """Normal noise with mean 0 and the given covariance (d, d), (2000, d)."""
+    # Σ = V diag(λ) Vᵀ, so z (V √λ)ᵀ has the covariance Σ.
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.where(values > SMALLEST * values[-1], values, 0))
     return np.asarray(_normals(len(values)) @ root.T, dtype=np.float64)
 
 
 def expected_sizes(sizes: FloatArray, n: int, alpha: int, places: FloatArray) -> FloatArray:
-    """The expected size s̃ of step 1 after each redrawn calibration, (r,), for sizes (n + 1,) by rank.
+    """The expected size s̃ of step 1 at each of r places, (r,), for sizes s (n + 1,) by rank.
 
-    ``places`` (r,) say where the redrawn thresholds lie among the n scores, counted in ranks.
+    ``places`` (r,) are the places of the redrawn thresholds among the n scores, in ranks.
     """
     of = luck(n, alpha)
     if of is None:
         return np.full(len(places), sizes[-1])
     needed = np.arange(math.floor(places.min()), math.ceil(places.max()) + 1)
     shifts = of.first - of.rank + np.arange(len(of.weights))
+    # s̃(x) = Σ_J P(J | k)·s(x + J − k) at every whole rank x that is needed, then linear between ranks
     smooth = sizes[np.clip(needed[:, None] + shifts, 1, n + 1) - 1] @ of.weights
     return np.asarray(np.interp(places, needed, smooth), dtype=np.float64)
 
 
 @lru_cache(maxsize=2048)
 def redrawn_places(n: int, alpha: int, shrink: float) -> FloatArray:
-    """Where 2,000 redrawn thresholds lie, rising, (2000,): k + c·(J − k) of step 2."""
+    """The places of 2,000 redrawn thresholds, increasing, (2000,): k + c·(J − k) of step 2."""
     of = luck(n, alpha)
     if of is None:
         return np.full(RESAMPLES, n + 1.0)
@@ -120,7 +127,7 @@ def redrawn_places(n: int, alpha: int, shrink: float) -> FloatArray:
 
 
 def shrinkage(sizes: FloatArray, n: int, of: Luck | None) -> float:
-    """c of step 2 for sizes (n + 1,) by rank."""
+    """The factor c of step 2, for sizes (n + 1,) by rank."""
     if of is None:
         return 1.0
     near = drawn_ranks(n, of.rank)[CENTRAL]
