@@ -1,4 +1,4 @@
-"""Accuracy against mean set size, a mark a run."""
+"""Accuracy against mean set size, one mark per run."""
 
 from __future__ import annotations
 

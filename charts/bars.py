@@ -1,4 +1,4 @@
-"""One figure of each run as bars, a bar a run and score."""
+"""One figure of each run as bars, one bar per run and score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AROUND_BARS = 120
 
 
 def bars(rows: pd.DataFrame, measure: str) -> Figure:
-    """A bar a run and score with its 95 % interval, tasks beside each other."""
+    """One bar per run and score with its 95 % interval, tasks side by side."""
     title, form = MEASURES[measure]
     by_score = measure in BY_SCORE
     methods = rows["score"].map(lambda score: SCORES[score].title)

@@ -32,7 +32,8 @@ class Figure:
 
     @property
     def still(self) -> AltairChart:
-        """The figure in Altair, which vl-convert draws without a browser; :class:`HedgeError` where there is none."""
+        """The figure in Altair, which vl-convert draws without a browser. Raises :class:`HedgeError` if there is
+        none."""
         found = self.for_file or self.chart
         if isinstance(found, PlotlyFigure):
             raise HedgeError(f"the figure {self.name} is drawn on a page only, not into a file")

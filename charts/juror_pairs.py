@@ -18,7 +18,7 @@ PAIR_MEASURES = {
 
 def juror_pairs(pairs: pd.DataFrame, measure: str) -> Figure:
     """Jurors against jurors; ``pairs`` has first, second and the measures with the ends of their intervals (``_low``,
-    ``_high``; NaN of a juror with itself), a row an ordered pair."""
+    ``_high``; NaN of a juror with itself), one row per ordered pair."""
     title = PAIR_MEASURES[measure]
     form = ".0%" if measure == "agreement" else ".2f"
     ends = (f"{measure}_low", f"{measure}_high")

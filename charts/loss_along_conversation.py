@@ -1,4 +1,4 @@
-"""Loss along a conversation, a line a prompt."""
+"""Loss along a conversation, one line per prompt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from charts.prompt_marks import BETWEEN, UNIFORM_TITLE, WIDER, prompt_marks
 
 
 def loss_along(frame: pd.DataFrame, names: Mapping[str, str], *, vocabulary: int | None = None) -> Figure:
-    """Mean loss of the counselor's first message that was scored, the second, and so on, a line a prompt.
+    """Mean loss of the counselor's first message that was scored, the second, and so on, one line per prompt.
 
     The level of guessing all tokens of the ``vocabulary`` alike, ln V, is drawn where it is known and near.
     """

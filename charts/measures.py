@@ -1,6 +1,6 @@
 """The figures of runs that charts show: their titles, how they are written, and their intervals.
 
-Frames of runs come from :func:`core.reports.compare.benchmark.run_rows`, a row a run and score.
+Frames of runs come from :func:`core.reports.compare.benchmark.run_rows`, one row per run and score.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [3, 5])
 
 
 def nominal_and_actual(frame: pd.DataFrame) -> Figure:
-    """Coverage had against coverage asked for, a line a run and score, on the guarantee's band."""
+    """Coverage had against coverage asked for, one line per run and score, on the guarantee's band."""
     shown = frame.assign(method=frame["score"].map(theme.score_meaning))
     names = list(dict.fromkeys(shown["name"]))
     shown = shown.assign(first=shown["name"] == names[0])

@@ -25,7 +25,7 @@ FIGURES = {
 
 
 def parallel_coordinates(rows: pd.DataFrame) -> Figure:
-    """A line a run from its name over an axis a figure; dragging along an axis keeps the lines that pass there.
+    """One line per run from its name over one axis per figure; dragging along an axis keeps the lines that pass there.
 
     Each line ends at its run's name, so that colour has nothing to tell.
     """

@@ -1,4 +1,4 @@
-"""Perplexities as dumbbells: a row a conversation, a mark a prompt."""
+"""Perplexities as dumbbells: one row per conversation, one mark per prompt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROW = 30
 
 
 def dumbbell(table: pd.DataFrame, measure: str, names: Mapping[str, str]) -> Figure:
-    """A row a conversation, a mark a prompt, a line between A and B.
+    """One row per conversation, one mark per prompt, a line between A and B.
 
     ``table`` is of :func:`core.reports.perplexity.by_conversation`.
     """

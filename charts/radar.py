@@ -44,7 +44,7 @@ def radar(rows: pd.DataFrame) -> Figure:
 
 
 def _values(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row a run and figure: ``name``, ``axis`` and ``value``, from 0 to 1."""
+    """One row per run and figure: ``name``, ``axis`` and ``value``, from 0 to 1."""
     found = [
         {"name": name, "axis": axis, "value": max(0.0, min(1.0, float(of(row))))}
         for name, row in zip(full_names(rows), rows.to_dict("records"), strict=True)
