@@ -1,1 +1,1 @@
-"""Hedge's pages: state → caches → components. Statistics live in ``core``; nothing here loads torch."""
+"""The Streamlit app: state, caches and components of the pages. Statistics are in ``core``; no torch is loaded here."""

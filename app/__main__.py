@@ -1,6 +1,6 @@
 """`python -m app`: start the server from the repository root and open the app.
 
-Arguments are streamlit's: ``python -m app --server.port 8600 --server.headless true``.
+The arguments are Streamlit's own: ``python -m app --server.port 8600 --server.headless true``.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from core.settings import ROOT, settings
 
 LISTENING_POLL_S = 0.02
 AGENT_AFTER_S = 5.0
-"""The first page is painted first; both cores are busy until then."""
+"""Delay before the run agent starts: the first page is painted first and keeps both cores busy until then."""
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Never returns; leaves with streamlit's exit status, or with 1 where HEDGE_HOME can't be made."""
+    """Run the server and exit with Streamlit's status, or with 1 if HEDGE_HOME can't be created. Never returns."""
     home = settings().home
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         sys.exit(f"HEDGE_HOME is {home}, which can't be made ({error.strerror}); set it to a folder you may write to")
-    # Relative paths in the environment are meant from where the person stands, and streamlit finds its
-    # configuration only in the folder it starts in.
+    # Relative paths in the environment refer to the folder in which the person ran the command, so they are resolved
+    # before the change of folder. Streamlit finds its configuration only in the folder in which it starts.
     os.environ["HEDGE_HOME"] = str(home)
     os.chdir(ROOT)
     waking = threading.Timer(AGENT_AFTER_S, wake_agent)
@@ -55,9 +55,9 @@ def import_charts() -> None:
 
 
 def wake_agent() -> None:
-    """Start this host's run agent, so that runs which a reboot interrupted go on.
+    """Start this host's run agent, so that runs that a reboot interrupted continue.
 
-    Where that fails, the server lives on without: the New run page tries again and says why.
+    If that fails, the server keeps running without it: the New run page tries again and says why.
     """
     try:
         from core.runs import engine

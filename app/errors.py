@@ -1,4 +1,4 @@
-"""Errors as a person reads them: one sentence with the way out, never a traceback."""
+"""Errors as a person reads them: one sentence that says what to do, never a traceback."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LOG = logging.getLogger(__name__)
 
 @contextmanager
 def spoken() -> Iterator[None]:
-    """Show an error that comes out of the block as one sentence; an unforeseen one goes to the server's log too.
+    """Show an error raised in the block as one sentence. An unexpected error is also written to the server's log.
 
-    A fragment reruns without the page around it, so each fragment's body needs a block of its own.
+    A fragment reruns without the page around it, so the body of each fragment needs a block of its own.
     """
     try:
         yield

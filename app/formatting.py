@@ -1,4 +1,4 @@
-"""Data and figures as words. Whatever came from data is shown as text, never read as markdown."""
+"""Format data and figures as text. Text from data is shown literally and never read as markdown."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from datetime import datetime, timedelta, timezone
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:=^\"'&])")
 LINK_START = re.compile(r"(?i)(https?|ftp)(?=:)|(\bwww)(?=\.)|(?=@)")
 JOINER = "\u2060"
-"""An invisible character of no width; inside `http://` it keeps markdown from making a link of it."""
+"""An invisible character without width. Inside `http://` it keeps markdown from making a link."""
 
 
 def plain(text: str) -> str:
-    """The text so that markdown shows it letter by letter: no links, pictures, colours, formulas or line breaks.
+    """Escape the text so that markdown shows it literally: no links, images, colours, formulas or line breaks.
 
     >>> plain("a_b [c](d)")
     'a\\\\_b \\\\[c\\\\]\\\\(d\\\\)'
@@ -23,13 +23,13 @@ def plain(text: str) -> str:
 
 
 def shortened(text: str, length: int = 60) -> str:
-    """The text in one line of at most ``length`` characters."""
+    """The text on one line, cut to at most ``length`` characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= length else flat[: length - 1].rstrip() + "…"
 
 
 def sentence(text: str) -> str:
-    """The text as a sentence: a capital first, a full stop last.
+    """The text as a sentence: it starts with a capital and ends with a full stop.
 
     >>> sentence("alpha must lie in (0, 1)")
     'Alpha must lie in (0, 1).'
@@ -38,12 +38,12 @@ def sentence(text: str) -> str:
 
 
 def unbroken(text: str) -> str:
-    """The text with a space before each per cent sign that no line breaks at."""
+    """The text with a non-breaking space before each per cent sign."""
     return text.replace(" %", "\u00a0%")
 
 
 def duration(seconds: float) -> str:
-    """A duration in its two largest units: ``1 min 40 s``."""
+    """A duration in its two largest units, for example ``1 min 40 s``."""
     left = max(0, math.ceil(seconds))
     if left < 60:
         return f"{left} s"
@@ -53,9 +53,9 @@ def duration(seconds: float) -> str:
 
 
 def clock(moment: float, behind_utc: int | None) -> str:
-    """A moment in seconds since the epoch as the time of day where clocks are so many minutes behind UTC.
+    """Format seconds since the epoch as the time of day.
 
-    None stands for the clock of this machine.
+    ``behind_utc`` is how many minutes the local clock is behind UTC; None stands for this machine's time zone.
 
     >>> clock(3_661, 0), clock(3_661, -60)
     ('01:01:01', '02:01:01')
@@ -65,12 +65,12 @@ def clock(moment: float, behind_utc: int | None) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number and its noun: ``1 question``, ``2,000 questions``."""
+    """A number and its noun, for example ``1 question`` or ``2,000 questions``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def size(count: float) -> str:
-    """Bytes in the largest unit that leaves at least one: ``1.4 MB``.
+    """A number of bytes in the largest unit that gives at least 1, for example ``1.4 MB``.
 
     >>> size(1_400_000), size(999)
     ('1.4 MB', '999 B')

@@ -1,4 +1,4 @@
-"""What `streamlit run app/main.py` runs: the frame around every page."""
+"""The script that `streamlit run app/main.py` runs: the frame around every page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-if str(ROOT) not in sys.path:  # streamlit puts only this file's folder there
+if str(ROOT) not in sys.path:  # Streamlit adds only this file's folder to the path.
     sys.path.insert(0, str(ROOT))
 
 import streamlit as st  # noqa: E402
@@ -18,7 +18,8 @@ st.set_page_config(
     page_title="Hedge",
     page_icon=str(navigation.ICON),
     layout="wide",
-    # One entry of our own also brings the menu with the light and dark switch, which the minimal toolbar leaves out.
+    # One menu entry of our own makes Streamlit show the whole menu, including the light and dark switch that the
+    # minimal toolbar leaves out.
     menu_items={"About": "Hedge shows how sure a language model really is."},
 )
 st.html(style.CHOSEN)

@@ -1,4 +1,4 @@
-"""Every page, in the order of the menu, and how to get from one to another."""
+"""All pages in the order of the menu, and links between them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ICON = ASSETS / "icon.svg"
 
 @dataclass(frozen=True, slots=True)
 class PageEntry:
-    """A page: its script in ``pages/``, its name in the menu and one sentence on what a person does there."""
+    """A page: its script in ``pages/``, its name in the menu, and one sentence on what a person does there."""
 
     name: str
     title: str
@@ -23,7 +23,7 @@ class PageEntry:
 
     @property
     def script(self) -> Path:
-        """The page's script."""
+        """The path of the page's script."""
         return ROOT / "pages" / f"{self.name}.py"
 
 
@@ -49,11 +49,11 @@ PAGES = (
     *(CALIBRATION, TOKENS, JURY, PROMPTING, PERPLEXITY),
     *(DATA, LEARN, DOCTOR),
 )
-"""The menu; the first page is the one that opens."""
+"""The pages of the menu. The first page opens by default."""
 
 
 def pages() -> list[st.Page]:
-    """The pages as streamlit wants them; a page's address is its script's name."""
+    """The pages as Streamlit expects them. A page's address is the name of its script."""
     return [
         st.Page(entry.script, title=entry.title, url_path=entry.name, help=entry.help, default=entry is PAGES[0])
         for entry in PAGES
@@ -61,10 +61,10 @@ def pages() -> list[st.Page]:
 
 
 def link(entry: PageEntry, label: str, **view: str) -> None:
-    """A link to a page, opened at ``view`` (names and values of its address)."""
+    """Show a link to a page, opened at ``view`` (the names and values in its address)."""
     st.page_link(entry.script, label=label, query_params=view)
 
 
 def go(entry: PageEntry, **view: str) -> NoReturn:
-    """Open another page at ``view`` now."""
+    """Switch to another page at once, opened at ``view``."""
     st.switch_page(entry.script, query_params=view)

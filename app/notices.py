@@ -1,6 +1,6 @@
-"""A word on whichever page a person is when a run ends.
+"""Notify a person, on whichever page they are, when a run ends.
 
-The frame asks ``run.json`` alone, by when it was last written, so that no database can hold a page up.
+The frame reads only ``run.json`` files, and only those that have changed. So no database can delay a page.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SAID = {"done": "Done", "failed": "Failed", "cancelled": "Cancelled"}
 
 
 def watch() -> None:
-    """Say of runs that end while the page is open that they have; asks every two seconds while there are any."""
+    """Show a notice for each run that ends while the page is open. Polls every two seconds if runs are unfinished."""
     try:
         waiting = _unfinished()
-    except Exception:  # the page itself says what is wrong with the runs; a notice must not keep it from that
+    except Exception:  # The page itself reports what is wrong with the runs. A failing notice must not prevent that.
         LOG.exception("no run can be watched")
         return
     at_hand = set(st.session_state.get(WATCHED, ()))
@@ -35,7 +35,7 @@ def watch() -> None:
 
 
 def seen_here() -> None:
-    """The person is looking at the list of runs, which says it better."""
+    """Mark all runs as seen: the person is looking at the list of runs, which shows their state better."""
     st.session_state[WATCHED] = _unfinished()
 
 
@@ -49,7 +49,7 @@ def _tell() -> None:
         st.toast(f"{len(over) - MOST} more runs have ended.", duration="long")
     still = {run_id for run_id in watched if run_id in now and now[run_id].state not in ENDED}
     st.session_state[WATCHED] = still
-    # A toast right before a rerun is lost: the page goes on to be asked until the tick after the last one.
+    # A toast shown right before a rerun is lost, so polling stops only at the next tick without a newly ended run.
     if not over and not still:
         st.rerun()
 

@@ -1,4 +1,4 @@
-"""A component's scripts as the one module that streamlit takes, and the style that live figures share."""
+"""Bundle a component's scripts into the one module that Streamlit accepts, and the style that live figures share."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from pathlib import Path
 from core.settings import ROOT
 
 COMPONENTS = ROOT / "app" / "components"
-"""Where the scripts and styles of the app's components are, as files."""
+"""The folder with the scripts and styles of the app's components."""
 LIVE_CSS = COMPONENTS / "shared" / "live.css"
-"""The style of live figures."""
+"""The stylesheet of live figures."""
 
 LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";$', re.MULTILINE)
 
 
 def scripts(entry: Path) -> tuple[Path, ...]:
-    """The entry script and every script that it imports, directly or not; each after those that it imports."""
+    """The entry script and every script that it imports, directly or indirectly. Each comes after those that it
+    imports.
+    """
     found: dict[Path, None] = {}
 
     def visit(path: Path) -> None:
@@ -31,6 +33,8 @@ def scripts(entry: Path) -> tuple[Path, ...]:
 
 
 def bundle(entry: Path) -> str:
-    """The entry script with its imports, one script after another. The import lines fall away, so no name may be
-    declared in two of them."""
+    """Concatenate the entry script and its imports into one script.
+
+    The import lines are removed, so no name may be declared in two of the scripts.
+    """
     return "\n".join(LOCAL_IMPORT.sub("", path.read_text(encoding="utf-8")) for path in scripts(entry))

@@ -1,4 +1,4 @@
-"""Drag alpha: what coverage it promises, and what that costs in set size."""
+"""The Alpha lab: drag alpha and see the coverage that it promises and the set size that it costs."""
 
 import streamlit as st
 

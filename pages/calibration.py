@@ -1,4 +1,4 @@
-"""How far a run's confidence can be trusted, and what a temperature does to it."""
+"""How far a run's confidence can be trusted, and what temperature scaling does to it."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Runs side by side: which is surer, and is the difference more than luck?"""
+"""Compare runs side by side: which is more certain, and is the difference more than chance?"""
 
 import streamlit as st
 

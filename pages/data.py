@@ -1,4 +1,4 @@
-"""Results of other tools in, Hedge's own out."""
+"""Import results from other tools, and export Hedge's own."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""A lesson in conformal prediction whose figures are alive."""
+"""A lesson in conformal prediction with live figures."""
 
 from app import state
 from app.components.learn import lesson

@@ -1,4 +1,4 @@
-"""Launch runs or the making of a jury, see what they will take and ask, and watch them at work."""
+"""Launch runs or the making of a jury, preview their prompts and cost, and watch their progress."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Every finished run at one alpha: is the more accurate model also the surer one?"""
+"""Every finished run at one alpha: is the more accurate model also the more certain one?"""
 
 import streamlit as st
 

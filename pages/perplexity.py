@@ -1,4 +1,6 @@
-"""Two system prompts, the same counselor's words: which prompt makes a model expect them, and which words change."""
+"""Compare two system prompts on the same counselor's words: which prompt makes the words likelier, and which words
+change?
+"""
 
 import streamlit as st
 

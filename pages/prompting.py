@@ -1,4 +1,4 @@
-"""Ways of asking: letters against the options' texts, at the same coverage."""
+"""Compare prompt forms at the same coverage: option letters against option texts."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""How sure a model is of each word, and whether its confidence can be trusted."""
+"""How certain a model is of each word, and whether its confidence can be trusted."""
 
 import streamlit as st
 

@@ -1,10 +1,13 @@
-"""All caches, a file a page. Arrays and frames in them are shared by every session: read them, never write.
+"""All caches of the app, one file per page.
 
-A run is keyed by its id and its stamp (when ``run.json`` was last written), so a repeated run is read anew.
+Every session shares the cached arrays and frames, so they must be read and never written. A run's key is its id and its
+stamp (the time at which ``run.json`` was last written), so a repeated run is read again.
 
-A full cache drops the entry that was used longest ago. A page that goes through more runs than the cache holds thus
-never finds one of them again, and computes all of them at every view. So a cache that a page fills from all runs holds
-:data:`app.caches.run_cache.EVERY_RUN`, and the others hold what several views need at once. The comment beside a cache
-says how much memory one entry takes, as `python -m tests.benchmarks.cache_memory` measures it on what ships: on
-average, and at most. Most entries grow with the number of questions; the largest run that ships has 2,129.
+A full cache drops the least recently used entry. A page that loops over more runs than the cache holds would therefore
+never hit the cache, and would compute every run again at every view. So a cache that a page fills from all runs holds
+:data:`app.caches.run_cache.EVERY_RUN` entries, and the others hold what several views need at once.
+
+The comment beside a cache gives the memory of one entry, on average and at most, as `python -m
+tests.benchmarks.cache_memory` measures it on the shipped data. Most entries grow with the number of questions; the
+largest run that ships has 2,129.
 """

@@ -1,4 +1,6 @@
-"""What the Alpha lab reads of a run: its tables, sets and figures under the lab's choices, and the shift."""
+"""The Alpha lab's cached data: a run's tables, its sets and figures under the lab's options, and coverage under a
+shift.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ from core.reports.report import Report, report, tie_notes
 
 
 def lab_tables(run_id: str) -> dict[str, Any]:
-    """What the alpha lab's component computes from."""
+    """The tables from which the Alpha lab's component computes."""
     return _lab_tables(run_key(run_id))
 
 
 def lab_notes(run_id: str) -> list[str]:
-    """Sentences where the lab's figures are not of all that a run has, or need a word."""
+    """Sentences to show if the lab's figures do not cover all of a run, or need an explanation."""
     run = evaluation(run_id)
     n, least = len(run.calibration) + len(run.test), int(run.option_counts.min())
     notes = []
@@ -44,7 +46,9 @@ def lab_notes(run_id: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class SetOptions:
-    """How sets are made of a run's probabilities: what the alpha lab's link says, as :mod:`core.reports` takes it."""
+    """How sets are formed from a run's probabilities: the options in the Alpha lab's link, as :mod:`core.reports` takes
+    them.
+    """
 
     scores: tuple[str, ...]
     alpha: int
@@ -54,9 +58,9 @@ class SetOptions:
 
 
 def sets_of(run_id: str, view: AlphaLabView) -> SetOptions:
-    """The lab's choices that this run has; those it hasn't got fall back to their defaults, as the lab shows them.
+    """The lab's options that apply to this run. Options that the run lacks fall back to their defaults.
 
-    Raises :class:`InputError` for a run that can't be looked at in any way.
+    Raises :class:`InputError` for a run that can't be shown in any way.
     """
     split = SplitView(
         drop_extra=view.extra == "drop",
@@ -79,56 +83,62 @@ def sets_of(run_id: str, view: AlphaLabView) -> SetOptions:
 
 
 def lab_report(run_id: str, sets: SetOptions) -> Report:
-    """A finished run's figures, with the alpha lab's choices."""
+    """The figures of a finished run, with the Alpha lab's options."""
     return _report(run_key(run_id), sets)
 
 
 def evaluation_of_split(run_id: str, split: SplitView) -> Evaluation:
-    """A finished run as the lab looks at it: another split, fewer calibration questions, without E and F."""
+    """A finished run as the lab shows it, for example with another split, fewer calibration questions, or without E and
+    F.
+    """
     return _evaluation_of_split(run_key(run_id), split)
 
 
 def subjects(run_id: str) -> tuple[str, ...]:
-    """A run's subjects with enough questions to calibrate or to be tested on."""
+    """The subjects of a run that have enough questions to calibrate or to test on."""
     return shifts.subjects(load_evaluation(run_key(run_id)))
 
 
 def worst_pair(run_id: str, by: str) -> Search | None:
-    """The subjects, calibrated and tested on, between which coverage falls shortest, with the p-value of the search;
-    None for fewer than two."""
+    """The pair of subjects (calibration, test) with the largest coverage shortfall, and the p-value of the search.
+
+    None if the run has fewer than two subjects.
+    """
     return _worst_pair(run_key(run_id), by)
 
 
 def shifted(source: tuple[str, str | None], target: tuple[str, str | None], by: str) -> Shifted:
-    """Coverage calibrated on ``source`` and tested on ``target``: each a run and a subject of it, or None for all."""
+    """Coverage if ``source`` calibrates and ``target`` tests. Each is a run and one of its subjects, or None for all of
+    them.
+    """
     return _shifted((run_key(source[0]), source[1]), (run_key(target[0]), target[1]), by)
 
 
-# 0.6 MB, 0.9 at most: 9 MB. A view needs one.
+# 0.6 MB per entry, at most 0.9 MB: 9 MB in all. A view needs one.
 @st.cache_resource(max_entries=16, show_spinner="Reading the questions …")
 def _lab_tables(key: RunKey) -> dict[str, Any]:
     return frames.lab_tables(load_evaluation(key))
 
 
-# 6 kB, 10 at most: 6 MB. One for each alpha that a person lets go at.
+# 6 kB per entry, at most 10 kB: 6 MB in all. There is one entry for each alpha at which a person releases the slider.
 @st.cache_resource(max_entries=1024, show_spinner=False)
 def _report(key: RunKey, sets: SetOptions) -> Report:
     return report(_evaluation_of_split(key, sets.split), sets.alpha, scores=sets.scores, empty=sets.empty, by=sets.by)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)  # 0.3 MB, 0.5 at most: 6 MB. A view needs one
+@st.cache_resource(max_entries=16, show_spinner=False)  # 0.3 MB, at most 0.5: 6 MB in all. A view needs 1
 def _evaluation_of_split(key: RunKey, split: SplitView) -> Evaluation:
     return split_views.look(load_evaluation(key), split)
 
 
-# 0.1 kB; but the search takes a while.
+# 0.1 kB per entry, but the search takes a while.
 @st.cache_resource(max_entries=256, show_spinner="Searching the pairs of subjects …")
 def _worst_pair(key: RunKey, by: str) -> Search | None:
     run = load_evaluation(key)
     return shifts.search([shifts.side(run, name, by=by) for name in shifts.subjects(run)])
 
 
-@st.cache_resource(max_entries=64, show_spinner="Comparing the two sides …")  # 32 kB: 2 MB. A view needs one
+@st.cache_resource(max_entries=64, show_spinner="Comparing the two sides …")  # 32 kB each: 2 MB. A view needs one
 def _shifted(source: tuple[RunKey, str | None], target: tuple[RunKey, str | None], by: str) -> Shifted:
     sides = [shifts.side(load_evaluation(key), group, by=by) for key, group in (source, target)]
     return shifts.shifted(*sides)

@@ -1,4 +1,4 @@
-"""The calibration of a run: diagrams, a bin's questions, recalibration, coverage at every alpha."""
+"""The Calibration page's cached data: diagrams, a bin's questions, recalibration, coverage at every alpha."""
 
 from __future__ import annotations
 
@@ -15,51 +15,51 @@ from core.reports.calibration.recalibrated import recalibrated as recalibrate
 
 
 def calibrated(run_id: str, within: str, bins: int, by: str) -> list[CalibrationFigures]:
-    """The calibration of a finished run, a diagram a stratum."""
+    """The calibration of a finished run, with one diagram per stratum."""
     return _calibrated(run_key(run_id), within, bins, by)
 
 
 def bin_questions(run_id: str, within: str, stratum: str, number: int, bins: int, by: str) -> pd.DataFrame:
-    """The test questions of a bin (from 1) of a diagram."""
+    """The test questions in one bin of a diagram. Bins count from 1."""
     return _bin_questions(run_key(run_id), within, stratum, number, bins, by)
 
 
 def recalibrated(run_id: str, alpha: int) -> tuple[Recalibrated, ...]:
-    """A finished run before and after every recalibration."""
+    """A finished run's figures before and after every recalibration method."""
     return _recalibrated(run_key(run_id), alpha)
 
 
 def nominal_coverage(run_id: str) -> pd.DataFrame:
-    """Coverage asked for and had, at every alpha."""
+    """Nominal and actual coverage at every alpha."""
     return _nominal_coverage(run_key(run_id))
 
 
 def dial_rows(run_id: str) -> pa.Table:
-    """What the temperature's component computes from."""
+    """The rows from which the temperature component computes."""
     return _dial_rows(run_key(run_id))
 
 
-# 5 kB: 0.3 MB. A view needs one for each of 24 runs at most.
+# 5 kB per entry: 0.3 MB in all. A view needs one entry for each of at most 24 runs.
 @st.cache_resource(max_entries=64, show_spinner="Measuring calibration …")
 def _calibrated(key: RunKey, within: str, bins: int, by: str) -> list[CalibrationFigures]:
     return calibrations.calibrated(load_compared(key), within=within, bins=bins, by=by)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)  # 15 kB: 1 MB. A view needs one
+@st.cache_resource(max_entries=64, show_spinner=False)  # 15 kB per entry: 1 MB in all. A view needs one
 def _bin_questions(key: RunKey, within: str, stratum: str, number: int, bins: int, by: str) -> pd.DataFrame:
     return calibrations.bin_questions(load_compared(key), within, stratum, number, bins=bins, by=by)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Recalibrating …")  # 1 kB. A view needs one
+@st.cache_resource(max_entries=64, show_spinner="Recalibrating …")  # 1 kB per entry. A view needs one
 def _recalibrated(key: RunKey, alpha: int) -> tuple[Recalibrated, ...]:
     return tuple(recalibrate(load_compared(key), alpha))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)  # 11 kB: 0.7 MB. A view needs one for each of 24 runs at most
+@st.cache_resource(max_entries=64, show_spinner=False)  # 11 kB: 0.7 MB in all. A view needs 24 at most
 def _nominal_coverage(key: RunKey) -> pd.DataFrame:
     return calibrations.nominal_coverage(load_compared(key))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Reading the run …")  # 0.1 MB: 1.3 MB. A view needs one
+@st.cache_resource(max_entries=16, show_spinner="Reading the run …")  # 0.1 MB each: 1.3 MB in all. A view needs one
 def _dial_rows(key: RunKey) -> pa.Table:
     return temperature.dial_rows(load_evaluation(key))

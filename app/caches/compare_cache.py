@@ -1,4 +1,4 @@
-"""Runs side by side, and two of them question by question."""
+"""The Compare page's cached data: runs side by side, and two runs question by question."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from core.reports.compare.paired import Pair
 
 
 def compared(run_ids: tuple[str, ...], rule: SetRule) -> pd.DataFrame:
-    """A row a run and score (:func:`core.reports.compare.benchmark.run_rows`)."""
+    """One row per run and score (:func:`core.reports.compare.benchmark.run_rows`)."""
     return _compared(tuple(run_key(run_id) for run_id in run_ids), rule)
 
 
 def pair(first: str, second: str, alpha: int, score: str) -> tuple[Pair, pd.DataFrame]:
-    """Two runs question by question: their figures and tests, and the questions."""
+    """Two runs compared question by question: their figures, their tests, and the questions."""
     return _pair(run_key(first), run_key(second), alpha, score)
 
 
-# 23 kB for 24 runs: 3 MB. One for each alpha that a person lets go at.
+# 23 kB per entry of 24 runs: 3 MB in all. There is one entry for each alpha at which a person releases the slider.
 @st.cache_resource(max_entries=128, show_spinner="Comparing the runs …")
 def _compared(keys: tuple[RunKey, ...], rule: SetRule) -> pd.DataFrame:
     runs = [load_compared(key) for key in keys]
     return benchmark.run_rows(runs, benchmark.reports(runs, rule))
 
 
-# 0.1 MB: 6 MB. One for each pair and alpha.
+# 0.1 MB per entry: 6 MB in all. There is one entry for each pair of runs and alpha.
 @st.cache_resource(max_entries=64, show_spinner="Comparing the two runs …")
 def _pair(first: RunKey, second: RunKey, alpha: int, score: str) -> tuple[Pair, pd.DataFrame]:
     a, b = load_compared(first), load_compared(second)

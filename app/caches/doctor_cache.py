@@ -1,4 +1,4 @@
-"""The doctor's findings, which a process of its own makes once for the whole server; pages follow it."""
+"""The doctor's findings. A separate process makes them once for the whole server, and pages follow its progress."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from core.errors import HedgeError
 
 LOG = logging.getLogger(__name__)
 REFRESH_S = 30.0
-"""After so long, what changes by itself is looked at again where somebody has the page open."""
+"""Findings that can change by themselves are refreshed after this many seconds if somebody has the page open."""
 
 
 @dataclass
 class Checkup:
-    """On its way (``ended`` unset) or at its end, with ``found`` or with what went wrong in one sentence.
+    """A checkup that is running (``ended`` is not set) or has ended.
 
-    ``looked`` is when it ended, and ``looked_again`` when what changes by itself was last looked at, both by the
-    monotonic clock.
+    An ended checkup has its findings in ``found``, or one sentence on what went wrong in ``problem``. ``looked`` is the
+    time at which it ended. ``looked_again`` is the time at which the findings that can change by themselves were last
+    refreshed. Both are read from the monotonic clock.
     """
 
     ended: threading.Event = field(default_factory=threading.Event)
@@ -36,25 +37,25 @@ class Checkup:
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """Seconds since the checkup began."""
         return time.monotonic() - self.begun
 
 
 def checkup() -> Checkup:
-    """The one there is, begun by the first who asks; returns at once."""
+    """The server's only checkup. The first call starts it; every call returns at once."""
     return _checkup()
 
 
 def again() -> None:
-    """Let the next who asks begin another, unless one is on its way."""
+    """Let the next call of :func:`checkup` start a new one, unless one is still running."""
     if _checkup().ended.is_set():
         _checkup.clear()
 
 
 def refresh(made: Checkup) -> None:
-    """Look again at what may have changed by itself, beside the page, once the last look is :data:`REFRESH_S` old.
+    """Refresh, in a thread, what may have changed by itself, if the last refresh is older than :data:`REFRESH_S`.
 
-    A checkup that ended without findings is begun anew.
+    A checkup that ended without findings is started again.
     """
     if made is not _checkup() or not made.ended.is_set() or time.monotonic() - made.looked_again < REFRESH_S:
         return
@@ -67,7 +68,7 @@ def refresh(made: Checkup) -> None:
 @st.cache_resource(show_spinner=False)
 def _checkup() -> Checkup:
     made = Checkup()
-    # A daemon, so that a server which is stopped does not wait for it.
+    # A daemon thread, so that a server that is stopped does not wait for it.
     threading.Thread(target=_look, args=(made,), daemon=True, name="hedge-doctor").start()
     return made
 

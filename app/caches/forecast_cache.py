@@ -1,4 +1,4 @@
-"""What a matrix of runs will take, kept where it takes a while to find out. Asks neither the database nor the hub."""
+"""What a matrix of runs will take, cached if it takes a while to find out. Queries neither the database nor the hub."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from core.tasks import catalogue
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The runs asked for, what each will take, and which of them there are already, by id."""
+    """The requested runs, what each will take, and those that exist already, by id."""
 
     runs: tuple[Forecast, ...]
     existing: dict[str, RunRecord]
@@ -33,21 +33,21 @@ class Plan:
 
     @property
     def new(self) -> tuple[Forecast, ...]:
-        """The runs that are not done yet."""
+        """The requested runs that are not done yet."""
         done = {run_id for run_id, record in self.existing.items() if record.state == "done"}
         return tuple(one for one in self.runs if one.spec.run_id not in done)
 
     @property
     def seconds(self) -> float | None:
-        """Until the last of them has ended on the devices there are, those left out that are done, unless all are.
+        """Seconds until the last run has ended on the available devices, or None if a run has no measured rate.
 
-        None where one has no measured rate.
+        Runs that are done are left out, unless all of them are done.
         """
         return forecasts.whole_time(self.new or self.runs, lanes=len(self.devices))
 
 
 def plan(combination: Combination) -> Plan:
-    """What was asked for will take this; :class:`~core.errors.InputError` where it can't be asked."""
+    """A forecast of what was requested. Raises :class:`~core.errors.InputError` if such runs are not possible."""
     specs = combination.specs(named=_named)
     records = run_cache.runs().records
     known = {record.run_id: record for record in records}
@@ -60,13 +60,13 @@ def plan(combination: Combination) -> Plan:
 
 
 def work(spec: RunSpec) -> Work | None:
-    """What a run asks, whichever model is asked, and in whatever precision."""
+    """The work of a run: what it asks, independent of the model and the precision."""
     same = replace(spec, model="any", dtype="float32", batch_size=None)
     return _work(same, stamp(spec.task), catalogue.at_hand(spec.task))
 
 
 def free_disk() -> int:
-    """Bytes free where runs lie."""
+    """Free bytes on the disk that holds the runs."""
     home = settings().home
     return shutil.disk_usage(next(path for path in (home, *home.parents) if path.exists())).free
 
@@ -77,7 +77,7 @@ def has_gpu() -> bool:
 
 
 def stamp(task: str) -> int:
-    """When the file or folder of a task was last written; 0 for one that is none."""
+    """The time at which a task's file or folder was last written, in nanoseconds; 0 if the task is not a file."""
     if not catalogue.is_file(task):
         return 0
     try:
@@ -87,7 +87,7 @@ def stamp(task: str) -> int:
 
 
 def _named(model: str) -> str:
-    """As a spec has it, but without asking the hub whether it has such a model, which the launch does."""
+    """The model's name as in a spec. Does not ask the hub whether it has the model; the launch does that."""
     is_hub = models.HUB_ID.match(model) and not Path(model).expanduser().is_dir()
     return model if is_hub else models.canonical(model)
 
@@ -97,19 +97,21 @@ def _held(model: str, asked: Work) -> float | None:
 
 
 def _devices() -> tuple[Slot, ...]:
-    """This host's, and those of others that share a database; it alone could say which of these live."""
+    """The devices of this host and, if a database is shared, of the other hosts. Only the database knows which are
+    alive.
+    """
     said = published()
     here = said.pop(liveness.host(), ()) or _slots()
     return (*here, *(slot for found in said.values() for slot in found)) if settings().database_url else here
 
 
-# 13 kB, 23 at most: 3 MB for 500 runs, 14 MB when full. A matrix may ask for as many runs.
+# 13 kB per entry, at most 23 kB: 3 MB for 500 runs, 14 MB when full. A matrix may contain that many runs.
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)
 def _work(spec: RunSpec, stamp: int, at_hand: bool) -> Work | None:
     return forecasts.work_of(spec)
 
 
-@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # a number for each model and sample of texts
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # one number per model and text sample
 def _characters_per_token(model: str, here: bool, texts: tuple[str, ...]) -> float | None:
     return counting.characters_per_token(model, texts)
 

@@ -1,4 +1,4 @@
-"""What the Jury page reads of a jury, kept by its id and stamp (when ``jury.json`` was last written)."""
+"""The Jury page's cached data, by a jury's id and stamp (the time at which ``jury.json`` was last written)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from core.runs.juries.jury_store import JuryRecord
 
 @dataclass(frozen=True, slots=True)
 class JuryKey:
-    """One version of a jury: ``stamp`` is the time of its ``jury.json`` in nanoseconds."""
+    """One version of a jury: ``stamp`` is the time at which its ``jury.json`` was written, in nanoseconds."""
 
     jury_id: str
     stamp: int
 
 
 def records() -> tuple[tuple[JuryRecord, ...], tuple[str, ...]]:
-    """All juries, the latest first, and a sentence for each that can't be read."""
+    """All juries, the latest first, and one sentence for each jury that can't be read."""
     found, problems = [], []
     for jury_id in jury_store.jury_ids():
         try:
@@ -39,7 +39,7 @@ def records() -> tuple[tuple[JuryRecord, ...], tuple[str, ...]]:
 
 
 def jury_key(jury_id: str) -> JuryKey:
-    """The jury as it is now; :class:`InputError` where there is none."""
+    """The current version of a jury. Raises :class:`InputError` if there is no such jury."""
     path = jury_store.folder_of(jury_id) / "jury.json"
     try:
         return JuryKey(path.parent.name, path.stat().st_mtime_ns)
@@ -48,29 +48,29 @@ def jury_key(jury_id: str) -> JuryKey:
 
 
 def protocol(jury_id: str, judged: str, confidence: str) -> Protocol:
-    """How a page tries rules: the source's own split where it has one, else half and half."""
+    """How rules are evaluated: on the source's own split if it has one, else on random halves."""
     parts = set(_judgements(jury_key(jury_id)).parts)
     own = {"calibration", "test"} <= parts
     return Protocol(share=None if own else 0.5, disagreement=judged == "disputed", confidence=confidence)
 
 
 def judgements(jury_id: str) -> Judgements:
-    """A jury's judgements."""
+    """The judgements of a jury."""
     return _judgements(jury_key(jury_id))
 
 
 def tried(jury_id: str, protocol: Protocol) -> JuryExperiment:
-    """What rules are worth on a jury's answers."""
+    """The evaluation of every rule on a jury's answers."""
     return _tried(jury_key(jury_id), protocol)
 
 
 def first_split(jury_id: str, protocol: Protocol) -> JurySplit:
-    """The split of the first seed, with every rule's verdicts."""
+    """The split of the first seed, with the verdicts of every rule."""
     return _first_split(jury_key(jury_id), protocol)
 
 
 def agreed(jury_id: str) -> Agreement:
-    """How much a jury agrees, on all its answers."""
+    """The agreement of a jury, over all its answers."""
     return _agreed(jury_key(jury_id))
 
 
@@ -80,68 +80,68 @@ def left_out(jury_id: str, protocol: Protocol) -> pd.DataFrame:
 
 
 def risk(jury_id: str, protocol: Protocol) -> pd.DataFrame:
-    """What abstaining is worth (:func:`core.reports.jury.risk`)."""
+    """The effect of abstaining (:func:`core.reports.jury.risk`)."""
     return _risk(jury_key(jury_id), protocol)
 
 
 def calibration_errors(jury_id: str, protocol: Protocol) -> pd.DataFrame:
-    """Calibration errors of confidences (:func:`core.reports.jury.calibration_errors`)."""
+    """Calibration errors of the confidences (:func:`core.reports.jury.calibration_errors`)."""
     return _calibration_errors(jury_key(jury_id), protocol)
 
 
 def reliability(jury_id: str, protocol: Protocol) -> pd.DataFrame:
-    """Confidence against being right (:func:`core.reports.jury.reliability`)."""
+    """Accuracy by confidence (:func:`core.reports.jury.reliability`)."""
     return _reliability(jury_key(jury_id), protocol)
 
 
 def pooled_sets(jury_id: str, protocol: Protocol, alpha: int) -> SetsFigures:
-    """Sets of verdicts on the pooled probability, of the split of the first seed."""
+    """Sets of verdicts on the pooled probability, for the split of the first seed."""
     of = reports.split(judgements(jury_id), protocol, protocol.seeds[0])
     return reports.pooled_sets(of, alpha)[1]
 
 
-@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # 0.4 kB; every view goes through all juries
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # 0.4 kB per entry; every view reads all juries
 def _record(key: JuryKey) -> JuryRecord:
     return jury_store.read_record(key.jury_id)
 
 
-# 0.2 MB for 2,000 answers: 2 MB. A view needs one.
+# 0.2 MB per entry of 2,000 answers: 2 MB in all. A view needs one.
 @st.cache_resource(max_entries=8, show_spinner="Reading the jury …")
 def _judgements(key: JuryKey) -> Judgements:
     return jury_store.read(key.jury_id)
 
 
-# 3 kB. A view needs one; a jury has one for each scale of confidence and both kinds of answers.
+# 3 kB per entry. A view needs one; a jury has one entry for each confidence scale and each of the two kinds of answers.
 @st.cache_resource(max_entries=32, show_spinner="Trying every rule …")
 def _tried(key: JuryKey, protocol: Protocol) -> JuryExperiment:
     return experiment.run(_judgements(key), protocol)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Trying every rule …")  # 70 kB: 1 MB. The same
+@st.cache_resource(max_entries=16, show_spinner="Trying every rule …")  # 70 kB each: 1 MB in all. Otherwise as above
 def _risk(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
     return reports.risk(_judgements(key), protocol)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Measuring confidences …")  # 2 kB. The same
+@st.cache_resource(max_entries=16, show_spinner="Measuring confidences …")  # 2 kB per entry. Otherwise as above
 def _calibration_errors(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
     return reports.calibration_errors(_judgements(key), protocol)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)  # 0.2 MB: 3 MB. The same
+@st.cache_resource(max_entries=16, show_spinner=False)  # 0.2 MB per entry: 3 MB in all. Otherwise as above
 def _first_split(key: JuryKey, protocol: Protocol) -> JurySplit:
     return reports.bench(_judgements(key), protocol, protocol.seeds[0])
 
 
-@st.cache_resource(max_entries=16, show_spinner="Comparing the jurors …")  # 0.7 kB. A view needs one
+@st.cache_resource(max_entries=16, show_spinner="Comparing the jurors …")  # 0.7 kB per entry. A view needs one
 def _agreed(key: JuryKey) -> Agreement:
     return agreement(_judgements(key))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Leaving each juror out …")  # 3 kB. As _tried
+@st.cache_resource(max_entries=16, show_spinner="Leaving each juror out …")  # 3 kB per entry. Otherwise as _tried
 def _left_out(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
     return reports.left_out(_judgements(key), protocol)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)  # 4 kB. As _tried
+@st.cache_resource(max_entries=16, show_spinner=False)  # 4 kB per entry. Otherwise as _tried
 def _reliability(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
     return reports.reliability(_judgements(key), protocol)

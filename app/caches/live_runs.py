@@ -1,6 +1,6 @@
-"""How runs are now, asked for beside the page: a database that does not answer holds up nothing that is drawn.
+"""The current state of runs, queried in a thread, so that a database that does not answer never delays a page.
 
-One thread a server asks at a time; every session on it reads the latest answer.
+Each server has one thread that queries at a time. Every session on the server reads the latest answer.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ from core.runs.status import RunStatus
 
 LOG = logging.getLogger(__name__)
 WAIT_S = 1.0
-"""A page waits this long for an answer, which takes some ten milliseconds; then it is drawn without."""
+"""A page waits at most this long for an answer, which usually takes some ten milliseconds. Then it is drawn without it.
+"""
 FRESH_S = 0.8
-"""An answer is given to every session for this long."""
+"""An answer is reused for every session for this long."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRuns:
-    """The unfinished runs and those that ended lately; ``problem`` says why they can't be had, and ``waiting_s`` for
-    how long the database has not answered, 0 where it has. ``statuses`` are then the last that were known."""
+    """The unfinished runs and those that ended recently.
+
+    ``problem`` says why they can't be read. ``waiting_s`` is how long the database has not answered, or 0 if it has. In
+    both cases ``statuses`` are the last known ones.
+    """
 
     statuses: tuple[RunStatus, ...] = ()
     problem: str = ""
@@ -34,13 +38,13 @@ class LiveRuns:
 
     @property
     def busy(self) -> bool:
-        """Whether something may change without anybody's doing."""
+        """Whether the state may change without any action by a person."""
         return bool(self.problem or self.waiting_s) or any(not status.ended for status in self.statuses)
 
 
 @dataclass
 class _Asking:
-    """What is known on this server, and the question that is on its way."""
+    """The latest answer on this server, and the query that is running."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     latest: LiveRuns = LiveRuns()
@@ -50,13 +54,15 @@ class _Asking:
 
 
 def current(*, anew: bool = False) -> LiveRuns:
-    """How runs are now. ``anew`` asks even where an answer is fresh, as after something was done to a run."""
+    """The current state of runs. ``anew`` queries even if the last answer is fresh, for example after an action on a
+    run.
+    """
     asking = _asking()
     with asking.lock:
         on_its_way = asking.begun is not None and anew and not asking.latest.problem
         before = asking.ended
     if on_its_way:
-        before.wait(WAIT_S)  # it was begun before what was done, and so may its answer be
+        before.wait(WAIT_S)  # this query began before the action, so its answer may be older too
     with asking.lock:
         if asking.begun is None:
             if not anew and time.monotonic() - asking.answered < FRESH_S:
@@ -65,7 +71,7 @@ def current(*, anew: bool = False) -> LiveRuns:
             asking.ended = threading.Event()
             threading.Thread(target=_ask, args=(asking,), daemon=True, name="hedge-statuses").start()
         begun, ended, known = asking.begun, asking.ended, asking.latest
-    # Once it is known not to answer, no page waits for it.
+    # Once the database is known not to answer, no page waits for it.
     if ended.wait(0 if known.problem else max(0.0, begun + WAIT_S - time.monotonic())):
         return asking.latest
     return replace(known, waiting_s=time.monotonic() - begun)

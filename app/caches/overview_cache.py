@@ -14,7 +14,7 @@ from core.reports import frames
 
 
 def overview(found: Runs, alpha: int, score: str = "lac") -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """A row for each finished run at ``alpha`` thousandths, and a sentence for each whose files can't be read.
+    """One row per finished run at ``alpha`` thousandths, and one sentence for each run whose files can't be read.
 
     A row has the figures of LAC, APS and ``score``.
     """
@@ -31,14 +31,14 @@ def overview(found: Runs, alpha: int, score: str = "lac") -> tuple[pd.DataFrame,
     return frames.overview_at(summaries, alpha), tuple(problems)
 
 
-# 0.2 MB: 26 MB for what ships, 128 MB with 500 more runs.
+# 0.2 MB per entry: 26 MB for the runs that ship, 128 MB with 500 more.
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner="Reading the runs …")
 def _summary(key: RunKey) -> frames.RunSummary:
-    # Not through _evaluation: an overview of many runs would push out the one that is being looked at.
+    # Not through _evaluation: an overview of many runs would evict the run that a person is looking at.
     return frames.summarise(evaluations.load(key.run_id))
 
 
-# 0.1 MB: 63 MB for one score of 628 runs. With so many runs there is room for one such score at a time.
+# 0.1 MB per entry: 63 MB for one score of 628 runs. With that many runs, the cache holds one score at a time.
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner="Reading the runs …")
 def _score_summary(key: RunKey, score: str) -> frames.ScoreSummary:
     return frames.summarise_score(evaluations.load(key.run_id), score)

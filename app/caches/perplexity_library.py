@@ -1,4 +1,4 @@
-"""What has been measured of counselors' words: every finished run's prompts, conversations and choices, by hash."""
+"""Perplexity measurements of counselors' words: prompts, conversations and choices of every finished run, by hash."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.runs.store import RunRecord
 
 @dataclass(frozen=True, slots=True)
 class ScoringSetup:
-    """How words are scored; only figures of one setup compare with each other."""
+    """How words are scored. Only figures with the same setup can be compared."""
 
     model: str
     dtype: str = "float32"
@@ -35,8 +35,11 @@ class ScoringSetup:
 
 @dataclass(slots=True)
 class Library:
-    """Everything known by hash: ``prompts``, ``conversations``, ``choices``; and ``cells``, the latest run that
-    measured a prompt on a source with a setup. ``problems`` are sentences on runs that can't be read."""
+    """Everything that is known, by hash.
+
+    ``cells`` maps a setup, a prompt and a source to the latest run that measured them. ``problems`` has one sentence
+    for each run that can't be read.
+    """
 
     prompts: dict[str, SystemPrompt]
     conversations: dict[str, Conversation]
@@ -45,14 +48,14 @@ class Library:
     problems: list[str] = field(default_factory=list)
 
     def messages(self, setup: ScoringSetup, prompt: str, source: str) -> tuple[ScoredMessage, ...] | None:
-        """The messages of a prompt and a source, None where nobody has measured them."""
+        """The messages of a prompt and a source, or None if nobody has measured them."""
         key = self.cells.get((setup, prompt, source))
         return _measured(key).messages[prompt, source] if key else None
 
     def by_conversation(
         self, setup: ScoringSetup, prompt: str, sources: Iterable[str]
     ) -> dict[str, tuple[ScoredMessage, ...]]:
-        """From a conversation's name to its messages, of those that are measured."""
+        """The messages of each measured conversation, by the conversation's name."""
         names = called({source: self.conversations[source].name for source in sources})
         found = {source: self.messages(setup, prompt, source) for source in names}
         return {names[source]: messages for source, messages in found.items() if messages}
@@ -62,7 +65,7 @@ class Library:
         return [(p, s) for p in prompts for s in sources if (setup, p, s) not in self.cells]
 
     def notes(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> list[str]:
-        """What has to be known of how these were measured."""
+        """Notes that a reader needs on how these were measured."""
         keys = {self.cells[setup, p, s] for p in prompts for s in sources if (setup, p, s) in self.cells}
         said: dict[str, None] = {}
         for key in sorted(keys, key=lambda key: key.run_id):
@@ -73,17 +76,19 @@ class Library:
         return list(said)
 
     def vocabulary(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> int | None:
-        """Over how many tokens the model spread its probability; None where a run does not say so, or two differ."""
+        """The number of tokens over which the model spread its probability. None if a run does not record it, or runs
+        differ.
+        """
         keys = {self.cells[setup, p, s] for p in prompts for s in sources if (setup, p, s) in self.cells}
         sizes = {_measured(key).vocabulary for key in keys}
         return sizes.pop() if len(sizes) == 1 else None
 
 
 def library() -> Library:
-    """What ships, and what every run that measures words has or asks for."""
+    """The shipped prompts, conversations and choices, and those of every run of this kind, finished or not."""
     shipped = {conversation.digest: conversation for conversation in _bundled()}
     found = Library({one.digest: one for one in SHIPPED.values()}, shipped, _bundled_choices())
-    # The oldest first, so that the latest run that measured something is the one that is read.
+    # The oldest run comes first, so the latest run that measured a cell is the one that is kept.
     for record in reversed(run_cache.runs().records):
         if not record.spec.measures_perplexity:
             continue
@@ -106,7 +111,7 @@ def _add(found: Library, record: RunRecord, request: Request) -> None:
     of_choices = digest_of(request.choices) if request.choices else ""
     for prompt in request.prompts:
         for source in request.sources:
-            # No window of a choice depends on how many exchanges there may be.
+            # The windows of choices do not depend on the number of exchanges.
             here = ScoringSetup(setup.model, setup.dtype, setup.mode) if source == of_choices else setup
             found.cells[here, prompt.digest, source] = key
 
@@ -124,16 +129,17 @@ def _bundled_choices() -> dict[str, tuple[Choice, ...]]:
     return {digest_of(made): made}
 
 
-# 95 kB, nearly all of it the shared conversations that ship.
+# 95 kB per entry, nearly all of it the shared conversations that ship.
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)
 def _request(key: RunKey) -> Request:
     request = perplexity_run.read_request(run_cache.record(key.run_id).spec)
-    # Most runs measure the conversations that ship, whose texts are most of a request: all of them share one copy.
+    # Most runs measure the shipped conversations, whose texts are most of a request, so all runs share one copy of
+    # them.
     shipped = {conversation.digest: conversation for conversation in _bundled()}
     return replace(request, conversations=tuple(shipped.get(one.digest, one) for one in request.conversations))
 
 
-# 0.4 MB for nine conversations under three prompts; a run of one conversation takes a ninth.
+# 0.4 MB per entry of nine conversations under three prompts; a run of one conversation takes a ninth of that.
 @st.cache_resource(max_entries=128, show_spinner="Reading the losses …")
 def _measured(key: RunKey) -> Measured:
     return perplexity_run.read(key.run_id)

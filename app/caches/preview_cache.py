@@ -1,8 +1,8 @@
-"""The exact prompts of runs that have not been launched, read by a process of their own.
+"""The exact prompts of runs that have not been launched, read by a separate process.
 
-Counting tokens needs the model's tokenizer, whose library brings torch with it, and the page's process loads neither.
-So ``python -m core run --dry-run --json`` does it, one at a time for the whole server. A reading is kept for as long
-as the files that it read stay as they are; one that failed is tried anew when it is asked for again.
+Counting tokens needs the model's tokenizer, whose library imports torch, and the page's process loads neither. So
+``python -m core run --dry-run --json`` does it, one at a time for the whole server. A preview is cached as long as the
+files that it read do not change. A preview that failed is tried again when it is requested again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SAID_BY_HEDGE = "hedge: "
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """What one run would ask: its id, its number of prompts and a look at them."""
+    """The preview of one run: its id, its number of prompts, and an example of them."""
 
     run: str
     questions: int
@@ -41,7 +41,9 @@ class Previewed:
 
 @dataclass
 class PreviewJob:
-    """A preview on its way (``ended`` unset) or at its end, with ``found`` or with what went wrong in one sentence."""
+    """A preview that is running (``ended`` is not set) or has ended with ``found``, or with ``problem`` in one
+    sentence.
+    """
 
     ended: threading.Event = field(default_factory=threading.Event)
     begun: float = field(default_factory=time.monotonic)
@@ -50,17 +52,17 @@ class PreviewJob:
 
     @property
     def seconds(self) -> float:
-        """How long it has been on its way."""
+        """Seconds since the preview began."""
         return time.monotonic() - self.begun
 
 
 def command(combination: Combination) -> tuple[str, ...]:
-    """What reads the preview of what was asked for."""
+    """The command that makes the preview of the requested runs."""
     return (sys.executable, "-m", "core", "run", *combination.words(), "--dry-run", "--json")
 
 
 def preview_of(combination: Combination) -> PreviewJob:
-    """The preview of what was asked for, begun by the first who asks, or anew where it failed; returns at once."""
+    """The preview of the requested runs. The first call, or a call after a failure, starts it. Returns at once."""
     key = command(combination), _stamps(combination)
     if _job(*key).problem:
         _job.clear(*key)
@@ -68,7 +70,7 @@ def preview_of(combination: Combination) -> PreviewJob:
 
 
 def _stamps(combination: Combination) -> tuple[int, ...]:
-    """When the files that a preview depends on were last written."""
+    """The times at which the files that a preview depends on were last written, in nanoseconds."""
     files = [Path(task.partition("@")[2] or task) for task in combination.tasks if catalogue.is_file(task)]
     files += [
         Path(model) / name for model in combination.models for name in ("tokenizer.json", "tokenizer_config.json")
@@ -83,17 +85,17 @@ def _written(path: Path) -> int:
         return 0
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)  # a few prompts of some kB each. A view needs one
+@st.cache_resource(max_entries=32, show_spinner=False)  # a few prompts of some kB per entry. A view needs one
 def _job(command: tuple[str, ...], stamps: tuple[int, ...]) -> PreviewJob:
     made = PreviewJob()
-    # A daemon, so that a server which is stopped does not wait for it.
+    # A daemon thread, so that a server that is stopped does not wait for it.
     threading.Thread(target=_read, args=(command, made, _turn()), daemon=True).start()
     return made
 
 
 @st.cache_resource(show_spinner=False)
 def _turn() -> threading.Lock:
-    """One at a time: a preview takes a processor for some seconds."""
+    """A lock that allows one preview at a time, because a preview keeps a core busy for some seconds."""
     return threading.Lock()
 
 
@@ -111,7 +113,7 @@ def _read(command: Sequence[str], made: PreviewJob, turn: threading.Lock) -> Non
 
 
 class _Failed(Exception):
-    """What a person is to read."""
+    """A failure with a sentence for the person."""
 
 
 def _output(command: Sequence[str]) -> dict[str, Any]:

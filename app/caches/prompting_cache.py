@@ -1,4 +1,4 @@
-"""What the Prompting page reads of runs: experiments, and the figures of each prompting method."""
+"""The Prompting page's cached data: experiments, and the figures of each prompting method."""
 
 from __future__ import annotations
 
@@ -21,46 +21,47 @@ from core.runs.spec import MAX_SHOTS
 from core.runs.store import RunRecord
 
 MOST_METHODS = len(METHODS) * (MAX_SHOTS + 1)
-"""How many methods an experiment can have: every way of asking with every number of shots. A view needs them all."""
+"""The most methods that an experiment can have: every prompt form with every number of shots. A view needs all of them.
+"""
 
 
 def experiments() -> dict[PromptingExperiment, tuple[RunRecord, ...]]:
-    """The experiments that finished runs make."""
+    """The experiments that the finished runs form."""
     return prompting.experiments(run_cache.runs().finished)
 
 
 def evaluation(method: PromptingMethod) -> Evaluation:
-    """A method's probabilities."""
+    """The probabilities of a method."""
     return _evaluation(run_key(method.run_id), method)
 
 
 def figures(chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
-    """A row a method and score (:func:`core.reports.prompting.experiments.figures`)."""
+    """One row per method and score (:func:`core.reports.prompting.experiments.figures`)."""
     return _figures(tuple(run_key(one.run_id) for one in chosen), chosen, rule)
 
 
 def against(first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str) -> pd.DataFrame:
-    """Each other method less the first, with paired tests."""
+    """The difference of each other method from the first, with paired tests."""
     return _against(tuple(run_key(one.run_id) for one in (first, *others)), first, others, alpha, score)
 
 
 def sets_of(method: PromptingMethod, alpha: int, score: str) -> MethodSets:
-    """A method's sets."""
+    """The sets of a method."""
     return _sets(run_key(method.run_id), method, alpha, score)
 
 
 def invalid(run_id: str) -> Invalid:
-    """A run's answers by letters that are none."""
+    """The answers of a run whose letters are not among the options."""
     return _invalid(run_key(run_id))
 
 
 def orders(run_id: str, alpha: int, score: str) -> OptionOrder | None:
-    """What the options' order changes in a run; None where it was asked in one alone."""
+    """The effect of the options' order in a run. None if the run asked in only one order."""
     return _orders(run_key(run_id), alpha, score)
 
 
 def spread(run_id: str) -> Spread | None:
-    """How much a run's written answers differ; None where there are none."""
+    """How much a run's written answers differ. None if it has none."""
     return _spread(run_key(run_id))
 
 
@@ -71,19 +72,19 @@ def question(method: PromptingMethod, question_id: str) -> Question:
     return frames.question(run, row)
 
 
-# 0.4 MB: 3 MB for the 7 of the experiment that ships, 82 MB for the largest there can be.
+# 0.4 MB per entry: 3 MB for the 7 of the experiment that ships, 82 MB for the largest possible one.
 @st.cache_resource(max_entries=MOST_METHODS, show_spinner="Reading the runs …")
 def _evaluation(key: RunKey, method: PromptingMethod) -> Evaluation:
     return prompting.evaluate(method)
 
 
-# 11 kB: 0.7 MB. A view needs two, and others for each alpha.
+# 11 kB per entry: 0.7 MB in all. A view needs two, and two more for each alpha.
 @st.cache_resource(max_entries=64, show_spinner="Comparing the ways of asking …")
 def _figures(keys: tuple[RunKey, ...], chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
     return prompting.figures(chosen, [evaluation(one) for one in chosen], rule)
 
 
-# 2 kB. A view needs one, and others for each alpha.
+# 2 kB per entry. A view needs one, and one more for each alpha.
 @st.cache_resource(max_entries=64, show_spinner="Testing the differences …")
 def _against(
     keys: tuple[RunKey, ...], first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str
@@ -91,22 +92,22 @@ def _against(
     return prompting.against(first, others, {one: evaluation(one) for one in (first, *others)}, alpha, score=score)
 
 
-# 0.4 MB, most of it shared with _evaluation. A view needs two, and others for each alpha.
+# 0.4 MB per entry, most of it shared with _evaluation. A view needs two, and two more for each alpha.
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _sets(key: RunKey, method: PromptingMethod, alpha: int, score: str) -> MethodSets:
     return prompting.sets_of(method, evaluation(method), alpha, score=score)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)  # 0.1 kB. A view needs one for each number of shots, 17 at most
+@st.cache_resource(max_entries=64, show_spinner=False)  # 0.1 kB each. A view needs one per number of shots, at most 17
 def _invalid(key: RunKey) -> Invalid:
     return letter_answers.invalid_answers(key.run_id)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)  # 1 kB. The same, and others for each alpha
+@st.cache_resource(max_entries=64, show_spinner=False)  # 1 kB per entry. As above, and one more for each alpha
 def _orders(key: RunKey, alpha: int, score: str) -> OptionOrder | None:
     return option_order(evaluations.load(key.run_id), alpha, scores=(score,))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)  # 0.1 kB. The same as _invalid
+@st.cache_resource(max_entries=64, show_spinner=False)  # 0.1 kB per entry. Otherwise as _invalid
 def _spread(key: RunKey) -> Spread | None:
     return letter_answers.spread(key.run_id)

@@ -1,4 +1,4 @@
-"""One question of a run under every score, and the same question in other runs."""
+"""The One question page's cached data: one question of a run under every score, and the same question in other runs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from core.runs.store import RunRecord
 
 
 def question_list(run_id: str) -> pd.DataFrame:
-    """The test questions of a finished run: row, id, group, question."""
+    """The test questions of a finished run, with the columns row, id, group and question."""
     return _question_list(run_key(run_id))
 
 
 @dataclass(frozen=True, slots=True)
 class ShownQuestion:
-    """A test question of a run, its probabilities and its options under every score."""
+    """A test question of a run, its probabilities, and its options under every score."""
 
     question: Question
     probabilities: FloatArray
@@ -33,7 +33,7 @@ class ShownQuestion:
 
 
 def calibrated_run(run_id: str) -> CalibratedRun:
-    """A finished run as what questions are measured by."""
+    """A finished run with the calibration scores against which its questions are measured."""
     return _calibrated_run(run_key(run_id))
 
 
@@ -43,14 +43,17 @@ def shown_question(run_id: str, question_id: str) -> ShownQuestion:
 
 
 def closing_options(run_id: str) -> int:
-    """How many of a run's options are the closing ones that are no answers: E and F, or none."""
+    """How many of a run's last options are not answers: the number of E and F options, or 0."""
     return len(_extra_options(run_key(run_id)))
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionInOtherRuns:
-    """Where else a question was asked: the runs that tested it with its standings there, the first of them the one
-    that was asked about, how many others used it to calibrate or to demonstrate, and how many were not looked at."""
+    """The other runs in which a question was asked.
+
+    ``tested`` has the runs that tested it, with its p-values there; the requested run comes first. ``untested`` counts
+    the runs that used it for calibration or as a demonstration. ``left_out`` counts the runs that were not read.
+    """
 
     tested: tuple[tuple[RunRecord, tuple[OptionPValues, ...]], ...]
     untested: int
@@ -58,7 +61,7 @@ class QuestionInOtherRuns:
 
 
 def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRuns:
-    """The same question (id, text and options) in every finished run, in at most ``most`` of them."""
+    """The same question (id, text and options) in every finished run, for at most ``most`` of them."""
     same = _index(run_key(run_id))[question_id][1]
     tested: list[tuple[RunRecord, tuple[OptionPValues, ...]]] = []
     untested = left_out = 0
@@ -76,36 +79,36 @@ def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRu
             else:
                 tested.append((record, _standings(key, question_id)))
         except HedgeError:
-            continue  # a run that can't be read is named where it is opened
+            continue  # a run that can't be read is reported where it is opened
     return QuestionInOtherRuns(tuple(tested), untested, left_out)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Reading the questions …")  # 70 kB, 97 at most: 2 MB. A view needs one
+@st.cache_resource(max_entries=32, show_spinner="Reading the questions …")  # 70 kB, at most 97: 2 MB. A view needs one
 def _question_list(key: RunKey) -> pd.DataFrame:
     return frames.question_list(load_evaluation(key))
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)  # 2 kB: 0.5 MB. One for each question that is looked at
+@st.cache_resource(max_entries=256, show_spinner=False)  # 2 kB per entry: 0.5 MB in all. One per question
 def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
     run, by = load_evaluation(key), _calibrated_run(key)
     row = by.rows[question_id]
     return ShownQuestion(frames.question(run, row), by.asked(row), _standings(key, question_id))
 
 
-# 0.1 MB, 0.2 at most: 18 MB. A view needs 41 of them at most.
+# 0.1 MB per entry, at most 0.2 MB: 18 MB in all. A view needs at most 41 of them.
 @st.cache_resource(max_entries=128, show_spinner="Reading the run …")
 def _calibrated_run(key: RunKey) -> CalibratedRun:
-    # A view of one question needs up to 41 of them; 124 of the runs that ship answer questions.
-    # Not through _evaluation: a question of many runs would push out the one that is being looked at.
+    # A view of one question needs at most 41 of them; 124 of the runs that ship answer questions. Not through
+    # _evaluation: a question in many runs would evict the run that a person is looking at.
     return one_question.bench(evaluations.load(key.run_id))
 
 
-@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # a few numbers
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # a few numbers per entry
 def _extra_options(key: RunKey) -> tuple[int, ...]:
     return split_views.extra_options(load_evaluation(key))
 
 
-# 1.5 kB: 12 MB. A view needs 41, and the next question 41 others.
+# 1.5 kB per entry: 12 MB in all. A view needs 41, and the next question needs 41 others.
 @st.cache_resource(max_entries=8192, show_spinner=False)
 def _standings(key: RunKey, question_id: str) -> tuple[OptionPValues, ...]:
     by = _calibrated_run(key)
@@ -113,14 +116,14 @@ def _standings(key: RunKey, question_id: str) -> tuple[OptionPValues, ...]:
     return one_question.standings(by, by.asked(row), place=row)
 
 
-# A reference to an index that runs of the same questions share.
+# Each entry is a reference to an index that runs with the same questions share.
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner="SplitViewing for the question in other runs …")
 def _index(key: RunKey) -> dict[str, tuple[str, str]]:
     return _index_of(banks.questions_key(key.run_id), key.run_id)
 
 
-# 0.1 MB: 5 MB. The 124 shipped runs that answer questions need only 6 of them.
+# 0.1 MB per entry: 5 MB in all.
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _index_of(questions: tuple[str, ...], _run_id: str) -> dict[str, tuple[str, str]]:
-    # Runs of the same questions share one index: the 124 shipped runs that answer questions need only 6 of them.
+    # Runs with the same questions share one index: the 124 shipped runs that answer questions need only 6 indexes.
     return one_question.question_index(_run_id)

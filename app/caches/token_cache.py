@@ -1,4 +1,4 @@
-"""A token view of a person's own text, computed by a process of its own: this one never loads torch."""
+"""A token view of a person's own text, computed by a separate process, because this one never loads torch."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from core.settings import ROOT, settings
 WITHIN_S = 180
 
 
-# 5 kB for a short text, 2 MB for the longest. A view needs one.
+# 5 kB per entry for a short text, 2 MB for the longest. A view needs one.
 @st.cache_resource(max_entries=64, show_spinner="Asking the model …")
 def token_view(model: str, text: str) -> dict[str, Any]:
-    """A person's own text token by token; see :func:`ask`."""
+    """A person's own text, token by token; see :func:`ask`."""
     return ask(model, text)
 
 
 def ask(model: str, text: str) -> dict[str, Any]:
-    """What ``python -m core tokens view --json`` says; :class:`InputError` with its sentence where it refuses."""
+    """The output of ``python -m core tokens view --json``. Raises :class:`InputError` with the command's sentence if it
+    refuses.
+    """
     command = [sys.executable, "-m", "core", "tokens", "view", f"--model={model}", f"--text={text}", "--json"]
     environment = {**os.environ, "HEDGE_HOME": str(settings().home)}
     try:

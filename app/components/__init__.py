@@ -1,1 +1,1 @@
-"""Parts that pages are made of."""
+"""The components that pages are composed of."""

@@ -1,25 +1,25 @@
-"""What a person looks at: a small typed record a page, which lives in the page's address, so that a link reopens it.
+"""The state of each page: a small typed record, kept in the page's address, so that a link restores the view.
 
-``fields``   the kinds of fields: how the text of each is read, and what is nonsense in it
-``shared``   the fields that cross pages (run, alpha, score, policy for empty sets, compared runs), the base of the rest
-``address``  from a link to a record and back
-``session``  what a session remembers of each page, and the address of the page that is open
+``fields``   the kinds of fields: how the text of each is read, and which texts are invalid
+``shared``   the fields that pages share (run, alpha, score, policy for empty sets, compared runs), the base of the rest
+``address``  converts between a link and a record
+``session``  the last view of each page in a session, and the address of the open page
 
-Each other file is the record of one page. New run and Doctor have none: nothing there is worth a link. A menu's links
-carry no view, so the last view of each page is remembered for the session and written back into the address. Nonsense
-in a link is named in one sentence and replaced by what was there before or by the default.
+Each other file is the record of one page. New run and Doctor have none, because they have no state that is worth a
+link. A menu's links carry no view, so the last view of each page is kept for the session and written back into the
+address. An invalid value in a link is reported in one sentence and replaced by the previous value or by the default.
 
-Streamlit binds a widget to the address by ``bind="query-params"``. The Tokens page uses that for its model and its
-evaluations: no other page needs them, and their labels are their names. It does not serve the pages that have a
+Streamlit can bind a widget to the address by ``bind="query-params"``. The Tokens page uses that for its model and its
+evaluations: no other page needs them, and their labels are their names. Binding does not suit the pages that have a
 record, for four reasons, found with Streamlit 1.67:
 
-- A bound widget writes the label that a person reads ("Equal mass"), and links hold a value that stays the same when
-  a label is reworded ("mass"). Links of earlier versions would open another view.
-- Nonsense is dropped without a word.
-- The Alpha lab, the option bars, the jury and the temperature are components; only Streamlit's own widgets can be
+- A bound widget writes the label that a person reads ("Equal mass"), but our links hold a value that stays the same
+  if a label is reworded ("mass"). Links of earlier versions would open another view.
+- A bound widget drops an invalid value silently.
+- The Alpha lab, the option bars, the jury and the temperature are components, and only Streamlit's own widgets can be
   bound. Alpha is moved by a component on one page and by a slider on the next, and both need one source.
-- A bound name can't be written by ``st.query_params``, and a write of the other names drops it from the address. So
-  one page's address has to be all bound or all ours.
+- ``st.query_params`` can't write a bound name, and writing other names drops it from the address. So either all names
+  in a page's address are bound or none is.
 """
 
 from app.state.address import address_of

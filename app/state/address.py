@@ -1,4 +1,4 @@
-"""From a link to a page's record and back; no browser and no session here."""
+"""Convert between a link and a page's record. Uses no browser and no session."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from core.reports.frames import alpha_value
 View = TypeVar("View", bound=SharedView)
 
 ALWAYS_SHOWN = ("run", "alpha")
-"""Fields that stand in the address even at their defaults."""
+"""The fields that a link contains even if they have their default values."""
 SHARED_NAMES = tuple(field.name for field in fields(SharedView))
 
 
 def readers(page: type[SharedView]) -> dict[str, Read]:
-    """From each field of a page's record to what reads its text or raises :class:`InputError`."""
+    """For each field of a page's record, a function that reads its text or raises :class:`InputError`."""
     hints = get_type_hints(page, include_extras=True)
     return {field.name: hints[field.name].__metadata__[0] for field in fields(page)}
 
 
 def names_in_address(page: type[SharedView]) -> tuple[str, ...]:
-    """The fields that a page's link holds: the shared ones that it shows and all of its own."""
+    """The fields in a page's link: the shared ones that the page shows, and all of its own."""
     own = [field.name for field in fields(page) if field.name not in SHARED_NAMES]
     return (*page.LEADS, *(name for name in own if name not in page.LEADS))
 
 
 def parse(address: Mapping[str, str], start: View) -> tuple[View, tuple[str, ...]]:
-    """The view that an address asks for, ``start`` where it says nothing, and a sentence for each nonsense in it."""
+    """The view that an address describes, and one sentence for each invalid value in it.
+
+    Fields that the address lacks keep their values in ``start``.
+    """
     values: dict[str, Any] = {}
     problems = []
     for name, read in readers(type(start)).items():
@@ -49,10 +52,10 @@ def parse(address: Mapping[str, str], start: View) -> tuple[View, tuple[str, ...
 
 
 def opened(address: Mapping[str, str], start: View) -> tuple[View, tuple[str, ...]]:
-    """The view of a page whose address is ``address``; ``start`` is the last view of it.
+    """The view of a page whose address is ``address``; ``start`` is the page's last view.
 
-    An address without any field of the page, such as a menu's, brings back the last view. In any other, what stands
-    at its default is left out, so a field that is absent returns to its default; the run and alpha are kept.
+    An address without any field of the page, such as a menu's link, restores the last view. In any other address,
+    fields at their defaults are left out, so a missing field returns to its default; the run and alpha are kept.
     """
     page = type(start)
     if not set(readers(page)).isdisjoint(address):
@@ -67,7 +70,7 @@ def _in_words(name: str, value: Any) -> str:
 
 
 def address_of(view: SharedView) -> dict[str, str]:
-    """The address that brings the view back: the fields of its page that differ from their defaults."""
+    """The address that restores the view: the fields of its page that differ from their defaults."""
     default = type(view)()
     shown = {name: str(getattr(view, name)) for name in names_in_address(type(view))}
     return {

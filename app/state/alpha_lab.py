@@ -1,4 +1,4 @@
-"""What a link to the Alpha lab holds."""
+"""The state in a link to the Alpha lab."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
 
 @dataclass(frozen=True, slots=True)
 class AlphaLabView(SharedView):
-    """Two scores side by side, how they are calibrated, the list of test questions, and the shift."""
+    """Two scores side by side, their calibration, the list of test questions, and the shift."""
 
     LEADS = ("run", "alpha", "empty")
     OF_ONE_RUN = ("row",)
@@ -25,26 +25,28 @@ class AlphaLabView(SharedView):
     right: Annotated[str, one_of(SCORE_NAMES)] = "aps"
     """The score on the right."""
     by: Annotated[str, one_of(BY)] = "all"
-    """Which questions share a threshold."""
+    """The questions that share a threshold."""
     extra: Annotated[str, one_of(("keep", "drop"))] = "keep"
     """Whether the options E and F are kept."""
     n: Annotated[int, whole(9, "calibration questions are counted in whole numbers, 0 for all")] = 0
-    """How many calibration questions are used (0: all)."""
+    """The number of calibration questions that are used (0: all)."""
     split: Annotated[str, whole_or_nothing(6, "a split's number is whole and has at most 6 digits")] = ""
-    """The number of another random split ("": the run's own)."""
+    """The seed of another random split ("": the run's own split)."""
     show: Annotated[str, one_of(SHOWN_SETS)] = "all"
-    """Which sets the list of test questions shows."""
+    """The kind of sets that the list of test questions shows."""
     on: Annotated[str, one_of(("left", "right"))] = "left"
-    """By the score of which side the list is made."""
+    """The side whose score selects the listed questions."""
     subject: Text = ""
-    """The subject of the listed questions ("": any)."""
+    """The subject of the listed questions ("": any subject)."""
     search: Text = ""
-    """Words of the listed questions ("": any)."""
+    """Words that the listed questions contain ("": any question)."""
     list: Annotated[str, one_of(("cards", "rows"))] = "cards"
-    """Whether questions are cards or rows."""
+    """Whether questions are shown as cards or rows."""
     row: Ordinal = 1
-    """The number, from 1, of the first question that is shown."""
+    """The position, from 1, of the first question that is shown."""
     source: Text = ""
-    """What the shift calibrates on: a subject, or ``run:`` and the id of a run ("": the pair that shows most)."""
+    """The questions on which the shift calibrates: a subject, or ``run:`` and a run's id ("": the pair that differs
+    most).
+    """
     target: Text = ""
-    """What the shift tests on, in the same words."""
+    """The questions on which the shift tests, in the same form."""

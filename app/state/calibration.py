@@ -1,4 +1,4 @@
-"""What a link to the Calibration page holds."""
+"""The state in a link to the Calibration page."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def _temperature(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationView(SharedView):
-    """Reliability diagrams of several runs, and the temperature of one."""
+    """Reliability diagrams of several runs, and the temperature of one run."""
 
     LEADS = ("runs", "alpha")
 
     bins: Annotated[int, _bins] = ECE_BINS
-    """How many bins."""
+    """The number of bins."""
     edges: Annotated[str, one_of(EDGES)] = "width"
-    """Bins of equal what."""
+    """Whether bins have equal width or equal mass."""
     within: Annotated[str, one_of(WITHIN)] = "all"
-    """What has a diagram of its own."""
+    """The groups that have a diagram each."""
     t: Annotated[int, _temperature] = 100
     """The temperature in hundredths."""

@@ -1,4 +1,4 @@
-"""What a link to the Compare page holds."""
+"""The state in a link to the Compare page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from app.state.shared import SharedView
 
 @dataclass(frozen=True, slots=True)
 class CompareView(SharedView):
-    """Shared fields alone."""
+    """The page has only shared fields."""
 
     LEADS = ("runs", "alpha", "score")

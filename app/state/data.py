@@ -1,4 +1,4 @@
-"""What a link to the Data page holds."""
+"""The state in a link to the Data page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from app.state.shared import SharedView
 
 @dataclass(frozen=True, slots=True)
 class DataView(SharedView):
-    """Shared fields alone: how the sets of exported figures are formed."""
+    """The page has only shared fields, which say how the sets of exported figures are formed."""
 
     LEADS = ("alpha", "score")

@@ -1,4 +1,4 @@
-"""The kinds of fields that a link holds: how the text of each is read, and what is nonsense in it.
+"""The kinds of fields in a link: how the text of each is read, and which texts are invalid.
 
 A record declares a field as ``bins: Annotated[int, bins] = 15``: the type, the function that reads the text of a link
 or raises :class:`InputError`, and the default.
@@ -19,12 +19,12 @@ MOST_COMPARED = 24
 
 
 def _is_whole(text: str, *, digits: int) -> bool:
-    """Whether the text is a whole number of at most so many ASCII digits, without a sign."""
+    """Whether the text is a whole number of at most ``digits`` ASCII digits, without a sign."""
     return text.isascii() and text.isdigit() and len(text) <= digits
 
 
 def one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
-    """A reader that takes one of these words."""
+    """A reader that accepts one of these words."""
 
     def read(text: str) -> str:
         if text not in allowed:
@@ -35,7 +35,7 @@ def one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
 
 
 def whole(digits: int, rule: str) -> Callable[[str], int]:
-    """A reader of a whole number from 0; ``rule`` says to a person what is allowed."""
+    """A reader of a whole number from 0. ``rule`` tells the person what is allowed."""
 
     def read(text: str) -> int:
         if not _is_whole(text, digits=digits):
@@ -46,7 +46,7 @@ def whole(digits: int, rule: str) -> Callable[[str], int]:
 
 
 def whole_or_nothing(digits: int, rule: str) -> Callable[[str], str]:
-    """A reader of a whole number that may be left out; it is kept as text, without leading zeros."""
+    """A reader of a whole number that may be empty. The number is kept as text, without leading zeros."""
 
     def read(text: str) -> str:
         if text and not _is_whole(text, digits=digits):
@@ -86,14 +86,14 @@ def _names(text: str) -> str:
 
 
 Id = Annotated[str, str]
-"""The id of a run, a question or an answer. Whether there is such a one, the page says."""
+"""The id of a run, a question or an answer. The page says whether it exists."""
 Thousandths = Annotated[int, _thousandths]
-"""An alpha: 1 to 999 thousandths."""
+"""An alpha, from 1 to 999 thousandths."""
 Ordinal = Annotated[int, _ordinal]
-"""The place of something in a list, from 1."""
+"""A position in a list, from 1."""
 Text = Annotated[str, _text]
-"""At most :data:`LONGEST_TEXT` characters."""
+"""A text of at most :data:`LONGEST_TEXT` characters."""
 Runs = Annotated[str, _runs]
-"""At most :data:`MOST_COMPARED` ids of runs with commas between, each once."""
+"""At most :data:`MOST_COMPARED` run ids, separated by commas, each only once."""
 Names = Annotated[str, _names]
-"""Names or hashes with commas between, each once."""
+"""Names or hashes, separated by commas, each only once."""

@@ -1,4 +1,4 @@
-"""What a link to the Jury page holds."""
+"""The state in a link to the Jury page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import MEASURES
 
 CASES = ("all", "split", "flipped", "differ", "sure", "abstained")
-"""Which answers of a jury are listed."""
+"""The kinds of answers that can be listed."""
 
 
 def _hundredths(text: str) -> int:
@@ -29,9 +29,9 @@ class JuryView(SharedView):
     LEADS = ("alpha",)
 
     jury: Text = ""
-    """The jury's id ("": the latest)."""
+    """The jury's id ("": the latest jury)."""
     judged: Annotated[str, one_of(("disputed", "all"))] = "disputed"
-    """Which answers are judged."""
+    """The kind of answers that are judged."""
     confidence: Annotated[str, one_of(tuple(CONFIDENCES))] = "published"
     """The scale of the jurors' confidence."""
     rule: Annotated[str, one_of(tuple(RULES))] = "majority"
@@ -39,8 +39,8 @@ class JuryView(SharedView):
     at: Annotated[int, _hundredths] = 0
     """The confidence, in hundredths, below which the rule abstains."""
     cases: Annotated[str, one_of(CASES)] = "all"
-    """Which answers are listed."""
+    """The kind of answers that are listed."""
     order: Annotated[str, one_of(MEASURES)] = "accuracy"
-    """The measure that orders the rules."""
+    """The measure by which the rules are ordered."""
     card: Text = ""
     """The id of the answer that is open ("": none)."""

@@ -1,4 +1,4 @@
-"""What a link to the lesson holds."""
+"""The state in a link to the lesson."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.state.shared import SharedView
 
 @dataclass(frozen=True, slots=True)
 class LearnView(SharedView):
-    """The run whose figures the lesson shows, and the step."""
+    """The run whose figures the lesson shows, and the current step."""
 
     LEADS = ("run",)
 

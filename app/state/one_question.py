@@ -1,4 +1,4 @@
-"""What a link to the One question page holds."""
+"""The state in a link to the One question page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.conformal.scores import SCORE_NAMES
 
 @dataclass(frozen=True, slots=True)
 class OneQuestionView(SharedView):
-    """A test question of a run, or a question of one's own."""
+    """A test question of a run, or a person's own question."""
 
     LEADS = ("run", "question", "alpha", "empty")
     OF_ONE_RUN = ("question",)
@@ -22,6 +22,6 @@ class OneQuestionView(SharedView):
     bars: Annotated[str, one_of(SCORE_NAMES)] = "lac"
     """The score whose p-values are drawn."""
     ask: Annotated[str, one_of(("run", "own"))] = "run"
-    """Whether the question is a run's or one's own."""
+    """Whether the question is from a run or a person's own."""
     answer: Id = ""
-    """The id of the answer to a question of one's own ("": none was asked)."""
+    """The id of the answer to a person's own question ("": none was asked)."""

@@ -1,4 +1,4 @@
-"""What a link to the Overview holds."""
+"""The state in a link to the Overview."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from app.state.shared import SharedView
 
 @dataclass(frozen=True, slots=True)
 class OverviewView(SharedView):
-    """Shared fields alone."""
+    """The page has only shared fields."""
 
     LEADS = ("alpha", "score")

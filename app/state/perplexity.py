@@ -1,4 +1,4 @@
-"""What a link to the Perplexity page holds."""
+"""The state in a link to the Perplexity page."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class PerplexityView(SharedView):
     LEADS = ("alpha",)
 
     models: Names = ""
-    """The models ("": one that ships)."""
+    """The models ("": one of the shipped ones)."""
     a: Text = ""
-    """The hash of prompt A ("": one that ships)."""
+    """The hash of prompt A ("": one of the shipped ones)."""
     b: Text = ""
-    """The hash of prompt B ("": one that ships)."""
+    """The hash of prompt B ("": one of the shipped ones)."""
     talks: Names = ""
-    """The hashes of the conversations ("": those that ship)."""
+    """The hashes of the conversations ("": the shipped ones)."""
     talk: Text = ""
-    """The hash of the conversation whose message is shown ("": the first)."""
+    """The hash of the conversation whose message is shown ("": the first one)."""
     message: Ordinal = 1
-    """The place of its message among those that were scored, from 1."""
+    """The position of that message among the scored ones, from 1."""
     mode: Annotated[str, one_of(MODES)] = "standard"
     """Whether words are scored in the standard way or as published."""
     window: Annotated[str, one_of(WINDOWS)] = "2"
     """The exchanges before a message that the model sees."""
     dtype: Annotated[str, one_of(DTYPES)] = "float32"
-    """The precision that the model computes with."""
+    """The precision with which the model computes."""

@@ -1,4 +1,4 @@
-"""What a link to the Prompting page holds."""
+"""The state in a link to the Prompting page."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class PromptingView(SharedView):
     LEADS = ("alpha", "score")
 
     experiment: Text = ""
-    """The experiment's key ("": the one of most forms)."""
+    """The experiment's key ("": the one with the most forms)."""
     method: Annotated[str, one_of(tuple(METHODS))] = "letters"
     """The first of the two methods."""
     beside: Annotated[str, one_of(tuple(METHODS))] = "raw"
     """The second of the two methods."""
     shots: Annotated[str, whole_or_nothing(3, "shots are counted in whole numbers")] = ""
-    """The shots of both ("": the fewest)."""
+    """The number of shots of both methods ("": the fewest)."""
     question: Id = ""
-    """The id of the question whose card is open ("": the first)."""
+    """The id of the question whose card is open ("": the first one)."""

@@ -1,4 +1,4 @@
-"""What a session remembers of each page, and the address of the page that is open."""
+"""The last view of each page in a session, and the address of the open page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPEN_KEY = "open_view"
 
 
 def view(page: type[View]) -> View:
-    """The view of the page that is open; says what was nonsense in its address and tidies the address."""
+    """The view of the open page. Warns about invalid values in its address and normalises the address."""
     found, problems = opened(st.query_params.to_dict(), remembered(page))
     for problem in problems:
         st.warning(plain(problem))
@@ -27,14 +27,14 @@ def view(page: type[View]) -> View:
 
 
 def no_view() -> None:
-    """For a page that has no record: from here on nothing is written into the address."""
+    """Declare that the open page has no record: from here on nothing is written into the address."""
     st.session_state.pop(OPEN_KEY, None)
 
 
 def change(page: type[View], **values: Any) -> View:
-    """Change fields of a page's view, and its address where the page is open; for callbacks and fallbacks.
+    """Change fields of a page's view, and its address if the page is open. For callbacks and fallbacks.
 
-    ``page`` is :class:`SharedView` where the page that is open may be any.
+    Pass :class:`SharedView` as ``page`` if any page may be open.
     """
     changed = replace(remembered(page), **values)
     _remember(changed)
@@ -42,7 +42,7 @@ def change(page: type[View], **values: Any) -> View:
 
 
 def choose_run(run_id: str) -> None:
-    """Look at another run on every page; fields that mean nothing in it return to their defaults."""
+    """Select another run on every page. Fields that belong to one run return to their defaults."""
     for page, of in list(_views().items()):
         default = page()
         _views()[page] = replace(of, **{name: getattr(default, name) for name in page.OF_ONE_RUN})
@@ -50,7 +50,9 @@ def choose_run(run_id: str) -> None:
 
 
 def taking(page: type[SharedView], name: str, key: str, **also: Any) -> Callable[[], None]:
-    """A callback that takes the widget ``key``'s value into the view as ``name``, and ``also`` what depends on it."""
+    """A callback that stores the value of the widget ``key`` in the view's field ``name``, and sets the fields
+    ``also``.
+    """
 
     def take() -> None:
         change(page, **{name: st.session_state[key]}, **also)
@@ -59,25 +61,25 @@ def taking(page: type[SharedView], name: str, key: str, **also: Any) -> Callable
 
 
 def read_changes(page: type[View], texts: Mapping[str, str]) -> View:
-    """Change fields to what ``texts`` say, where they say something; what a browser sends is not trusted."""
+    """Change the fields that ``texts`` contains. The texts come from a browser, so they are validated."""
     changed, _ = parse(texts, remembered(page))
     _remember(changed)
     return changed
 
 
 def fresh(page: type[View], **values: Any) -> View:
-    """A page's view with the session's shared fields, its own at their defaults, and ``values``: for links to it."""
+    """A page's view for a link: the session's shared fields, defaults for the page's own fields, and ``values``."""
     return replace(page(**_shared()), **values)
 
 
 def remembered(page: type[View]) -> View:
-    """The last view of a page in this session, with the shared fields as they are now."""
+    """The last view of a page in this session, with the current shared fields."""
     of = _views().get(page)
     return replace(of if isinstance(of, page) else page(), **_shared())
 
 
 def name_unknown(name: str, allowed: Collection[str]) -> None:
-    """Name in a sentence what the address asks for that is not ``allowed``; a bound widget would drop it silently."""
+    """Warn about each value in the address that is not ``allowed``; a bound widget would drop it silently."""
     for asked in st.query_params.get_all(name):
         if asked and asked not in allowed:
             st.warning(plain(f"The link's {name} is “{shortened(asked, 40)}”, which is not here (any more)."))
@@ -100,5 +102,5 @@ def _remember(view: SharedView) -> None:
     if page is None:
         return
     address = address_of(remembered(page))
-    if st.query_params.to_dict() != address:  # each write is an entry in the browser's history
+    if st.query_params.to_dict() != address:  # each write adds an entry to the browser's history
         st.query_params.from_dict(address)

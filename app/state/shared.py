@@ -1,4 +1,4 @@
-"""What follows a person from page to page, and what every page's record has in common."""
+"""The fields that follow a person from page to page, and the base of every page's record."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
 
 NO_RUNS = "none"
-"""Stands for the runs of a comparison where a person cleared them all; no run has this id."""
+"""The value of ``runs`` if a person removed all runs from a comparison. No run has this id."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedView:
-    """The choices that cross pages. Every page's record has them; its link holds those that ``LEADS`` names.
+    """The fields that pages share. Every page's record has them; the page's link holds those that ``LEADS`` names.
 
-    A record of a page adds the page's own fields, and its link holds all of those.
+    A page's record adds the page's own fields, and the page's link holds all of those.
     """
 
     LEADS: ClassVar[tuple[str, ...]] = ()
-    """What the page's link begins with: the shared fields that it holds, and any of the page's own among them."""
+    """The fields with which the page's link begins: the shared fields that it holds, and any own fields among them."""
     OF_ONE_RUN: ClassVar[tuple[str, ...]] = ()
-    """The page's own fields that mean nothing in another run; they return to their defaults with another run."""
+    """The page's own fields that belong to one run. They return to their defaults if another run is selected."""
 
     run: Id = ""
-    """The run that is looked at ("": the page's default)."""
+    """The selected run ("": the page's default)."""
     alpha: Thousandths = 100
-    """The share of sets that may miss the truth, in thousandths."""
+    """Alpha, the share of sets that may miss the truth, in thousandths."""
     score: Annotated[str, one_of(SCORE_NAMES)] = "lac"
-    """The score that a figure with room for one shows."""
+    """The score that is shown by a figure with room for only one."""
     empty: Annotated[str, one_of(EMPTY_POLICIES)] = "allow"
-    """What becomes of a set that no option fits."""
+    """The policy for a set that would be empty."""
     runs: Runs = ""
-    """The runs that are compared ("": the latest ones; :data:`NO_RUNS`: none, as all were cleared)."""
+    """The runs that are compared ("": the latest ones; :data:`NO_RUNS`: none, because a person removed all)."""

@@ -1,9 +1,11 @@
-"""The alpha lab's component: the data goes over once, a moving alpha is computed in the browser.
+"""The Alpha lab's component. Data is sent to the browser once, and the browser computes everything while alpha moves.
 
-``random_numbers``, ``scores``, ``sets`` and ``coverage_distributions`` of the shared scripts, and ``splits`` and
-``redraw`` here, hold the arithmetic of :mod:`core.conformal`. The other scripts draw, and ``alpha_lab`` joins them.
-Data stays the same between reruns, so that streamlit sends a reference instead of the arrays. What the browser starts
-from (the seed) changes only where something else than the component changed the view: a link, or the way back.
+The shared scripts ``random_numbers``, ``scores``, ``sets`` and ``coverage_distributions``, and the local scripts
+``splits`` and ``redraw``, contain the arithmetic of :mod:`core.conformal`. The other scripts draw, and ``alpha_lab``
+combines them all.
+
+Data stays the same between reruns, so Streamlit sends a reference instead of the arrays. The browser's starting state
+(the seed) changes only if something other than the component changed the view, such as a link or the back button.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from core.conformal.scores.table import score_table
 
 HERE = Path(__file__).parent
 NAMES = tuple(name for name in names_in_address(AlphaLabView) if name not in ("run", "source", "target"))
-"""What of a view the component shows and changes: all but the run and the two sides of the shift."""
+"""The fields of a view that the component shows and changes: all but the run and the two sides of the shift."""
 
 SCRIPT = HERE / "alpha_lab.js"
 _mount = st.components.v2.component(
@@ -35,7 +37,7 @@ _mount = st.components.v2.component(
 
 
 def lab_view(view: AlphaLabView) -> dict[str, Any]:
-    """The part of a view that the lab shows, by the names it has in the browser too."""
+    """The part of a view that the lab shows, with the names that the browser uses too."""
     return {name: getattr(view, name) for name in NAMES}
 
 
@@ -50,8 +52,8 @@ def alpha_lab(
 ) -> None:
     """Mount the lab on a run's tables (:func:`core.reports.frames.lab_tables`).
 
-    ``version`` names the data and ``name`` the run in words. What a person chooses goes into the view when they let
-    go; ``on_open`` is called with the id of a question that a person wants to see on its own page.
+    ``version`` identifies the data, and ``name`` is the run's title. A value that a person drags goes into the view
+    when they release it. ``on_open`` is called with the id of a question that a person wants to see on its own page.
     """
     start = seed(key, version, lab_view(view))
     _mount(
@@ -72,7 +74,7 @@ def alpha_lab(
 def lab_figure(
     tables: Mapping[str, Any], *, version: str, name: str, show: tuple[str, ...], start: Mapping[str, Any], key: str
 ) -> None:
-    """Mount a part of the lab, the panels ``show``, that starts from ``start`` and changes no view."""
+    """Mount only the panels ``show`` of the lab. It starts from ``start`` and changes no view."""
     _mount(
         key=key,
         data={
@@ -91,7 +93,7 @@ def lab_figure(
 
 
 def lab_alpha(key: str, *, start: int) -> int:
-    """The alpha, in thousandths, that the lab figure of that key was last left at; ``start`` until it was moved."""
+    """The alpha, in thousandths, last set in the lab figure ``key``, or ``start`` if it was never moved."""
     reported = (st.session_state.get(key) or {}).get("view") or {}
     return int(reported.get("alpha", start))
 
@@ -108,5 +110,5 @@ def _open(key: str, on_open: Callable[[str], None]) -> None:
 
 
 def _read(reported: dict[str, Any]) -> AlphaLabView:
-    """The view with what the browser reports in it; it is checked as a link would be."""
+    """Update the view with what the browser reports. The values are validated as those of a link are."""
     return state.read_changes(AlphaLabView, {name: str(reported[name]) for name in NAMES if name in reported})

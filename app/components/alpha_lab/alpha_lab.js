@@ -1,5 +1,5 @@
-// The lab: data comes in once, a moving alpha recomputes every set and paints within the frame, and only the value
-// at which a person lets go is sent to Python.
+// The Alpha lab. Data comes in once. While alpha moves, every set is recomputed and painted within a frame. Only the
+// value at which a person releases alpha is sent to Python.
 
 import { say, shownAlpha } from "../shared/dom.js";
 import { Bugs } from "./bugs.js";
@@ -27,7 +27,7 @@ const SIDES = ["left", "right"];
 const CHANGES_LOOK = ["extra", "n", "split"];
 const labs = new WeakMap();
 
-// LAC is blue and APS orange in the whole app; another score takes the colour that is free, with a mark of its own.
+// LAC is blue and APS orange in the whole app. Another score takes the free colour and a mark of its own.
 function slotsOf(view, scores) {
   const own = (name) => (name === "lac" ? "lac" : name.startsWith("aps") ? "aps" : null);
   let inks = SIDES.map((side) => own(view[side]));
@@ -110,7 +110,7 @@ class Lab {
     this.lookAnew();
   }
 
-  // ---- what a person does
+  // ---- input
 
   listen() {
     this.range.oninput = () => this.move(Number(this.range.value));
@@ -149,7 +149,7 @@ class Lab {
     this.released();
   }
 
-  // The list of questions follows once alpha rests; the marks in it have moved all along.
+  // The list of questions is rebuilt only when alpha is released; the marks in it follow every move.
   released() {
     cancelAnimationFrame(this.frame);
     this.paint({ resting: true });
@@ -170,7 +170,7 @@ class Lab {
     if (!moving) this.report();
   }
 
-  // As the switch does it, which takes the focus: the button goes.
+  // Does the same as the switch, and moves the focus to it, because the button disappears.
   leaveExtraOut() {
     this.change({ extra: "drop" });
     this.find("[name=extra][value=drop]").focus();
@@ -181,7 +181,7 @@ class Lab {
     this.reporting = setTimeout(() => this.send("view", { ...this.view }), REPORT_AFTER_MS);
   }
 
-  // The view goes along: a report of its own would come back to this page after the other one has opened.
+  // The view is sent with the question: a separate report would return to this page after the other one has opened.
   open(question) {
     clearTimeout(this.reporting);
     this.trigger("open", { ...this.view, question });
@@ -201,7 +201,7 @@ class Lab {
     });
   }
 
-  // A link's choices that this run hasn't got are said and given up one by one.
+  // Options in a link that this run lacks are dropped one by one, with a message.
   lookAnew(moving = false) {
     const asked = { ...this.view };
     const given = [];
@@ -264,7 +264,7 @@ class Lab {
     this.drawLuck();
   }
 
-  // ---- what is seen
+  // ---- drawing
 
   themed() {
     const colors = getComputedStyle(this.host).getPropertyValue("--st-chart-categorical-colors").split(",");
@@ -284,7 +284,7 @@ class Lab {
     return !this.find(`[data-panel=${panel}]`).classList.contains("unseen");
   }
 
-  // Draws what stays still while alpha moves.
+  // Draws what does not change while alpha moves.
   build() {
     const { slots, look, prepared, policy } = this;
     const { k } = look;
@@ -370,7 +370,7 @@ class Lab {
     this.forest = null;
   }
 
-  // At rest it also finds what takes too long for a frame.
+  // If resting, it also computes what takes too long for a frame.
   paint({ resting = false } = {}) {
     cancelAnimationFrame(this.frame);
     this.frame = null;
@@ -412,7 +412,8 @@ class Lab {
     };
   }
 
-  // Where coverage lies by luck; with thresholds for strata it is a convolution of their laws.
+  // The band in which coverage lies by chance. If strata have their own thresholds, its distribution is the convolution
+  // of the strata's distributions.
   bandOf(side, resting) {
     const { alpha } = this.view;
     const band = this.bands[side];
@@ -435,7 +436,7 @@ class Lab {
     this.paintSaturated(results);
   }
 
-  // Thresholds at 1 or just below it, and the way out where E and F can be left out.
+  // A note on thresholds of 1 or just below it, with a button that leaves out E and F if that is possible.
   paintSaturated(results) {
     const notice = this.find(".saturated");
     const strata = { all: "", group: "subjects", class: "letters" }[this.view.by];
@@ -484,14 +485,14 @@ class Lab {
     say(this.find(".strata-said"), said.join(" "));
   }
 
-  // How likely so few of a stratum's m questions are covered where the promise holds for it: with one threshold for all,
-  // what calibrates it is all calibration questions.
+  // The probability that at most this many of a stratum's m questions are covered if the guarantee holds. With one
+  // threshold for all questions, n is the number of all calibration questions.
   shortfall(side, { n }) {
     const { alpha, by } = this.view;
     return (hits, code, m) => guaranteePValue(hits, by === "all" ? this.prepared[side].n : n[code], m, alpha);
   }
 
-  // Coverage, size and UAcc with E and F and without, once a person leaves them out.
+  // Coverage, size and UAcc with and without E and F, if a person leaves them out.
   paintEffect() {
     const table = this.find(".effect");
     const { alpha } = this.view;
@@ -546,7 +547,7 @@ class Lab {
     const slot = this.slots.find((one) => one.side === side);
     const prepared = this.prepared[side];
     const { alpha, split, n, extra, by, empty } = this.view;
-    // The triangle is the split above; with other thresholds or filled sets it would be of another law.
+    // The triangle marks the split above. With other thresholds or filled sets it would come from another distribution.
     const coverage = by === "all" && empty === "allow" ? this.results[side].coverage : null;
     this.luck.take({
       key: [this.version, slot.name, split, n, extra, coverage],
@@ -556,7 +557,7 @@ class Lab {
       coverage,
       pool: prepared.n + this.m,
     });
-    // One of the bugs is in how APS makes its sets, so APS shows them wherever it is one of the two scores.
+    // One of the bugs is in how APS forms its sets, so APS shows the bugs if it is one of the two scores.
     const tried = this.slots.find((one) => one.name === "aps") ?? this.slots[0];
     const scored = this.prepared[tried.side];
     this.bugs.take({
@@ -615,7 +616,7 @@ class Lab {
   }
 }
 
-// Streamlit calls this at mounting and again whenever the data or the theme changes.
+// Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const lab = labs.get(parentElement) ?? new Lab(parentElement);
   labs.set(parentElement, lab);

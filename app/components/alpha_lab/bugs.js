@@ -1,5 +1,5 @@
-// What five ways of finding the threshold wrongly cost. With hundreds of calibration questions most of them cost almost
-// nothing, so this panel draws splits with few questions of its own choosing and says so.
+// The cost of five wrong ways to find the threshold. With hundreds of calibration questions most of them cost almost
+// nothing, so this panel draws splits with its own small number of questions and says so.
 
 import { THOUSAND, rank } from "../shared/sets.js";
 import { draw, say, shownAlpha } from "../shared/dom.js";
@@ -8,14 +8,15 @@ import { PROCEDURES, procedureFits, redrawer } from "./redraw.js";
 import { MARKS, canvas, linear, roundTicks } from "../shared/svg.js";
 import { counted } from "../shared/formatting.js";
 
-// 19 questions put the right procedure exactly on target at alpha 0.1: the 18th smallest score of 19 covers 18/20. There
-// "higher" and "summed again" show. At alpha 0.01 the rank is 20 of 19, where "clamped" and "linear" break the promise.
-// No single alpha can show all five: "clamped" differs from the right procedure only where "higher" does not.
+// With 19 questions the right procedure is exactly on target at alpha 0.1: the 18th smallest score of 19 covers 18/20.
+// There, "higher" and "summed again" are visible. At alpha 0.01 the rank is 20 of 19, so "clamped" and "linear" break
+// the guarantee. No single alpha can show all five: "clamped" differs from the right procedure only if "higher" does
+// not.
 const BUG_QUESTIONS = 19;
 const BUG_ALPHAS = [100, 10];
 const BUG_ROW = 46;
 
-// A row a procedure: where 95 % of its splits lie, their mean, and how far that is from the promise.
+// One row per procedure: the range of 95 % of its splits, their mean, and the distance of the mean from the target.
 function bugsFigure(host, label, rows, { ink, mark }, alpha, found) {
   const height = 30 + BUG_ROW * rows.length + 24;
   host.style.height = `${height}px`;
@@ -73,7 +74,8 @@ export class Bugs {
     this.label();
   }
 
-  // Another score or other questions: what was drawn before is of another law. The slider's alpha plays no part.
+  // Earlier draws belong to another distribution if the score or the questions change. The slider's alpha plays no
+  // part.
   take(subject) {
     const key = JSON.stringify(subject.key);
     if (key === this.key) return;

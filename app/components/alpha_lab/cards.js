@@ -1,4 +1,4 @@
-// The two scores side by side: large figures for what moves.
+// The two scores side by side, with large figures for what changes with alpha.
 
 import { say } from "../shared/dom.js";
 import { counted, percent, tuningHint, tuningText, verdict } from "../shared/formatting.js";
@@ -34,7 +34,7 @@ export class Card {
     this.find("[data-figure=band]").title = BAND_HINT;
   }
 
-  // What stays still while alpha moves.
+  // Draws what does not change while alpha moves.
   seed(slot, score, prepared, path) {
     const { article, find } = this;
     article.dataset.score = slot.name;

@@ -1,4 +1,4 @@
-"""The alpha lab's shift: calibrate on one kind of questions, test on another."""
+"""The Alpha lab's section on covariate shift: calibrate on one kind of questions, test on another."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ OTHER_RUN = "run:"
 LIKELY = 0.05
 
 Choices = dict[str, tuple[str, str | None]]
-"""From a choice's name in the link to its run and subject; None for all of a run."""
+"""Maps the name of a choice in the link to its run and subject. The subject is None for all questions of a run."""
 
 
 def section(record: RunRecord, view: AlphaLabView) -> None:
-    """Two sides to choose, what coverage becomes, and whether weights repair it; nothing is computed while folded."""
+    """Draw the section: two sides to choose, the coverage, and whether weights repair it. Computes nothing while
+    folded.
+    """
     asked = bool(view.source or view.target)
     with st.expander(TITLE, expanded=asked, key=OPEN_KEY, on_change="rerun") as folded:
         if not folded.open:
@@ -62,7 +64,7 @@ def section(record: RunRecord, view: AlphaLabView) -> None:
 
 
 def _choices(record: RunRecord) -> Choices:
-    """The run's subjects, and other finished runs of the model that ask other questions in the same form."""
+    """The run's subjects, and other finished runs of the same model that ask other questions in the same form."""
     found: Choices = {name: (record.run_id, name) for name in alpha_lab_cache.subjects(record.run_id) if name}
     own = record.spec
     for other in run_cache.runs().finished:
@@ -76,7 +78,7 @@ def _choices(record: RunRecord) -> Choices:
 
 
 def _sides(view: AlphaLabView, choices: Choices, search: Search | None) -> tuple[str, str]:
-    """What the link asks for; where it asks for nothing that is here, the subjects that show most."""
+    """The two sides in the link. A side that is missing or unknown falls back to the subjects that differ most."""
     pair = (search.source, search.target) if search else tuple(choices)[:2]
     source = view.source if view.source in choices else pair[0]
     target = view.target if view.target in choices else next(name for name in (*pair[::-1], *choices) if name != source)
@@ -100,7 +102,7 @@ def _picked() -> None:
 
 
 def _said(found: Shifted) -> str:
-    """What the weights are worth, in words."""
+    """Say in words what the weights are worth."""
     return (
         f"{counted(found.n, 'question calibrates', 'questions calibrate')} and "
         f"{counted(found.m, 'question tests', 'questions test')}. Weights count a calibration question "
@@ -111,7 +113,7 @@ def _said(found: Shifted) -> str:
 
 
 def searched_words(search: Search) -> str:
-    """The p-value of a pair that was found by looking at all pairs, in words."""
+    """Say in words what the p-value means for a pair found by searching all pairs."""
     how_often = "seldom" if search.p_value < LIKELY else "often"
     return (
         f"This pair was searched for among {search.pairs:,}: its coverage at alpha {SEARCHED_AT / THOUSAND:g}, "
@@ -122,7 +124,7 @@ def searched_words(search: Search) -> str:
 
 
 def chosen_words(found: Shifted) -> str:
-    """The p-value of a pair that a person chose, in words."""
+    """Say in words what the p-value means for a pair that a person chose."""
     far = "would be rare" if found.p_value < LIKELY else "would be common"
     return (
         "This pair was chosen and not searched for. If the two kinds were alike, scores this far apart "

@@ -1,4 +1,4 @@
-"""The alpha lab's view taken along: as a link, a table, and lines of NumPy that form its sets again."""
+"""Export the Alpha lab's view: as a link, as a table, and as NumPy code that forms the same sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TITLE = "Take it along: the link, the table, the sets in NumPy"
 
 
 def section(record: RunRecord, sets: SetOptions) -> None:
-    """What can be copied and saved of the view; nothing is computed while folded."""
+    """Show what can be copied and saved of the view. Computes nothing while folded."""
     with st.expander(TITLE, key=OPEN_KEY, on_change="rerun") as folded:
         if not folded.open:
             return
@@ -53,7 +53,7 @@ def section(record: RunRecord, sets: SetOptions) -> None:
 
 
 def _recipe(record: RunRecord, sets: SetOptions, name: str) -> None:
-    """The lines for one of the two scores and one of the two files, with a button to copy them."""
+    """Show the code for one of the two scores and one of the two files, with a button to copy it."""
     left, right, _ = st.columns([1, 1, 2])
     with left:
         score = st.segmented_control(

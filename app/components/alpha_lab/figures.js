@@ -1,5 +1,5 @@
-// The figures that compare the two chosen scores: axes and curves are drawn once and at each change of size, a moving
-// alpha changes a few attributes. A slot is a score in its place: {side, name, title, ink, mark}.
+// The figures that compare the two chosen scores. Axes and curves are drawn once and at each change of size; while
+// alpha moves, only a few attributes change. A slot is one of the two scores: {side, name, title, ink, mark}.
 
 import { draw, put, say } from "../shared/dom.js";
 import {
@@ -15,7 +15,8 @@ import {
   steps,
 } from "../shared/svg.js";
 
-// Coverage or mean set size against alpha, with a line and a mark a score; returns what moves it.
+// Coverage or mean set size against alpha, with one line and one mark per score. Returns a function that moves the
+// marks.
 export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat, bands }) {
   const { svg, x, y } = axes(host, label, {
     xMax: 1,
@@ -40,7 +41,7 @@ export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat,
   };
 }
 
-// The middle of each size's place on the axis, and the labels of those that have room.
+// The middle of each set size's position on the axis, and labels for those that have room.
 function sizeAxis(host, label, k) {
   const frame = axes(host, label, {
     xMax: k + 1,
@@ -57,7 +58,7 @@ function sizeAxis(host, label, k) {
   return frame;
 }
 
-// How many questions have sets of 0 ... k options, one score left and the other right.
+// How many questions have sets of 0 ... k options, one score on the left and the other on the right.
 export function sizesFigure(host, label, slots, k) {
   const { svg, x, y } = sizeAxis(host, label, k);
   const half = Math.max(1, Math.min(26, (x(1) - x(0)) * 0.42));
@@ -82,7 +83,7 @@ export function sizesFigure(host, label, slots, k) {
     );
 }
 
-// Coverage of the questions with sets of each size, with exact intervals; sizes that no question has are left out.
+// Coverage of the questions by set size, with exact intervals. Sizes that no question has are left out.
 export function bySizeFigure(host, label, slots, k, interval) {
   const { svg, x, y } = sizeAxis(host, label, k);
   const target = draw(svg, "line", { class: "target", x1: x(0), x2: x(k + 1) });
@@ -124,7 +125,7 @@ export function bySizeFigure(host, label, slots, k, interval) {
   };
 }
 
-// Calibration scores of the true options; the part up to the threshold in the score's colour.
+// The distribution of the true options' calibration scores. The part up to the threshold has the score's colour.
 export function scoresFigure(host, label, { side, ink }, { counts, low, high }) {
   const most = Math.max(...counts, 1);
   const { ticks, digits } = roundTicks(low, high, 6);
@@ -159,7 +160,7 @@ export function scoresFigure(host, label, { side, ink }, { counts, low, high }) 
   const note = draw(svg, "text", { class: "strong", y: MARGIN.top - 2 });
   return (threshold) => {
     if (Number.isNaN(threshold)) {
-      // thresholds differ by stratum: there is no one line
+      // thresholds differ by stratum, so there is no single line
       clip.setAttribute("width", x(high) - x(low));
       line.style.display = "none";
       put(note, { "text-anchor": "end", x: x(high) });
@@ -177,7 +178,7 @@ export function scoresFigure(host, label, { side, ink }, { counts, low, high }) 
   };
 }
 
-// Coverage beside its target under a lens: the band and the mark, in percentage points around 1 - alpha.
+// A close-up of coverage beside its target: the band and the mark, in percentage points around 1 - alpha.
 export function stripFigure(host, label, { ink, mark }, reach) {
   const { svg, width } = canvas(host, label);
   const x = linear(-reach, reach, 12, width - 12);
@@ -215,7 +216,7 @@ export function stripFigure(host, label, { ink, mark }, reach) {
   };
 }
 
-// The reach of the strip, in points: wide enough for the band at every alpha, and a round number.
+// The range of the strip in percentage points: a round number, wide enough for the band at every alpha.
 export function stripReach(bands) {
   let widest = 0;
   for (let i = 0; i < bands.testLow.length; i++) {

@@ -1,4 +1,5 @@
-// Coverage within each subject or letter: a row each, with what it was calibrated and tested on and an exact interval.
+// Coverage within each subject or letter, one row each: the numbers of calibration and test questions, and an exact
+// interval.
 
 import { draw, put } from "../shared/dom.js";
 import { MARKS, asPercent, canvas, linear } from "../shared/svg.js";
@@ -11,7 +12,8 @@ function shortened(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-// `rows` are {name, n, m} in the order shown; returns what moves it: (alpha, {left, right: {hits, m}}) by row.
+// `rows` are {name, n, m} in display order. Returns the function that moves the marks: (alpha, {left, right: {hits,
+// m}}), with hits and m per row.
 export function forestFigure(host, label, slots, rows, interval) {
   const height = TOP + BOTTOM + ROW * rows.length;
   host.style.height = `${height}px`;
@@ -67,9 +69,9 @@ export function forestFigure(host, label, slots, rows, interval) {
 
 const FALSE_ALARMS = 0.05;
 
-// The strata that are covered below the target by more than luck, in words. All of them are looked at, so each is
-// tested at 5 % divided by how many they are (Bonferroni): where every stratum keeps the promise, one is named in at
-// most 5 % of draws. `pValue(hits, code, m)` says how likely so few (or fewer) are covered where it keeps the promise.
+// Says which strata are covered below the target by more than chance. All strata are tested, so each is tested at 5 %
+// divided by their number (Bonferroni): if the guarantee holds in every stratum, one is named in at most 5 % of draws.
+// `pValue(hits, code, m)` is the probability of at most this many hits if the guarantee holds there.
 export function strataSaid(alpha, rows, hits, pValue, by) {
   const goal = 1 - alpha / 1000;
   const tested = rows.filter(({ m }) => m > 0);

@@ -1,5 +1,5 @@
-// Test questions with their options, probabilities and sets: filtered, as cards or as rows. Everything that came from
-// data enters the page as text (textContent), never as markup.
+// Test questions with their options, probabilities and sets: filtered, as cards or as rows. Text from data enters the
+// page as text (textContent), never as markup.
 
 import { memberRow } from "../shared/sets.js";
 import { make, say } from "../shared/dom.js";
@@ -7,7 +7,7 @@ import { make, say } from "../shared/dom.js";
 const CARDS = 6;
 const ROWS = 20;
 const WORDS_AT_MOST = 8;
-const FIRST_LETTER = "A".charCodeAt(0); // letters stay those of the run where E and F are left out
+const FIRST_LETTER = "A".charCodeAt(0); // letters stay those of the run if E and F are left out
 
 export const FILTERS = {
   all: "all questions",
@@ -17,7 +17,7 @@ export const FILTERS = {
   largest: "the largest sets",
 };
 
-// Texts of an Arrow table, read only where they are shown; by a pool row's number.
+// The texts of an Arrow table, by a pool's row number. They are read only when they are shown.
 export function questionTexts(table) {
   const read = (name) => {
     const column = table.getChild(name);
@@ -43,7 +43,7 @@ export function questionTexts(table) {
   return texts;
 }
 
-// Which test questions the filter lets through, as places in the look's test rows.
+// The test questions that pass the filter, as positions in the look's test rows.
 export function filtered(lab, results) {
   const { view, look, texts } = lab;
   const side = view.on;
@@ -117,13 +117,13 @@ function optionRow(letter, text, probability, isTrue, slots) {
   return { row, cells };
 }
 
-// A set as words: its letters and whether it holds the truth.
+// A set in words: its letters, and whether it holds the truth.
 function setSaid(members, letters, label) {
   const kept = letters.filter((_, j) => members[j] === 1).join(", ");
   return `{${kept}} ${members[label] === 1 ? "holds the truth" : kept ? "misses the truth" : "is empty, so misses the truth"}`;
 }
 
-// What one question shows and what moves it: `show(results)` changes only what has changed.
+// Shows one question's sets. Returns `show(results)`, which changes only what has changed.
 function shownSets(lab, place, changed) {
   const members = new Uint8Array(lab.look.k);
   const last = lab.slots.map(() => "");
@@ -131,7 +131,7 @@ function shownSets(lab, place, changed) {
     lab.slots.forEach(({ side }, i) => {
       memberRow(lab.prepared[side], place, results[side], lab.policy, members);
       const key = members.join("");
-      if (key === last[i]) return; // a text that is set again is laid out again
+      if (key === last[i]) return; // setting a text triggers layout, even if the text is the same
       last[i] = key;
       changed(i, members);
     });
@@ -245,7 +245,7 @@ export class Questions {
     );
   }
 
-  // The controls as the view has them.
+  // Sets the controls to the view's values.
   seed(lab) {
     const { view } = lab;
     this.options(this.find(".subject"), [
@@ -261,7 +261,7 @@ export class Questions {
     if (this.find(".search").value.trim() !== view.search) this.find(".search").value = view.search;
   }
 
-  // Chooses the questions anew: after a release, not while alpha is dragged, so that the list stays still under the eye.
+  // Selects the questions again. Called after a release, not while alpha is dragged, so that the list does not move.
   choose(lab, results) {
     this.places = filtered(lab, results);
     this.size = lab.view.list === "rows" ? ROWS : CARDS;

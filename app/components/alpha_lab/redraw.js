@@ -1,4 +1,4 @@
-// What luck does, and what bugs cost: core/conformal/redraw.py says what the procedures are.
+// The effect of chance, and the cost of bugs. core/conformal/redraw.py describes the procedures.
 
 import { THOUSAND, countUpTo, rank } from "../shared/sets.js";
 import { PURPOSES, hashes, smallestAt } from "../shared/random_numbers.js";
@@ -9,14 +9,14 @@ function clampedAt({ calibration }, alpha) {
   return calibration[Math.min(rank(calibration.length, alpha), calibration.length) - 1];
 }
 
-// numpy's "higher" quantile at rank / n.
+// NumPy's "higher" quantile at rank / n.
 function higherAt({ calibration }, alpha) {
   const n = calibration.length;
   const level = rank(n, alpha) / n;
   return level > 1 ? WITHOUT_LIMIT : calibration[Math.ceil((n - 1) * level)];
 }
 
-// numpy's linear quantile at min(rank / n, 1).
+// NumPy's linear quantile at min(rank / n, 1).
 function linearAt({ calibration }, alpha) {
   const n = calibration.length;
   const place = (n - 1) * Math.min(rank(n, alpha) / n, 1);
@@ -39,7 +39,7 @@ function seenAt({ test }, alpha) {
 
 const thresholdCoverage = (at) => (sides, alpha) => countUpTo(sides.test, at(sides, alpha)) / sides.test.length;
 
-// Adds probabilities up again for the set and keeps the option with which they pass the threshold.
+// Adds the probabilities again to form the set, and keeps the option with which the sum passes the threshold.
 function summedAgain(sides, alpha) {
   const q = exactAt(sides, alpha);
   const { before } = sides;
@@ -48,7 +48,8 @@ function summedAgain(sides, alpha) {
   return covered / before.length;
 }
 
-// The right procedure and five that look like it; `scores` names those that a procedure is for (null: all).
+// The right procedure and five similar but wrong ones. `scores` names the scores to which a procedure applies (null:
+// all).
 export const PROCEDURES = [
   {
     name: "exact",
@@ -96,7 +97,7 @@ export function procedureFits(procedure, scoreName) {
   return procedure.scores === null || procedure.scores.includes(scoreName);
 }
 
-// The look's calibration and test rows by rising score of their true option.
+// The look's calibration and test rows in ascending order of their true option's score.
 function byScore({ look, calibrationRows, calibration, truth, n }) {
   const { k, p, labels, test, pool } = look;
   const count = n + test.length;
@@ -111,9 +112,10 @@ function byScore({ look, calibrationRows, calibration, truth, n }) {
   };
 }
 
-// Draws random splits of a prepared score's questions: n calibrate (and more where the cluster at the cut would fall
-// apart), all others test. draw(i, names, alpha) gives the coverage of each named procedure in draw i, with empty sets
-// left empty and one threshold for all; NaN for a procedure that isn't for this score. m(i) counts the test questions.
+// Draws random splits of a prepared score's questions: n calibrate and all others test. More than n calibrate if the
+// cluster at the cut would be divided. draw(i, names, alpha) gives the coverage of each named procedure in draw i, with
+// empty sets left empty and one threshold for all; it is NaN if the procedure does not apply to this score. m(i) counts
+// the test questions.
 export function redrawer(prepared, { n = prepared.n } = {}) {
   const { scores, before, clusters, seed } = byScore(prepared);
   const count = scores.length;

@@ -1,4 +1,4 @@
-// What the luck of the draw does: many random splits, and their coverages against the law.
+// Resampling: many random splits, and their coverages against the theoretical distribution.
 
 import { draw, put, say } from "../shared/dom.js";
 import { betaBinomialLaw, betaDensity } from "../shared/coverage_distributions.js";
@@ -12,7 +12,7 @@ export const STILL_MS = 40;
 const AGAIN_AFTER_MS = 200;
 const MOST_BINS = 44;
 
-// Counts of covered questions that nearly all splits have, and bins of whole counts over them.
+// The range of covered counts that holds nearly all splits, and bins of whole counts over it.
 function countBins(law, m) {
   let low = 0;
   let high = m;
@@ -25,7 +25,7 @@ function countBins(law, m) {
   return { low, width, count, expected };
 }
 
-// The histogram of coverages: bars grow draw by draw towards the line of the law.
+// The histogram of coverages: bars grow with each draw towards the curve of the theoretical distribution.
 export function lawFigure(host, label, { ink }, { n, m, alpha }) {
   const law = betaBinomialLaw(n, m, alpha);
   const bins = countBins(law, m);
@@ -114,7 +114,7 @@ export class Luck {
     this.label();
   }
 
-  // Another score, split, size or alpha: what was drawn before is of another law.
+  // Earlier draws belong to another distribution if the score, the split, the size or alpha changes.
   take(subject) {
     const key = JSON.stringify([subject.key, subject.alpha]);
     if (key === this.key) return;
@@ -160,7 +160,7 @@ export class Luck {
     } while (this.drawn < DRAWS && performance.now() < until);
     if (this.drawn >= DRAWS) this.stop();
     else this.frame = requestAnimationFrame(() => this.step());
-    if (!this.still || !this.drawing) this.show(); // who wants no motion sees the whole at once
+    if (!this.still || !this.drawing) this.show(); // with reduced motion, everything appears at once at the end
   }
 
   label() {

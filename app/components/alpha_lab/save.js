@@ -1,4 +1,4 @@
-// Figures as files: an SVG that stands alone, and a PNG of it at twice the size.
+// Save figures as files: as a standalone SVG, and as a PNG at twice the size.
 
 const KEPT = [
   "fill",
@@ -16,7 +16,7 @@ const KEPT = [
   "clip-path",
 ];
 
-// The figure with its colours written into it, on the page's background, under its caption.
+// A copy of the figure with its colours written into it, on the page's background, with its caption above.
 export function standAlone(svg, caption, host) {
   const { width, height } = svg.viewBox.baseVal;
   const head = 26;

@@ -1,7 +1,7 @@
-// A run's questions, and ways to look at them: core/reports/alpha_lab/view.py says what they are.
+// A run's questions, and views of them, as core/reports/alpha_lab/view.py defines them.
 //
-// A pool is all calibration and test questions of a run in file order. A look picks which of them calibrate and test,
-// and with how many options.
+// A pool is all calibration and test questions of a run in file order. A look selects which of them calibrate and which
+// test, and how many options they have.
 
 import { PURPOSES, firstPart, splitCut } from "../shared/random_numbers.js";
 
@@ -9,9 +9,9 @@ const FEWEST = 5;
 const SEEDS = 4294967296;
 const OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-// `p` has k options a question, `own` is 1 where the run itself calibrates, `extra` the places of E and F. `places` are
-// the rows of the run's file, where the pool leaves some out; random numbers belong to them. `scores` is the table of
-// core/conformal/scores/table.py.
+// `p` has k options per question. `own` is 1 for the rows that calibrate in the run itself. `extra` are the positions
+// of E and F. `places` are the rows of the run's file, if the pool leaves some out; random numbers are drawn by them.
+// `scores` is the table of core/conformal/scores/table.py.
 export function makePool({
   k,
   p,
@@ -41,8 +41,8 @@ export function makePool({
   };
 }
 
-// Probabilities without the options at `extra`, each row summing to 1 again; a row with nothing left is spread evenly.
-// What a question lacks stays NaN.
+// Probabilities without the options at `extra`, each row rescaled to sum to 1. If a row has nothing left, its options
+// get equal probabilities. Options that a question lacks stay NaN.
 function renormalised(p, k, kept) {
   const n = p.length / k;
   const count = kept.length;
@@ -56,7 +56,7 @@ function renormalised(p, k, kept) {
   return out;
 }
 
-// The pool without E and F, made once.
+// The pool without E and F, computed once.
 function withoutExtra(pool) {
   const { k, p, labels, extra } = pool;
   if (extra.length === 0)
@@ -82,7 +82,7 @@ function rowsWhere(flags, value) {
   return Int32Array.from(rows);
 }
 
-// A seeded part of the calibration rows; a smaller one is part of a larger one.
+// A seeded subset of the calibration rows. A smaller subset is part of a larger one.
 function fewer(pool, rows, n) {
   const inside = firstPart(
     rows.map((row) => pool.places[row]),
@@ -93,8 +93,8 @@ function fewer(pool, rows, n) {
   return rows.filter((_, i) => inside[i]);
 }
 
-// The pool as a view has it: `seed` draws another split (null: the run's own), `n` calibration questions are used
-// (null: all), `drop` leaves E and F out. Throws an Error with one sentence where that can't be.
+// The pool as a view shows it: `seed` draws another split (null: the run's own), `n` is the number of calibration
+// questions used (null: all), `drop` leaves out E and F. Throws an Error with one sentence if that is not possible.
 export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
   if (seed !== null && !(Number.isInteger(seed) && seed >= 0 && seed < SEEDS)) {
     throw new Error(`The seed of a split must be a whole number from 0 to ${SEEDS - 1}, got ${seed}.`);

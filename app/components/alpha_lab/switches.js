@@ -1,4 +1,4 @@
-// What the sets are made by and from: scores, empty sets, E and F, strata, the number of calibration questions, the split.
+// The controls for how sets are formed: scores, empty sets, E and F, strata, number of calibration questions, split.
 
 import { say } from "../shared/dom.js";
 import { counted } from "../shared/formatting.js";
@@ -6,7 +6,7 @@ import { counted } from "../shared/formatting.js";
 const STEPS = 240;
 const LARGEST_SPLIT = 999_999;
 
-// Calibration sizes from the smallest to all there are, closer together where one more question matters more.
+// Calibration sizes from the smallest to all, closer together where one more question matters more.
 export function sizeSteps(smallest, all) {
   const sizes = new Set([all]);
   for (let i = 0; i <= STEPS; i++) sizes.add(Math.round(smallest * (all / smallest) ** (i / STEPS)));
@@ -33,13 +33,13 @@ export class Switches {
     find("#split").onchange = (event) => this.splitTyped(event.target, change);
   }
 
-  // The same score on both sides says nothing: the other side takes what this one had.
+  // The same score on both sides would show nothing, so the other side takes the score that this one had.
   scoreChosen(side, name, change) {
     const other = side === "left" ? "right" : "left";
     change(this.view[other] === name ? { [side]: name, [other]: this.view[side] } : { [side]: name });
   }
 
-  // All of them is 0 in the view, so that a link means the same for a run with more.
+  // The view stores all questions as 0, so that a link means the same for a run with more questions.
   chosen(range) {
     const n = this.sizes[Number(range.value)];
     return n === this.look.nAll ? 0 : n;

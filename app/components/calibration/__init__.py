@@ -1,1 +1,1 @@
-"""Parts of the Calibration page."""
+"""The components of the Calibration page."""

@@ -1,4 +1,4 @@
-"""The questions of a bin, and from there to their sets."""
+"""The questions in a bin, with links to their sets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.reports.calibration.calibrated import CalibrationFigures
 
 
 def questions(found: Sequence[tuple[str, CalibrationFigures]], view: CalibrationView) -> None:
-    """The questions of a bin, and from there to their sets."""
+    """Show the questions in a bin, with links to their sets."""
     st.subheader("The questions of a bin", anchor=False)
     left, right = st.columns([3, 2])
     places = list(range(len(found)))

@@ -1,4 +1,4 @@
-"""Reliability diagrams: how they are made, and each of them beside the others."""
+"""Reliability diagrams: their controls, and the diagrams side by side."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ MOST_DIAGRAMS = 12
 
 
 def choices(view: CalibrationView) -> None:
-    """How many bins, of equal what, and what has a diagram of its own."""
-    # A row that wraps: columns of a narrow window would cut the switches off.
+    """Show the controls for the number of bins, their edges, and the groups that have a diagram each."""
+    # A row that wraps. Columns in a narrow window would cut the switches off.
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.session_state[BINS_KEY] = view.bins
         take = state.taking(CalibrationView, "bins", BINS_KEY)
@@ -39,7 +39,7 @@ def choices(view: CalibrationView) -> None:
 
 
 def calibrations_of(run_ids: Sequence[str], view: CalibrationView) -> list[tuple[str, CalibrationFigures]]:
-    """Every diagram that is asked for, with its name; says which runs have none, and how many are not shown."""
+    """All requested diagrams with their names. Says which runs have none, and how many are not shown."""
     names = titles([run_cache.record(name) for name in run_ids])
     found: list[tuple[str, CalibrationFigures]] = []
     for run_id in run_ids:
@@ -55,7 +55,7 @@ def calibrations_of(run_ids: Sequence[str], view: CalibrationView) -> list[tuple
 
 
 def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
-    """The diagrams side by side; a click on a bin shows its questions below."""
+    """Draw the diagrams side by side. A click on a bin shows its questions below."""
     from core.reports.calibration import calibrated as frames
 
     every = []

@@ -1,4 +1,4 @@
-"""Nominal against actual coverage at every alpha."""
+"""Nominal and actual coverage at every alpha."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.errors import HedgeError
 
 
 def every_alpha(run_ids: Sequence[str]) -> None:
-    """Nominal against actual coverage of the runs."""
+    """Show the nominal and actual coverage of the runs."""
     st.subheader("Is coverage kept at every alpha?", anchor=False)
     names = titles([run_cache.record(name) for name in run_ids])
     frames = []

@@ -26,7 +26,7 @@ FIGURES = {
 
 
 def table(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
-    """Every figure with its interval; what luck alone brings beside the errors."""
+    """Show every figure with its interval, and beside the errors how large they are by chance alone."""
     rows = []
     for name, one in found:
         row: dict[str, object] = {"Of": name, "Questions": one.n}

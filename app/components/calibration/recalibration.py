@@ -1,4 +1,4 @@
-"""The live temperature of a run, and what each way to recalibrate does."""
+"""The live temperature of a run, and the effect of each recalibration method."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ METHODS = {
 
 
 def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
-    """The live dial for one of the runs, and what each way to recalibrate does, fitted on other questions."""
+    """Show the live temperature dial for one run, and the effect of each recalibration method, fitted on other
+    questions.
+    """
     st.subheader("Turn the temperature", anchor=False)
     names = titles([run_cache.record(name) for name in run_ids])
     run_id = (
@@ -65,7 +67,7 @@ def _recalibrated(run_id: str, alpha: int) -> tuple[tuple[Recalibrated, ...], st
 
 
 def _fitted(made: Sequence[Recalibrated]) -> int | None:
-    """The geometric mean of the fitted temperatures in hundredths, within what the dial has."""
+    """The geometric mean of the fitted temperatures, in hundredths, within the range of the dial."""
     found = [one["temperature"] for each in made if each.method == "temperature" for one in each.parameters]
     if not found:
         return None
@@ -73,7 +75,7 @@ def _fitted(made: Sequence[Recalibrated]) -> int | None:
 
 
 def recalibrations(made: Sequence[Recalibrated]) -> None:
-    """A row a map: before and after."""
+    """One row per recalibration method: the figures before and after."""
     rows = [
         {
             "Map": METHODS[one.method],
@@ -118,7 +120,7 @@ def recalibrations(made: Sequence[Recalibrated]) -> None:
 
 
 def _change(one: Recalibrated) -> str:
-    """The change of NLL and its interval; nothing for the run as it is, "∞" for an infinite one."""
+    """The change of NLL and its interval. Empty for the run without recalibration, "∞" if the NLL is infinite."""
     change, low, high = one.nll_change
     if math.isnan(change):
         return "∞ before and after" if one.nll_infinite and one.method != BEFORE else ""

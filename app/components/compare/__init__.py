@@ -1,1 +1,1 @@
-"""Parts of the Compare page."""
+"""The components of the Compare page."""

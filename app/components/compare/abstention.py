@@ -1,4 +1,4 @@
-"""What is right where a model may say nothing: risk, coverage and cost."""
+"""Selective prediction, if a model may abstain: risk, coverage and cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.reports.compare import selective
 
 
 def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None:
-    """What is right where the model may say nothing: by share of the surest, and by sets of one option."""
+    """Show the accuracy of a model that may abstain: by share of the surest answers, and by sets of one option."""
     names = full_names(rows[rows["score"] == view.score])
     runs = [run_cache.compared_evaluation(name) for name in run_ids]
     curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True)

@@ -1,4 +1,4 @@
-"""All compared runs at once: one figure of each, their set sizes, and contrasts of one setting."""
+"""All compared runs in one figure, their set sizes, and contrasts of a single setting."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ RULES = {
     "uacc": OF_SETS,
     "ece_excess": "A rule is the 95 % interval of the error beyond luck. It does not depend on alpha.",
 }
-"""From a figure to what its chart's caption says."""
+"""Maps each measure to its chart's caption."""
 CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "Letters or texts"}
 
 
 def set_rule(view: CompareView) -> SetRule:
-    """How sets are formed here: the view's score first."""
+    """How sets are formed on this page. The view's score comes first."""
     return SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
 
 
 def overview(rows: pd.DataFrame, score: str) -> None:
-    """One figure of all runs: a heat map over tasks, or bars with intervals."""
+    """Show one measure of all runs: a heat map over tasks, or bars with intervals."""
     titles_of = {name: title for name, (title, _) in MEASURES.items()}
     measure = st.segmented_control(
         "Figure",
@@ -64,7 +64,7 @@ def overview(rows: pd.DataFrame, score: str) -> None:
 
 
 def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> None:
-    """How large sets are, when they are, and five figures at once."""
+    """Show how large sets are, when they are large, and five measures at once."""
     of_score = rows[rows["score"] == view.score]
     names = full_names(of_score)
     runs = [run_cache.compared_evaluation(name) for name in run_ids]
@@ -89,7 +89,7 @@ def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> Non
 
 
 def contrasts(rows: pd.DataFrame, score: str) -> None:
-    """Tables of runs that differ in one setting alone."""
+    """Show tables of runs that differ in only one setting."""
     of_score = rows[rows["score"] == score]
     shown = False
     for setting, title in CONTRAST_TITLES.items():

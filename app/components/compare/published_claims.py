@@ -16,7 +16,7 @@ from core.reports.overview import published
 
 
 def published_claims(rows: pd.DataFrame, score: str) -> None:
-    """The three claims on the chosen runs, or on a published table."""
+    """Show the three claims, tested on the chosen runs or on a published table."""
     tables = {"runs": "The chosen runs", "ye-2024": "Figures of Ye et al. 2024, as published"}
     which = st.segmented_control(
         "Tested on", list(tables), format_func=tables.__getitem__, default="runs", required=True, key="claims_on"

@@ -31,13 +31,13 @@ INTERVAL_HELP = (
 
 
 def _asked_questions(run_id: str) -> tuple[str, str]:
-    """What a run's partner should have been asked too: the task with its bank, and the very questions."""
+    """What two runs should have in common: the task with its bank, and the same questions."""
     record = run_cache.record(run_id)
     return task_label(record.spec, record.provenance), question_set(run_id)
 
 
 def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
-    """Two runs question by question, with paired tests."""
+    """Show two runs question by question, with paired tests."""
     found = titles([run_cache.record(name) for name in run_ids])
     left, right = st.columns(2)
     first = left.selectbox("First run", list(found), 0, format_func=found.__getitem__, key="pair_first")

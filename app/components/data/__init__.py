@@ -1,1 +1,1 @@
-"""Parts of the Data page."""
+"""The components of the Data page."""

@@ -1,4 +1,4 @@
-"""Runs taken out: their questions, their figures, figures as pictures, and a report that needs no network."""
+"""Export runs: their questions, their figures, charts as images, and a report that needs no network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_RUNS = 50
 
 
 def section(view: DataView) -> None:
-    """Choose runs, and a button a format; a file is made when its button is pressed."""
+    """Show a choice of runs, and one button per format. A file is made when its button is pressed."""
     found = titles(run_cache.runs().finished)
     if not found:
         st.caption("There are no finished runs to take out yet.")

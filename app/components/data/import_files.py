@@ -1,4 +1,4 @@
-"""Results of other tools, uploaded: read, shown, and put into the store when a person says so."""
+"""Import uploaded results of other tools: they are read, shown, and stored when a person confirms."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from core.errors import InputError
 
 FORMAT_KEY = "bring_format"
 UNNAMED_MODEL = "unknown"
-"""The folder of uploaded files: lm-evaluation-harness names a folder for its model, and an upload has none."""
+"""The folder of uploaded files. lm-evaluation-harness names a folder after its model, but an upload has no folder."""
 
 
 def section() -> None:
-    """Choose a format, upload, see what was read, import."""
+    """Show the steps of an import: choose a format, upload files, check what was read, confirm."""
     chosen = st.segmented_control(
         "Format",
         list(FORMATS),
@@ -63,7 +63,7 @@ def section() -> None:
 
 
 def _without_folder(folder: Path, message: str) -> str:
-    """The message with each uploaded file under its own name, without the temporary folder that it was read from."""
+    """The message with each uploaded file under its own name, without the temporary folder from which it was read."""
     return message.replace(f"{folder}/", "").replace(str(folder), "The upload")
 
 
@@ -75,7 +75,7 @@ def _write_uploads(files: Sequence[Any], folder: Path) -> list[Path]:
             raise InputError(f"{path.name} was uploaded twice; give one of them another name")
         try:
             path.write_bytes(file.getbuffer())
-        except OSError as error:  # such as a name that is too long for this disk
+        except OSError as error:  # for example a name that is too long for this disk
             raise InputError(f"{path.name} can't be kept for reading: {error.strerror}") from error
         paths.append(path)
     return paths

@@ -1,4 +1,4 @@
-"""The formats that can be uploaded: what each is called, which files it has, and what reads them."""
+"""The formats that can be uploaded: the name of each, its files, and the function that reads them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ JURY = "jury"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format on the page: its name, what to upload in a sentence, the files' endings, and what reads them."""
+    """A format on the page: its name, a sentence on what to upload, its file extensions, and the function that reads
+    it.
+    """
 
     title: str
     sentence: str

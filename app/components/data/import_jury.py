@@ -1,4 +1,4 @@
-"""Uploaded judgements of jurors: read, shown, and kept as a jury when a person says so."""
+"""Import uploaded judgements of jurors: they are read, shown, and stored as a jury when a person confirms."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from core.runs.juries import jury_store
 
 
 def offer(paths: Sequence[Path], folder: Path, *, key: str) -> None:
-    """What was read from ``paths`` in ``folder``, and the button that keeps it.
+    """Show what was read from ``paths`` in ``folder``, and the button that stores it.
 
-    Raises :class:`core.errors.InputError` for files that make no jury.
+    Raises :class:`core.errors.InputError` if the files do not make a jury.
     """
     found = files.read(paths)
     pairwise = st.checkbox(

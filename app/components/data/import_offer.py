@@ -1,4 +1,4 @@
-"""What was read of an upload, and the button that puts it into the store."""
+"""Show what was read from an upload, and the button that stores it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from core.tasks.identity import unpublished
 
 LINKS_SHOWN = 8
 LINKS_HEIGHT = 300
-"""Pixels of the links to more imported runs than :data:`LINKS_SHOWN`, which then scroll."""
+"""Height in pixels of a list of more than :data:`LINKS_SHOWN` links to imported runs. Such a list scrolls."""
 
 
 def offer(key: str, read: Callable[[], list[ImportedRun]]) -> None:
-    """What was read, and the button that puts it into the store."""
+    """Show what was read, and the button that stores it."""
     runs = read()
     frame = pd.DataFrame(
         {
@@ -54,7 +54,7 @@ def offer(key: str, read: Callable[[], list[ImportedRun]]) -> None:
 
 
 def _links(names: Sequence[str]) -> None:
-    """A link to each run in the Alpha lab, and to Compare, as many at once as it takes."""
+    """Show a link to each run in the Alpha lab, and one to Compare with as many runs as it can show at once."""
     if len(names) == 1:
         navigation.link(navigation.ALPHA_LAB, "Open in the Alpha lab", run=names[0])
         return

@@ -1,4 +1,4 @@
-"""A table's columns: which are the options and which one has the answer."""
+"""Map the columns of an uploaded table: which columns are the options, and which one has the answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RECOGNISED = "recognised"
 
 
 def table_form(paths: Sequence[Path], folder: Path) -> None:
-    """A table's first rows, the form that says what its columns are, and the import of what it makes."""
+    """Show a table's first rows, the form that maps its columns, and the import of the result."""
     sheet = open_sheet(paths[0])
     st.dataframe(
         sheet.table.slice(0, PREVIEWED).to_pandas(),
@@ -48,7 +48,7 @@ def table_form(paths: Sequence[Path], folder: Path) -> None:
 
 
 def _first_columns(sheet: Sheet) -> Columns:
-    """What was said of such a table before, else what its names say, else nothing."""
+    """The mapping used for such a table before, else the one that its column names suggest, else an empty one."""
     known = column_mappings.recall(sheet.names)
     if known is not None:
         return known

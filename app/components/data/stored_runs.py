@@ -1,4 +1,4 @@
-"""All runs with what they take on the disk, to be opened, repeated or deleted; and the bin."""
+"""All runs with their size on disk, with buttons to open, repeat or delete them, and the bin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEIGHT = 300
 
 
 def run_shelf() -> None:
-    """Two folded parts; what is in them is read when they are opened."""
+    """Show the two folded parts. Each reads its content only when it is opened."""
     shelf = st.expander("All runs and their room on the disk", key="shelf", on_change="rerun")
     if shelf.open:
         with shelf, spoken():

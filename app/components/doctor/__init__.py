@@ -1,1 +1,1 @@
-"""Parts of the Doctor page."""
+"""The components of the Doctor page."""

@@ -1,4 +1,4 @@
-"""What the doctor found, a row each, and what it means for a run."""
+"""The doctor's findings, one per row, and what each means for a run."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.formatting import counted, duration, plain, sentence
 
 POLL_S = 0.5
 TICK_S = 5.0
-"""How often a finished checkup is drawn again, so that it shows its age and what has changed."""
+"""Seconds between redraws of a finished checkup, so that it shows its current age and any changes."""
 VERDICTS = {True: "good", False: "**look here**", None: "nothing to check"}
 WIDTHS = [2, 4, 4]
 
 
 def findings() -> None:
-    """The findings, followed while they are being made."""
+    """Show the findings, and follow the checkup while it runs."""
     found = doctor_cache.checkup()
     waiting = not found.ended.is_set()
     st.fragment(_follow, run_every=POLL_S if waiting else TICK_S)(found, waiting)
@@ -29,12 +29,12 @@ def _follow(found: Checkup, was_waiting: bool) -> None:
     with spoken():
         doctor_cache.refresh(found)
         if doctor_cache.checkup() is not found and not was_waiting:
-            st.rerun()  # another one was begun
+            st.rerun()  # another checkup was started
         if not found.ended.is_set():
             st.info(f"Looking at this machine, which takes some ten seconds … {found.seconds:.0f} s")
             return
         if was_waiting:
-            st.rerun()  # the whole page once more: asking again ends
+            st.rerun()  # rerun the whole page, which ends the polling
         if found.problem:
             st.error(plain(sentence(found.problem)))
         else:

@@ -1,8 +1,8 @@
-"""A jury's verdicts, live: the rule switched, the threshold moved, each answer opened.
+"""A jury's verdicts, live: a person switches the rule, moves the threshold, and opens each answer.
 
-Every rule's verdicts and figures are computed in Python and sent once; ``verdicts.js`` orders them, ``cases.js`` shows
-an answer, ``jury.js`` joins them. As in the alpha lab, data stays the same between reruns and what the browser starts
-from changes only where the view was changed by other than the component.
+Every rule's verdicts and figures are computed in Python and sent once. ``verdicts.js`` orders them, ``cases.js`` shows
+an answer, and ``jury.js`` combines them. As in the Alpha lab, data stays the same between reruns. The browser's
+starting state changes only if something other than the component changed the view.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KEY = "jury"
 HERE = Path(__file__).parent
 SCRIPT = HERE / "jury.js"
 NAMES = ("rule", "at", "cases", "order", "card")
-"""What of a view the component shows and changes."""
+"""The fields of a view that the component shows and changes."""
 
 _mount = st.components.v2.component(
     "hedge_jury",
@@ -39,9 +39,11 @@ _mount = st.components.v2.component(
 def jury(
     bench: JurySplit, found: JuryExperiment, risk: pd.DataFrame, *, version: str, view: JuryView, pairwise: bool
 ) -> None:
-    """Mount one split's answers (``bench``) with what the experiment found of each rule, and what each is worth where
-    it abstains (``risk``, :func:`core.reports.jury.risk`); ``version`` names the data. ``pairwise``: an answer is
-    a pair, and True means that the first is better."""
+    """Mount one split's answers (``bench``) with the experiment's figures for each rule.
+
+    ``risk`` says what each rule is worth if it abstains (:func:`core.reports.jury.risk`). ``version`` identifies the
+    data. If ``pairwise``, an answer is a pair, and True means that the first one is better.
+    """
     start = seed(KEY, version, _shown(view))
     texts = ["id", "question", "answer"]
     _mount(
@@ -63,7 +65,7 @@ def jury(
 
 
 def _numbers(bench: JurySplit) -> Any:
-    """The rows without their texts, verdicts as 0 and 1."""
+    """The rows without their texts, with verdicts as 0 and 1."""
     rows = bench.rows.drop(columns=["id", "question", "answer"])
     flags = [name for name in rows.columns if rows[name].dtype == bool]
     return rows.astype(dict.fromkeys(flags, "uint8"))

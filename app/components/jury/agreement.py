@@ -1,4 +1,4 @@
-"""How much the jurors agree, and whether they are right then."""
+"""How much the jurors agree, and whether they are right when they do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAIR_KEY = "pair_measure"
 
 
 def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
-    """How much the jury agrees as a whole, and each two jurors."""
+    """Show the agreement of the whole jury and of each pair of jurors."""
     found = jury_cache.agreed(record.jury_id)
     then = "and do they agree with the label then?" if pairwise else "and are they right then?"
     st.subheader(f"Do they agree, {then}", anchor=False)
@@ -73,7 +73,7 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
 
 
 def _measured(pair: Pairwise) -> dict[str, float]:
-    """Each measure of two jurors, with the ends of its interval."""
+    """Each measure of a pair of jurors, with the ends of its interval."""
     ends: dict[str, float] = {}
     for name in PAIR_MEASURES:
         of: Estimate = getattr(pair, name)

@@ -1,11 +1,11 @@
-// One answer as a card: closed it says the verdict, open what each juror and each rule says.
+// One answer as a card. Closed, it shows the verdict; open, it shows what each juror and each rule says.
 
 import { draw, make } from "../shared/dom.js";
 import { answered, isWrong, yes } from "./verdicts.js";
 
 const HIGH = 18;
 const WIDE = 200;
-// Of a pair of answers, True means that the first is better.
+// For a pair of answers, True means that the first is better.
 const word = ({ pairwise }, verdict) => (pairwise ? (verdict ? "First" : "Second") : verdict ? "True" : "False");
 
 function tag(text, kind = "", title = "") {
@@ -36,7 +36,7 @@ function tagsOf(state, i) {
   return made;
 }
 
-// From the middle to the right where a juror leans to True, to the left where to False.
+// A bar from the middle to the right if a juror leans to True, to the left if to False.
 function lean(p, verdict, said) {
   const cell = make("td", "lean");
   const svg = draw(cell, "svg", {

@@ -1,4 +1,4 @@
-"""What each juror adds, and what its confidence is worth."""
+"""What each juror adds, and how reliable its confidence is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.runs.juries.jury_store import JuryRecord
 
 
 def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
-    """What each juror adds to the accuracy of the rule in view."""
+    """Show how much each juror adds to the accuracy of the selected rule."""
     st.subheader("What does each juror add?", anchor=False)
     table = jury_cache.left_out(record.jury_id, protocol)
     mine = table[table["rule"] == view.rule]
@@ -39,7 +39,7 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
 
 
 def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment, pairwise: bool) -> None:
-    """Reliability of the jurors' confidence, and each one's calibration error."""
+    """Show the reliability of the jurors' confidence, and each juror's calibration error."""
     st.subheader("What is their confidence worth?", anchor=False)
     bins = jury_cache.reliability(record.jury_id, protocol)
     title = CONFIDENCES[protocol.confidence].title

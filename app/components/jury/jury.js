@@ -1,5 +1,5 @@
-// The jury: rows and verdicts come in once; rule, threshold and cards change here, and only what a person settles on is
-// sent to Python.
+// The jury. Rows and verdicts come in once. The rule, the threshold and the cards change here, and only what a person
+// settles on is sent to Python.
 
 import { draw, make, put, say } from "../shared/dom.js";
 import { asPercent, axes, steps } from "../shared/svg.js";
@@ -122,7 +122,7 @@ class Jury {
     this.reporting = setTimeout(() => this.send("view", this.view()), REPORT_AFTER_MS);
   }
 
-  // ---- what is seen
+  // ---- drawing
 
   paint() {
     this.table();

@@ -1,4 +1,4 @@
-"""Choosing a jury, and how it is looked at."""
+"""Choose a jury and how its answers are judged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONFIDENCE_HELP = " ".join(f"**{of.title}**: {of.sentence}" for of in CONFIDENCE
 
 
 def pick(view: JuryView) -> JuryRecord | None:
-    """The jury that the view names, with boxes to choose another and how it is looked at; None where there is none."""
+    """Show the controls that select a jury and how its answers are judged. Returns None if there is no jury."""
     found, problems = jury_cache.records()
     for problem in problems:
         st.warning(plain(problem))
@@ -55,7 +55,7 @@ def pick(view: JuryView) -> JuryRecord | None:
 
 
 def _titles(found: Sequence[JuryRecord]) -> dict[str, str]:
-    """By id what a jury is called; its id says more where two would be called the same."""
+    """The name of each jury by its id. Juries with the same name also show a part of their id."""
     titles = {
         of.jury_id: f"{of.name} · {counted(len(of.jurors), 'juror')} · {counted(of.answers, 'answer')}" for of in found
     }

@@ -1,4 +1,4 @@
-"""All figures of a jury, one part after another."""
+"""All figures of a jury, one section after another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.runs.juries.jury_store import JuryRecord
 
 
 def section(record: JuryRecord, view: JuryView) -> None:
-    """All figures of a jury."""
+    """Show all figures of a jury."""
     protocol = jury_cache.protocol(record.jury_id, view.judged, view.confidence)
     found = jury_cache.tried(record.jury_id, protocol)
     bench = jury_cache.first_split(record.jury_id, protocol)

@@ -1,4 +1,4 @@
-"""Conformal sets of verdicts: a jury that may say both, or neither."""
+"""Conformal sets of verdicts: a jury may give both verdicts, or none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.runs.juries.jury_store import JuryRecord
 
 
 def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
-    """Sets of verdicts at the view's alpha; nothing is computed while folded."""
+    """Show the sets of verdicts at the view's alpha. Computes nothing while folded."""
     with st.expander("A jury that may say both, or neither", on_change="rerun", key="jury_sets_open") as folded:
         if not folded.open:
             return

@@ -1,4 +1,4 @@
-"""Making a jury: what it is asked for, and the ones at work with their progress and loss."""
+"""Make a jury: the form, and the juries that are being made, with their progress and loss."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.tasks import trivia
 POLL_S = 1.0
 SHOWN = 4
 OFFERED = PathSpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
-"""What the form asks for at first: the models that ship, tuned for as long as they need to learn something."""
+"""The form's default values: the models that ship, tuned for as long as they need to learn something."""
 JURORS_HELP = (
     "Each is tuned by LoRA to say True or False, on its own part of the answers; name models with spaces or commas "
     "between, one twice for two jurors of it. A tuned adapter judges as it is, in seconds: a folder, or one that ships "
@@ -33,7 +33,7 @@ QUESTIONS_HELP = (
 
 
 def section() -> None:
-    """The form, and the juries that are or were made here."""
+    """Show the form, and the juries that are being made or were made here."""
     with st.expander("Make a jury", on_change="rerun", key="make_jury_open") as folded:
         if not folded.open:
             return

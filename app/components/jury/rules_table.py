@@ -10,7 +10,7 @@ from core.jury.experiment import MEASURES, JuryExperiment
 
 
 def rules_table(found: JuryExperiment) -> None:
-    """A row a rule, with a download; folded away."""
+    """Show one row per rule, with a download. The table is folded away."""
     with st.expander("All figures of every rule", on_change="rerun", key="jury_table_open") as folded:
         if not folded.open:
             return

@@ -1,5 +1,5 @@
-// What a jury's rows say under a rule: the order of the cards, and which of them are of a kind. Nothing here touches a
-// page; rules, confidences and every figure are computed in Python, over all splits.
+// A jury's rows under a rule: the order of the cards, and the rows of each kind. Nothing here touches the page. Rules,
+// confidences and all figures are computed in Python, over all splits.
 
 export const KINDS = {
   all: "all test answers",
@@ -12,7 +12,7 @@ export const KINDS = {
 export const SURE = 80;
 const SLACK = 1e-9;
 
-// Rows as columns: {n, label, p[j], c[j], v[j], said{rule}, sure{rule}}.
+// The rows as columns: {n, label, p[j], c[j], v[j], said{rule}, sure{rule}}.
 export function readRows(table, jurors, rules) {
   const column = (name) => table.getChild(name).toArray();
   return {
@@ -56,7 +56,7 @@ export function isOf(kind, rows, rule, i, at) {
   }
 }
 
-// The rows of a kind: those that the rule turns against majority first, then from the surest on.
+// The rows of a kind. Rows on which the rule differs from the majority come first, then by decreasing confidence.
 export function chosenRows(kind, rows, rule, at) {
   const found = [];
   for (let i = 0; i < rows.n; i++) if (isOf(kind, rows, rule, i, at)) found.push(i);

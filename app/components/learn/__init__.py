@@ -1,1 +1,1 @@
-"""Parts of the Learn page."""
+"""The components of the Learn page."""

@@ -1,4 +1,4 @@
-"""One step of a lesson: words, a live figure, and a question that the figure answers."""
+"""One step of a lesson: text, a live figure, and a question that the figure answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEP_KEY = "lesson_step"
 
 
 def head(lesson: Lesson, view: LearnView) -> None:
-    """The lesson's question, and its steps to choose from."""
+    """Show the lesson's question, and its steps to choose from."""
     st.title(lesson.title, anchor=False)
     titles = [step.title for step in lesson.steps]
     st.session_state[STEP_KEY] = _place(lesson, view)
@@ -35,7 +35,7 @@ def head(lesson: Lesson, view: LearnView) -> None:
 
 
 def step(lesson: Lesson, view: LearnView, record: RunRecord) -> None:
-    """The step that the view names, with the figures of a finished run at the alpha to which its lab was moved."""
+    """Show the step that the view names, with a finished run's figures at the alpha set in the step's lab."""
     place = _place(lesson, view)
     told, run = lesson.steps[place], record.run_id
     key, start = f"lesson_{told.name}_{run}", int(told.start.get("alpha", LearnView().alpha))

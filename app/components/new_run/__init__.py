@@ -1,1 +1,1 @@
-"""Parts of the New run page."""
+"""The components of the New run page."""

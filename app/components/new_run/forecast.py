@@ -1,4 +1,4 @@
-"""What the runs that are asked for will take, and which of them there are already, before anything is launched."""
+"""What the requested runs will take, and which of them exist already, before anything is launched."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_RATE_HELP = "No run of this model, precision and form has ended yet; the firs
 
 
 def forecast(combination: Combination | None) -> Plan | None:
-    """What was asked for will take; None where it can't be asked, or nothing is."""
+    """Show and return the plan of the requested runs. None if nothing is requested or such runs are not possible."""
     if combination is None:
         return None
     plan: Plan | None = None
@@ -64,7 +64,7 @@ def _figures(plan: Plan) -> None:
 
 
 def _room(plan: Plan) -> None:
-    """Memory, disk, and where the rate comes from."""
+    """Show the memory, the disk space, and where the rate was measured."""
     sizes = [one.memory_gib for one in plan.runs if one.memory_gib]
     device = max(plan.devices, key=lambda slot: slot.memory_gib)
     said = []
@@ -119,7 +119,7 @@ def _row(one: Forecast, plan: Plan) -> dict[str, Any]:
 
 
 def _existing(plan: Plan) -> None:
-    """This run exists: open, repeat, or resume."""
+    """Show which runs exist already, with buttons to open, repeat or resume them."""
     if not plan.existing:
         return
     words = titles(tuple(plan.existing.values()))

@@ -1,4 +1,4 @@
-"""The form that asks for runs: which models, on what, how it is asked, and how it is computed."""
+"""The form for new runs: which models, which tasks, how the questions are asked, and how answers are computed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SHARE_HELP = "The share of the questions that sets the threshold; the others are
 
 
 def form() -> Combination | None:
-    """The form; what it asks for now, None while there is no model or no task in it."""
+    """Show the form and return its current request, or None if it has no model or no task."""
     offered = known_models()
     chosen = st.multiselect(
         "Models",
@@ -69,12 +69,12 @@ def form() -> Combination | None:
         default=offered[:1],
         accept_new_options=True,
         placeholder="a folder or a hub id",
-        select_all=False,  # typing and Enter choose the first that fits, not all of them
+        select_all=False,  # so typing and Enter choose the first match, not all of them
         key="launch_models",
         persist_state="session",
         help=MODEL_HELP,
     )
-    with st.container():  # there also without a line in it, so that what follows keeps its place, and its open list
+    with st.container():  # present even if empty, so that what follows keeps its place and its open list
         for model in chosen:
             if model in BY_ID:
                 st.caption(plain(about(model, named=len(chosen) > 1)))
@@ -119,7 +119,7 @@ def _samples() -> int | None:
 
 
 def _prompt_choices(combination: Combination) -> Combination:
-    """With the choices that change the prompt."""
+    """Add the options that change the prompt."""
     scored = st.segmented_control(
         "Options are scored",
         FORMS,
@@ -167,7 +167,7 @@ def _prompt_choices(combination: Combination) -> Combination:
 
 
 def _computing_choices(combination: Combination) -> Combination:
-    """With the choices that change how the answers are computed, and which questions calibrate."""
+    """Add the options that change how the answers are computed, and which questions calibrate."""
     offered = precisions()
     chosen = st.segmented_control(
         "Precision",
@@ -192,7 +192,7 @@ def _computing_choices(combination: Combination) -> Combination:
 
 
 def known_models() -> list[str]:
-    """The bundled models, those of earlier runs of one's own, then those of the table that can be run."""
+    """The bundled models, then those of a person's earlier runs, then those in the table that can be run."""
     earlier = [record.spec.model for record in run_cache.runs().records if record.spec.origin == "hedge"]
     fake = [models.FAKE_MODEL] if os.environ.get(models.FAKE_ENGINE_VARIABLE) else []
     listed = [model.id for model in MODELS if not model.instead]
@@ -200,7 +200,7 @@ def known_models() -> list[str]:
 
 
 def about(model: str, *, named: bool = False) -> str:
-    """What the table says of a model of the hub."""
+    """What the table says about a model of the hub."""
     listed = BY_ID[model]
     parts = [model] * named
     parts += [f"{listed.millions:,} million parameters", listed.kind, f"{listed.licence} licence"]
@@ -209,7 +209,7 @@ def about(model: str, *, named: bool = False) -> str:
 
 
 def precisions() -> list[str]:
-    """The precisions that a worker here may have; where others may join through a database, all of them."""
+    """The precisions that a worker on this host supports. All precisions if other hosts may join through a database."""
     if settings().database_url or forecast_cache.has_gpu():
         return list(DTYPES)
     return [dtype for dtype in DTYPES if dtype not in QUANTIZED]

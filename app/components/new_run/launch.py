@@ -1,4 +1,4 @@
-"""Launching what the form asks for, and saying what became of each run."""
+"""Launch the requested runs, and report the outcome of each."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from core.runs.store import RunRecord
 
 
 def launch_button(plan: Plan | None) -> bool:
-    """The button; whether it was pressed."""
+    """Show the button. Returns whether it was pressed."""
     label = f"Launch {len(plan.runs)} runs" if plan and len(plan.runs) > 1 else "Launch"
     return st.button(label, key="launch", disabled=plan is None, width="stretch")
 
 
 def launch(combination: Combination) -> None:
-    """Ask the engine for the runs and say what became of each; none is asked for where one can't begin."""
+    """Submit the runs to the engine and report the outcome of each. Submits none if any of them can't start."""
     from core.runs import actions, engine
     from core.runs.execution.execute import preflight
 
@@ -32,7 +32,7 @@ def launch(combination: Combination) -> None:
         specs = combination.specs()
         known = {record.run_id: record for record in run_cache.runs().records if record.state in actions.SETTLED}
         new = [spec for spec in specs if spec.run_id not in known]
-        for spec in _one_of_each(new) if len(new) > 1 else ():  # a single one is looked at when it is handed in
+        for spec in _one_of_each(new) if len(new) > 1 else ():  # a single run is checked when it is submitted
             preflight(spec)
         if len(specs) == 1:
             engine.submit(specs[0])
@@ -74,7 +74,7 @@ def _running_words(number: int) -> str:
 
 
 def _one_of_each(specs: Sequence[RunSpec]) -> list[RunSpec]:
-    """Enough of the runs that each model and each set of questions is looked at once."""
+    """The fewest runs that contain each model and each set of questions at least once."""
     models: dict[str, RunSpec] = {}
     questions: dict[tuple[object, ...], RunSpec] = {}
     for spec in specs:
@@ -84,7 +84,7 @@ def _one_of_each(specs: Sequence[RunSpec]) -> list[RunSpec]:
 
 
 def group_name(combination: Combination) -> str:
-    """What a group is called: ``2 models × 3 tasks × 2 strategies``."""
+    """The name of a group, for example ``2 models × 3 tasks × 2 strategies``."""
     axes = {
         "model": combination.models,
         "task": combination.tasks,
@@ -102,6 +102,6 @@ def group_name(combination: Combination) -> str:
 
 
 def title_of(spec: RunSpec) -> str:
-    """A spec in a few words."""
+    """A short description of a spec."""
     amount = f"{counted(spec.samples, 'question')} at most" if spec.samples else "all questions"
     return f"{spec.model_name} on {task_title(spec.task, bank_name(spec))}, {amount}"

@@ -1,4 +1,4 @@
-"""The exact prompt, its tokens counted, before anything is launched."""
+"""The exact prompt with its number of tokens, before anything is launched."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHARED_HELP = "Tokens that all of these prompts begin with; they are computed on
 
 
 def prompt_preview(combination: Combination | None) -> None:
-    """A button, and below it what the button brought, until the form says something else."""
+    """Show a button, and below it the preview that it made, until the form changes."""
     pressed = st.button("Show the exact prompt", disabled=combination is None, width="stretch", help=BUTTON_HELP)
     if pressed and combination:
         with spoken():
@@ -45,7 +45,7 @@ def _follow(combination: Combination, found: PreviewJob, was_waiting: bool) -> N
             with st.container(border=True):
                 st.markdown(f"Reading the prompt with the model's tokenizer … {found.seconds:.0f} s")
         elif was_waiting:
-            st.rerun()  # the whole page once more: asking again ends
+            st.rerun()  # rerun the whole page, which ends the polling
         elif found.problem:
             st.error(plain(sentence(found.problem)))
         else:
@@ -65,8 +65,10 @@ def _draw(combination: Combination, found: tuple[Previewed, ...]) -> None:
 
 
 def _read(combination: Combination) -> Combination:
-    """Of a matrix, the first model and precision: the others ask the same. Where these are still many runs, of
-    strategies and shots the last alone, which show most."""
+    """The part of a matrix whose prompts are shown: the first model and precision, because the others ask the same.
+
+    If these are still too many runs, only the last strategy and number of shots are shown, because they show the most.
+    """
     one = replace(combination, models=combination.models[:1], dtypes=combination.dtypes[:1])
     if len(one.tasks) * len(one.strategies) * len(one.shots) <= MOST_READ:
         return one
@@ -74,7 +76,7 @@ def _read(combination: Combination) -> Combination:
 
 
 def _name(combination: Combination, i: int) -> str:
-    """What tells one prompt from the others, in the order of :meth:`~core.runs.prompts.Combination.specs`."""
+    """The name that distinguishes a prompt, in the order of :meth:`~core.runs.prompts.Combination.specs`."""
     task, strategy, shots = list(itertools.product(combination.tasks, combination.strategies, combination.shots))[i]
     said = [shortened(task, 30)] * (len(combination.tasks) > 1) + [strategy] * (len(combination.strategies) > 1)
     return " · ".join([*said, *[counted(shots, "shot")] * (len(combination.shots) > 1)])

@@ -1,4 +1,4 @@
-"""Runs that were launched together: how far they are, and what is done to all of them at once."""
+"""Runs that were launched together: their progress, and actions on all of them at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REPEAT_HELP = "Runs all of them again from the start; what they came to moves to
 
 
 def run_groups(statuses: Sequence[RunStatus]) -> None:
-    """The groups of the last day that are not over, then the others, a card each."""
+    """Show one card for each group of the last day, first those that have not ended."""
     now = {status.run_id: status for status in statuses}
     recent = [group for group in groups.known() if time.time() - group.created < RECENT_S]
     found = [(group, states) for group in recent if (states := _states(group, now))]
@@ -64,13 +64,13 @@ def _card(group: Group, states: Mapping[str, str], now: Mapping[str, RunStatus])
 
 
 def _title(group: Group) -> str:
-    """With the time of the launch, because groups of other models or tasks may have the same name."""
+    """The group's name with its launch time, because groups of other models or tasks may have the same name."""
     name = group.name or counted(len(group.run_ids), "run")
     return f"{name} · launched at {clock(group.created, st.context.timezone_offset)}"
 
 
 def _left(states: Mapping[str, str], now: Mapping[str, RunStatus]) -> float | None:
-    """By what those that have ended took, one after another on each device that is at work."""
+    """Estimated seconds left, or None if unknown: mean seconds per finished run × unfinished runs / running runs."""
     of = [now[run_id] for run_id in states if run_id in now]
     took = [s.record.ended - s.record.started for s in of if s.state == "done" and s.record.started and s.record.ended]
     running = sum(s.state == "running" for s in of)

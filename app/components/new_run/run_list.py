@@ -1,4 +1,4 @@
-"""Runs as they are now: progress, rate, remaining time, device, and what can be done about them."""
+"""The current state of runs: progress, rate, remaining time, device, and the actions that are possible."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DELETE_HELP = "Moves the run to the bin, from which it can be had back for a wee
 
 
 def run_list() -> None:
-    """All runs that have not ended and the latest that have; asks again each second while one is at work."""
+    """Show all unfinished runs and the latest finished ones. Polls every second while a run is active."""
     busy = live_runs.current(anew=True).busy
     st.fragment(_live, run_every=POLL_S if busy else None)(busy)
 
@@ -42,7 +42,7 @@ def _live(was_busy: bool) -> None:
     with spoken():
         now = live_runs.current()
         if was_busy and not now.busy:
-            st.rerun()  # the whole page once more: polling ends, and other parts see the finished run
+            st.rerun()  # rerun the whole page: polling ends, and other parts see the finished run
         _database(now)
         notices.seen_here()
         queued = [status for status in now.statuses if status.state == "queued"]
@@ -118,7 +118,9 @@ def _progress(status: RunStatus) -> None:
 
 
 def _device(status: RunStatus, gpu: GpuMetrics | None) -> list[str]:
-    """What computes it: the device with its load, memory and heat, the way of scoring, and the batch's budget."""
+    """What computes the run: the device with its load, memory and temperature, the scoring method, and the batch's
+    budget.
+    """
     engine_said = status.record.provenance.get("engine", {})
     said = [engine_said["device"]] if engine_said.get("device") else []
     if gpu:
@@ -142,7 +144,8 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
     elif status.state == "done" and not status.record.spec.answers:
         navigation.link(navigation.PERPLEXITY, "Perplexity", models=status.record.spec.model)
     elif status.state == "done":
-        # A link and no button: a click is then the browser's, and is not lost where the list is drawn anew meanwhile.
+        # A link and not a button: the browser handles the click, so it is not lost if the list is redrawn at that
+        # moment.
         navigation.link(navigation.ALPHA_LAB, "Open in the Alpha lab", run=run_id)
         navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
     elif status.ended:
@@ -165,7 +168,7 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
 
 
 def undo_notice() -> None:
-    """What was deleted last in this window, with the click that brings it back."""
+    """Show what was deleted last in this window, with a button that restores it."""
     gone: tuple[str, ...] = st.session_state.get(DELETED, ())
     there = {each.run_id for each in trash.binned()}
     gone = tuple(run_id for run_id in gone if run_id in there)
@@ -192,8 +195,8 @@ def _log(status: RunStatus) -> None:
 
 
 def agent_notice() -> None:
-    """Make sure that somebody executes runs, and say so where nobody does."""
-    if engine.agent_alive() or live_runs.current().problem:  # without a database it could not live
+    """Make sure that an agent executes runs, and say so if none does."""
+    if engine.agent_alive() or live_runs.current().problem:  # without a database the agent could not run
         return
     with spoken(), st.spinner("Waking the agent that executes runs …"):
         engine.ensure_agent()

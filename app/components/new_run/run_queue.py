@@ -1,4 +1,4 @@
-"""A long queue as one table, in the order in which the runs will be taken; those chosen can be moved or cancelled."""
+"""A long queue as one table, in the order in which the runs will start. Selected runs can be moved or cancelled."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from core.runs.banks import task_label
 from core.runs.status import RunStatus
 
 AS_CARDS = 3
-"""Up to this many waiting runs have a card each."""
+"""Up to this many waiting runs are shown as a card each."""
 CHOSEN = "queue_chosen"
 SHOWN = 7
 HEIGHT = 280
 
 
 def run_queue(queued: Sequence[RunStatus]) -> None:
-    """The table and its buttons."""
+    """Show the table and its buttons."""
     with st.container(border=True, gap="small"):
         st.markdown(f"**{counted(len(queued), 'run')} waiting**, the next one first")
         for message in dict.fromkeys(status.message for status in queued if status.message):
@@ -32,7 +32,7 @@ def run_queue(queued: Sequence[RunStatus]) -> None:
 
 
 def _table(queued: Sequence[RunStatus]) -> list[str]:
-    """The chosen runs' ids. A choice is of runs, not of rows: it stays with its runs when others leave the queue."""
+    """The ids of the selected runs. The selection follows the runs, not the rows, if other runs leave the queue."""
     ids = [status.run_id for status in queued]
     kept = set(st.session_state.get(CHOSEN, ()))
     shape = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
@@ -44,7 +44,7 @@ def _table(queued: Sequence[RunStatus]) -> list[str]:
         },
         hide_index=True,
         height=HEIGHT if len(ids) > SHOWN else "auto",
-        # Another key a queue, because rows are told apart by their place alone.
+        # Each queue gets its own key, because Streamlit identifies rows only by their position.
         key=f"queue-{shape}",
         on_select="rerun",
         selection_mode="multi-row",
@@ -76,7 +76,9 @@ def _buttons(ids: Sequence[str], chosen: Sequence[str]) -> None:
 
 
 def moved(ids: Sequence[str], chosen: Sequence[str], *, up: bool) -> list[str]:
-    """The order with the chosen ones one place nearer to an end; those already there, or behind such a one, stay.
+    """The order after moving the chosen runs one place up or down.
+
+    A chosen run stays if it is already at that end, or if only chosen runs stand between it and that end.
 
     >>> moved(["a", "b", "c", "d"], ["b", "c"], up=True), moved(["a", "b", "c"], ["c"], up=False)
     (['b', 'c', 'a', 'd'], ['a', 'b', 'c'])

@@ -1,1 +1,1 @@
-"""Parts of the One question page."""
+"""The components of the One question page."""

@@ -1,4 +1,4 @@
-"""How far an answer is, and how it ended."""
+"""The progress of an answer, and how it ended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MB = 1_000_000
 
 
 def watch_progress(answer_id: str) -> None:
-    """How far the answer is, with a button that stops it; reruns the page at its end."""
+    """Show the progress of an answer, with a button that stops it. Reruns the page when it ends."""
     with spoken():
         now = client.progress(answer_id)
         if now.ended:
@@ -31,7 +31,7 @@ def watch_progress(answer_id: str) -> None:
 
 
 def in_words(now: AnswerProgress) -> str:
-    """How far an answer is."""
+    """The progress of an answer as a sentence."""
     since = f", {now.seconds:.0f} s" if now.seconds >= 1 else ""
     if now.stage == "downloading":
         return f"Downloading the model: {now.done_bytes / MB:,.0f} of {now.total_bytes / MB:,.0f} MB"
@@ -45,7 +45,7 @@ def in_words(now: AnswerProgress) -> str:
 
 
 def note_end(now: AnswerProgress) -> None:
-    """Remember how an answer ended, if it has; the answer itself lies on disk."""
+    """Remember how an answer ended, if it has. The answer itself is on disk."""
     if not now.ended:
         return
     st.session_state[PENDING_KEY] = ""
@@ -58,7 +58,7 @@ def _failed() -> tuple[str, str]:
 
 
 def failure(answer_id: str) -> str:
-    """Why there is no answer, or an empty text where there is one."""
+    """Why there is no answer, or an empty text if there is one."""
     failed_id, message = _failed()
     if failed_id == answer_id:
         return message
@@ -66,7 +66,7 @@ def failure(answer_id: str) -> str:
         custom_question.read_answer(answer_id)
     except InputError as error:
         now = client.progress(answer_id) if custom_question.ID.match(answer_id) else None
-        if now and not now.ended:  # a reload while it was on its way
+        if now and not now.ended:  # the page was reloaded while the answer was being computed
             st.session_state[PENDING_KEY] = answer_id
             st.rerun()
         return now.message if now and now.stage == "failed" and now.message != client.GONE else str(error)

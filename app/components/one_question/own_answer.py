@@ -1,4 +1,4 @@
-"""The answer to one's own question: its bars, its options in full, and why the guarantee may not hold."""
+"""The answer to a person's own question: its bars, its options in full, and why the guarantee may not hold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LITTLE_MASS = 0.5
 
 
 def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
-    """The answer's bars, its options in full, what to beware of, and the prompt."""
+    """Show the answer's bars, its options in full, the warnings, and the prompt."""
     own = answer.own
     try:
         record, by = run_cache.record(own.run_id), question_cache.calibrated_run(own.run_id)
@@ -55,7 +55,7 @@ def _took(answer: ModelAnswer) -> str:
 
 
 def _warnings(answer: ModelAnswer, record: RunRecord, by: CalibratedRun) -> list[str]:
-    """Why the guarantee may not speak of this question."""
+    """The reasons why the guarantee may not hold for this question."""
     said = []
     if len(answer.options) != by.k:
         said.append(

@@ -1,4 +1,4 @@
-"""A question of one's own: typed, answered by a model that stays warm, and given a set by a run's calibration."""
+"""A person's own question: a model that stays loaded answers it, and a run's calibration gives it a set."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from core.runs.answering import client, custom_question
 
 POLL_S = 0.5
 AT_ONCE_S = 0.9
-"""How long a click waits for its answer before the page shows how far it is."""
+"""Seconds that a click waits for its answer before the page shows the progress."""
 
 
 def ask(view: OneQuestionView) -> None:
-    """The form, how far the answer is, and the answer."""
+    """Show the form, the progress of the answer, and the answer."""
     records = [record for record in run_cache.runs().finished if record.spec.origin == "hedge"]
     if not records:
         st.info("A set needs the calibration of a finished run of Hedge's own; there is none yet. Launch one first.")
         return
-    # In this order: the address of before still names the question before, which must not be put back into the form.
+    # In this order: the old address still names the previous question, which must not be put back into the form.
     view = refill_form(_with_latest_answer(view))
     model, record = pick_model_and_run(records, view)
     question_form(record, question_cache.calibrated_run(record.run_id))
@@ -51,9 +51,9 @@ def ask(view: OneQuestionView) -> None:
 
 
 def _with_latest_answer(view: OneQuestionView) -> OneQuestionView:
-    """The view with the question that was asked last, until its address has been to the browser and back.
+    """The view with the latest question, until the browser has confirmed the new address.
 
-    A message that crosses the click, such as that of a released alpha, still carries the address of before.
+    A message that arrives during the click, for example a released alpha, still carries the old address.
     """
     latest = st.session_state.get(LATEST_KEY, "")
     if latest and view.answer != latest:

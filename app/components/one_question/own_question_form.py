@@ -1,4 +1,4 @@
-"""The form of one's own question: model, calibrating run, question, context and options."""
+"""The form for a person's own question: model, calibrating run, question, context and options."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RUN_HELP = (
 
 
 def refill_form(view: OneQuestionView) -> OneQuestionView:
-    """Put the question of a link's answer into the form, once, unless somebody is typing another."""
+    """Put the question of a linked answer into the form, once, unless a person has typed another one."""
     if not view.answer or st.session_state.get(SEEN_KEY) == view.answer:
         return view
     st.session_state[SEEN_KEY] = view.answer
@@ -55,7 +55,7 @@ def _typed_texts() -> tuple[str, ...]:
 
 
 def pick_model_and_run(records: Sequence[RunRecord], view: OneQuestionView) -> tuple[str, RunRecord]:
-    """The model that is asked, and the run whose calibration is used: the model's own runs come first."""
+    """Show the choice of the model and of the run whose calibration is used. The model's own runs come first."""
     by_id = {record.run_id: record for record in records}
     first = view.run if view.run in by_id else default_run(records).run_id
     by_id = {first: by_id[first], **by_id}
@@ -91,7 +91,7 @@ def _run_chosen() -> None:
 
 
 def _model_chosen() -> None:
-    """Another model's own calibration, where it has one, goes with it."""
+    """Select a run of the newly chosen model for the calibration, if it has one."""
     chosen = st.session_state[MODEL_KEY]
     own = [record for record in run_cache.runs().finished if record.spec.model == chosen]
     if own and st.session_state.get(RUN_KEY) not in [record.run_id for record in own]:
@@ -99,7 +99,7 @@ def _model_chosen() -> None:
 
 
 def question_form(record: RunRecord, by: CalibratedRun) -> None:
-    """What is typed stays as it is, whatever becomes of it."""
+    """Show the form. Typed text is kept, whatever the result."""
     closing = question_cache.closing_options(record.run_id)
     st.session_state.setdefault(EXTRA_KEY, closing > 0)
     with st.form("own", border=True):
@@ -134,13 +134,13 @@ def question_form(record: RunRecord, by: CalibratedRun) -> None:
             persist_state="session",
         )
         with st.container(horizontal=True, vertical_alignment="center"):
-            # In a callback, because a message that crosses the click may cut the page's own run short.
+            # A callback, because a message that arrives during the click may interrupt the page's run.
             st.form_submit_button("Ask", on_click=_send)
             st.caption(fitting_options(record, by))
 
 
 def fitting_options(record: RunRecord, by: CalibratedRun) -> str:
-    """How many options make a question like the run's."""
+    """Say how many options make a question like those of the run."""
     closing = question_cache.closing_options(record.run_id)
     if closing:
         return f"The run's questions have {by.k} options: {by.k - closing} of their own and these {closing}."
@@ -160,7 +160,7 @@ def _typed_question(record: RunRecord) -> CustomQuestion:
 
 
 def warm_model(model: str, record: RunRecord) -> None:
-    """Load a model of this machine while a person types; one of the hub is fetched only when it is asked."""
+    """Load a bundled model while a person types. A model of the hub is downloaded only when it is asked."""
     wanted = (model, record.spec.dtype)
     if model in models.bundled_models() and st.session_state.get(WARMED_KEY) != wanted:
         st.session_state[WARMED_KEY] = wanted
@@ -168,7 +168,7 @@ def warm_model(model: str, record: RunRecord) -> None:
 
 
 def _send() -> None:
-    """Ask what is typed, or remember why it can't be asked."""
+    """Submit the typed question, or remember why that is not possible."""
     st.session_state[PROBLEM_KEY] = ""
     try:
         record = run_cache.record(st.session_state[RUN_KEY])

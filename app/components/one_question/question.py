@@ -1,4 +1,4 @@
-"""Choosing a question of a run, and showing it."""
+"""Choose and show a question of a run."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ MOST_RUNS = 40
 
 
 def pick_kind(view: OneQuestionView) -> None:
-    """Whether the question is a run's or one's own."""
+    """Show the switch between a run's question and a person's own."""
     controls.switch(view, "ask", "Whose question", ASK_WORDS, key=ASK_KEY, label_visibility="collapsed")
 
 
 def question_of_a_run(view: OneQuestionView) -> None:
-    """A test question of the run in view, under every score and in every run that tested it."""
+    """Show a test question of the selected run, under every score and in every run that tested it."""
     record = pick_run(view, "A question's options and its sets")
     if record is None:
         return
@@ -58,9 +58,10 @@ def question_of_a_run(view: OneQuestionView) -> None:
 
 
 def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
-    """The place (from 0) in a frame of :func:`core.reports.frames.question_list` that the view names.
+    """Show the controls that select a question, and return its position in ``questions``, from 0.
 
-    Falls back to the first, and says so, where it names none of them.
+    ``questions`` is a frame of :func:`core.reports.frames.question_list`. If the view names no question in it, the
+    first one is shown, with a warning if the view named another.
     """
     places = questions.index[questions["id"] == view.question]
     if view.question and places.empty:
@@ -91,7 +92,7 @@ def _show(ids: pd.Series, place: int) -> None:
 
 
 def _found(questions: pd.DataFrame, words: str) -> None:
-    """The questions that hold every word, to choose from."""
+    """Show a choice of the questions that contain every search word."""
     asked = words.lower().split()
     if not asked:
         return
@@ -121,7 +122,7 @@ def _chosen() -> None:
 
 
 def show_question(question: Question) -> None:
-    """Its subject, context and words, as text."""
+    """Show the question's subject, context and text, as plain text."""
     if question.group:
         st.caption(plain(question.group))
     if question.context:
@@ -139,7 +140,7 @@ def options_in_full(
     label: int | None,
     view: OneQuestionView,
 ) -> None:
-    """Rank, probability, score and p-value of each option by the chosen score, folded away, with a download."""
+    """Show each option's rank, probability, score and p-value by the chosen score, folded away, with a download."""
     standing = next(one for one in found if one.name == view.bars)
     threshold = float(by.scores[view.bars].thresholds()[view.alpha - 1])
     members = standing.members(view.alpha, empty=view.empty)
@@ -186,7 +187,7 @@ def _open_other_run(run_id: str, question_id: str) -> None:
 
 
 def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
-    """The same question in every other finished run that tested it."""
+    """Show the same question in every other finished run that tested it."""
     found = question_cache.in_other_runs(record.run_id, shown.question.id, MOST_RUNS)
     notes = _left_out(found)
     if len(found.tested) > 1:

@@ -1,1 +1,1 @@
-"""Parts of the Overview page."""
+"""The components of the Overview page."""

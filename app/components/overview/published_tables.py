@@ -1,4 +1,4 @@
-"""What stands beside the overview's figure: models alike and yet unlike, and figures that others have published."""
+"""What the Overview shows beside its figure: models of similar accuracy that differ, and published figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEARCHED = (
 
 
 def alike_models(table: pd.DataFrame, score: str) -> None:
-    """The pairs that are right about equally often and yet differ most in certainty, in a sentence each."""
+    """Show pairs of similar accuracy whose certainty differs most, one sentence per pair."""
     pairs = alike(table, score)
     for pair in pairs[:SHOWN_PAIRS]:
         st.markdown(
@@ -35,7 +35,7 @@ def alike_models(table: pd.DataFrame, score: str) -> None:
 
 
 def published_tables(table: pd.DataFrame, score: str) -> None:
-    """Published figures, marked as such, with our own of the same tasks below them."""
+    """Show published figures, marked as such, with our own figures of the same tasks below them."""
     for name, source in SOURCES.items():
         found = published(name)
         st.markdown(plain(f"{source.title}, published ({source.printed})"))

@@ -1,4 +1,4 @@
-"""The overview's tables: finished runs with their figures, unfinished ones with their state."""
+"""The Overview's tables: finished runs with their figures, unfinished ones with their state."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _number(title: str, format: str, width: int | None, help: str | None = None)
 
 
 def _of_score(score: str, widths: tuple[int | None, int | None] = (None, None)) -> dict[str, Any]:
-    """Coverage and set size by a score."""
+    """Coverage and set size for a score."""
     title = SCORES[score].title
     said = f"The share of {title} sets that hold the truth."
     return {
@@ -75,17 +75,17 @@ SHOWN = {
     "k": st.column_config.NumberColumn("Options", width=70),
     "n_test": _number("Test questions", "localized", 110),
 }
-"""Column → how it is shown, after the model."""
+"""Maps each column after the model to its column configuration."""
 
 
 def ties(table: pd.DataFrame) -> None:
-    """A sentence where several options of some test questions are equally and most probable."""
+    """Show a note if several options of a test question share the highest probability."""
     if said := overview_ties(table):
         st.caption(plain(said))
 
 
 def columns_of(score: str) -> dict[str, Any]:
-    """The columns of a table that shows ``score`` beside LAC and APS: column → how it is shown."""
+    """The columns of a table that shows ``score`` beside LAC and APS: a map from column to column configuration."""
     if score in DEFAULT_SCORES:
         return SHOWN
     title = SCORES[score].title
@@ -95,7 +95,7 @@ def columns_of(score: str) -> dict[str, Any]:
 
 
 def finished_runs(table: pd.DataFrame, score: str) -> None:
-    """The overview frame as a table; a click on a model's name, or Shift and space, opens its run."""
+    """Show the overview frame as a table. A click on a model's name, or Shift and space, opens its run."""
     columns = columns_of(score)
     shown = table.assign(
         task=task_labels(table),
@@ -122,7 +122,7 @@ def finished_runs(table: pd.DataFrame, score: str) -> None:
         column_order=["model", *columns],
         column_config={"model": model, **columns},
         hide_index=True,
-        on_select="rerun",  # the way for the keyboard, which can't press a button in a cell
+        on_select="rerun",  # for the keyboard, which can't press a button in a cell
         selection_mode="single-row",
         key="finished_runs",
         alt="Finished runs with accuracy, coverage and set size",
@@ -136,7 +136,7 @@ def _open(run_ids: list[str]) -> None:
 
 
 def unfinished_runs(records: Sequence[RunRecord]) -> None:
-    """Runs without figures, and why."""
+    """Show the runs without figures, and why they have none."""
     st.dataframe(
         pd.DataFrame(
             {

@@ -1,1 +1,1 @@
-"""Parts of the Perplexity page."""
+"""The components of the Perplexity page."""

@@ -1,4 +1,4 @@
-"""Models beside each other, in bits per byte."""
+"""Models side by side, in bits per byte."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.perplexity.figures import bits_per_byte, uniform_bits_per_byte
 
 
 def across_models(ready: list[str], chosen: PerplexityForm, found: Library) -> None:
-    """Across models in bits per byte alone."""
+    """Compare models, in bits per byte only."""
     st.subheader("Across models", anchor=False)
     rows = []
     for model in ready:

@@ -35,7 +35,7 @@ OWN = "The file's own"
 
 
 def section(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
-    """Folded; which reply was the real one, by model and prompt."""
+    """Show, folded away, whether each model picks the real reply under each prompt."""
     with st.expander("Which reply was the counselor's own?", key=OPEN_KEY, on_change="rerun") as folded:
         if not folded.open:
             return
@@ -82,7 +82,7 @@ def _upload(found: Library) -> None:
     else:
         found.choices |= {digest_of(made): made}
         st.session_state[UPLOADED] = {digest_of(made): made}
-        if st.session_state.get(TAKEN) != file.file_id:  # once: the box may be set to something else afterwards
+        if st.session_state.get(TAKEN) != file.file_id:  # only once: a person may choose another afterwards
             st.session_state[TAKEN] = file.file_id
             st.session_state[SOURCE_KEY] = digest_of(made)
 
@@ -103,7 +103,7 @@ def _source(found: Library) -> str:
 
 
 def _prompts(chosen: PerplexityForm, of: tuple[Choice, ...]) -> tuple[SystemPrompt, ...]:
-    """Prompts A, B and none; and the one that came with all of the contexts."""
+    """Prompts A, B and the empty one, and the file's own prompt if all of its contexts share one."""
     own = {choice.system for choice in of if choice.system}
     more = (SystemPrompt(OWN, own.pop()),) if len(own) == 1 else ()
     return tuple({one.digest: one for one in (*more, *chosen.prompts)}.values())

@@ -1,4 +1,4 @@
-"""The measured messages of what the form asks for, by prompt and conversation."""
+"""The measured messages of the form's models and prompts, by prompt and conversation."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ MeasuredMessages = dict[str, dict[str, tuple[ScoredMessage, ...]]]
 
 
 def names(chosen: PerplexityForm) -> dict[str, str]:
-    """From a prompt's place to what it is called in figures."""
+    """Maps "A", "B" and "none" to the prompt's name in figures."""
     called = {"A": f"A: {chosen.a.name}", "B": f"B: {chosen.b.name}"}
     return called if EMPTY.digest in (chosen.a.digest, chosen.b.digest) else {**called, "none": EMPTY.name}
 
 
 def measured_messages(chosen: PerplexityForm, found: Library, setup: ScoringSetup) -> MeasuredMessages:
-    """From a prompt's name to a conversation's to messages, of the conversations measured under A and B; else empty."""
+    """Messages by prompt name and conversation name, for conversations measured under both A and B. May be empty."""
     digests = {"A": chosen.a.digest, "B": chosen.b.digest, "none": EMPTY.digest}
     both = [s for s in chosen.talks if not found.missing(setup, [digests["A"], digests["B"]], [s])]
     if not both:
         return {}
     made = {name: found.by_conversation(setup, digests[place], both) for place, name in names(chosen).items()}
-    # A baseline that was measured on fewer conversations would be one of other words.
+    # A baseline that was measured on fewer conversations would be computed from other words.
     return {name: of for name, of in made.items() if len(of) == len(both)}

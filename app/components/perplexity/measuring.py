@@ -1,4 +1,4 @@
-"""Measuring what has not been measured yet, and how far that is."""
+"""Measure what has not been measured yet, and show the progress."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POLL_S = 1.0
 
 
 def measure(chosen: PerplexityForm, found: Library) -> None:
-    """The button that asks for what has not been measured yet, and how far that is."""
+    """Show the button that measures what has not been measured yet, and the progress."""
     missing = {model: _request(chosen, model, found) for model in chosen.models}
     wanted = {model: request for model, request in missing.items() if request}
     if not chosen.models or not chosen.talks:
@@ -46,7 +46,7 @@ def measure(chosen: PerplexityForm, found: Library) -> None:
 
 
 def _request(chosen: PerplexityForm, model: str, found: Library) -> Request | None:
-    """What is missing of a model, None where nothing is."""
+    """The request for a model's missing measurements, or None if nothing is missing."""
     gaps = found.missing(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
     if not gaps:
         return None
@@ -69,7 +69,7 @@ def _launch(chosen: PerplexityForm, wanted: dict[str, Request]) -> None:
 
 
 def launch(specs: Sequence[RunSpec]) -> None:
-    """Hand runs in to the engine and remember them for this window."""
+    """Submit runs to the engine and remember them for this window."""
     from core.runs import actions
 
     with st.spinner("Asking for the runs …"):

@@ -1,4 +1,4 @@
-"""One message of a conversation, word by word."""
+"""One message of a conversation, token by token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MESSAGE_KEY = "words_message"
 
 
 def one_message(chosen: PerplexityForm, view: PerplexityView, found: Library, setup: ScoringSetup) -> None:
-    """The token strip of one message."""
+    """Show the token strip of one message."""
     st.subheader("Word by word", anchor=False)
     there = [s for s in chosen.talks if not found.missing(setup, [chosen.a.digest, chosen.b.digest], [s])]
     talk = view.talk if view.talk in there else there[0]

@@ -32,7 +32,7 @@ SMALL = 0.05
 
 
 def shown(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
-    """Everything that has been measured of what the form asks for; nothing where that is nothing."""
+    """Show everything that has been measured of the form's request, or a hint if nothing has been measured."""
     ready = [model for model in chosen.models if measured_messages(chosen, found, chosen.setup(model))]
     if not ready:
         st.info(
@@ -91,7 +91,7 @@ def _verdict(low: float, high: float, mean: float) -> str:
 
 
 def _against_uniform(measured: MeasuredMessages, vocabulary: int | None) -> None:
-    """What guessing would have, and where the model is worse than that."""
+    """Show the perplexity of uniform guessing, and warn if the model is worse."""
     worse = [
         name
         for name, of in measured.items()

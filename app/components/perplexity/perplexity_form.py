@@ -35,12 +35,12 @@ MODE_HELP = (
 WINDOW_HELP = "How many exchanges before a message the model sees. The system prompt and the message's request always."
 DTYPE_HELP = "The numbers the model computes with; float32 is exact, the others are for models too large for it."
 CHAT = "-instruct"
-"""What a bundled model's name ends with that was tuned to chat; it is offered first."""
+"""The suffix of bundled models that were tuned to chat. They are offered first."""
 
 
 @dataclass(frozen=True, slots=True)
 class PerplexityForm:
-    """What the form asks for: the models as they are typed, prompts A and B, and conversations by hash."""
+    """The form's request: the models as they are typed, prompts A and B, and conversations by hash."""
 
     models: tuple[str, ...]
     a: SystemPrompt
@@ -52,16 +52,16 @@ class PerplexityForm:
 
     @property
     def prompts(self) -> tuple[SystemPrompt, ...]:
-        """A, B and the empty baseline, each once."""
+        """Prompts A, B and the empty baseline, without duplicates."""
         return tuple({one.digest: one for one in (self.a, self.b, EMPTY)}.values())
 
     def setup(self, model: str) -> ScoringSetup:
-        """How a model's words are measured."""
+        """How a model's words are scored."""
         return ScoringSetup(model, self.dtype, self.mode, self.exchanges)
 
 
 def known() -> Library:
-    """What is known, with what was uploaded in this window."""
+    """The library, with the conversations that were uploaded in this window."""
     found = library()
     found.conversations |= st.session_state.get(UPLOADED, {})
     for problem in found.problems:
@@ -70,7 +70,7 @@ def known() -> Library:
 
 
 def form(view: PerplexityView, found: Library) -> PerplexityForm:
-    """Prompts A and B side by side; models, conversations and the way below them."""
+    """Show the form: prompts A and B side by side; models, conversations and the scoring options below them."""
     left, right = st.columns(2, gap="medium")
     with left:
         a = _prompt("a", view, found)
@@ -88,7 +88,7 @@ def form(view: PerplexityView, found: Library) -> PerplexityForm:
 
 
 def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:
-    """A prompt to choose and to edit; an edited text is a version of its own, told by its hash."""
+    """Show a prompt to choose and edit. An edited text is a version of its own, identified by its hash."""
     asked: str = getattr(view, place)
     if asked and asked not in found.prompts:
         st.warning(f"The link's prompt {place.upper()} is not here (any more); a prompt that ships is shown instead.")
@@ -173,7 +173,7 @@ def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
 
 
 def _upload(found: Library) -> None:
-    """Conversations of one's own: kept for the window, and with the run once they are measured."""
+    """Upload a person's own conversations. They are kept for the window, and with the run once they are measured."""
     files = st.file_uploader(
         "Conversations: text with a message a line (assistant: … or user: …), or JSON lines with roles",
         type=["txt", "jsonl"],
@@ -192,7 +192,7 @@ def _upload(found: Library) -> None:
             st.error(plain(f"{file.name} is no UTF-8 text; save it as UTF-8."))
         except InputError as error:
             st.error(plain(sentence(str(error))))
-    if fresh:  # chosen once, also where they were known already
+    if fresh:  # select each upload once, even if it was known already
         new = {digest: one for digest, one in fresh.items() if digest not in found.conversations}
         st.session_state[UPLOADED] = st.session_state.get(UPLOADED, {}) | new
         state.change(PerplexityView, talks=",".join(fresh), talk="", message=1)

@@ -1,4 +1,4 @@
-"""All figures as tables, and those that are published."""
+"""Tables of all figures, and of the published ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.reports import perplexity as reports
 
 
 def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None) -> None:
-    """Figures by conversation and prompt, their differences, and published ones; folded away."""
+    """Show figures by conversation and prompt, their differences, and published ones. All tables are folded away."""
     with st.expander("All figures, and those that are published"):
         table = reports.by_conversation(measured, vocabulary=vocabulary)
         st.dataframe(
@@ -58,7 +58,7 @@ def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int |
 
 
 def _published(table: pd.DataFrame, chosen: PerplexityForm) -> None:
-    """The published perplexities, and ours of conversations of the same name beside them."""
+    """Show the published perplexities, beside ours for conversations with the same name."""
     printed = reports.published()
     ours = table.set_index(["conversation", "prompt"])["message_mean"]
     called = names(chosen)

@@ -1,1 +1,1 @@
-"""Parts of the Prompting page."""
+"""The components of the Prompting page."""

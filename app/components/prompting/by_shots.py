@@ -1,4 +1,4 @@
-"""One figure of every method by shots, what it says of guessing, and the table to take out."""
+"""One figure of every method by shots, a note on guessing, and the table to download."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ SETS_NOTE = (
 
 
 def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
-    """One figure of every method by shots, what it says of guessing, and the table to take out; the methods shown."""
+    """Show one figure of every method by shots, a note on guessing, and the table to download. Returns the methods
+    shown.
+    """
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     first = [name for name in FIRST if name in chosen.methods] or list(chosen.methods)
     picked = left.multiselect(
@@ -75,7 +77,7 @@ EXPLANATIONS = {
 
 
 def _cut_short(chosen: ShownExperiment) -> None:
-    """Runs whose shots did not fit the model's context."""
+    """Show which runs had shots that did not fit the model's context."""
     cut = [record for record in chosen.records if record.provenance.get("engine", {}).get("dropped_demonstrations")]
     if cut:
         engine = cut[0].provenance["engine"]

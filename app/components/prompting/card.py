@@ -1,4 +1,4 @@
-"""One question as two ways of asking read it."""
+"""One question as two prompting methods asked it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.reports.prompting.experiments import LETTERS_METHOD, MethodSets, Promp
 
 
 def card(one: MethodSets, two: MethodSets, question_id: str) -> None:
-    """A question as both ways read it."""
+    """Show a question as both methods asked it."""
     asked = prompting_cache.question(one.reading, question_id)
     st.caption(plain(f"Question {question_id}"))
     show_question(asked)

@@ -1,4 +1,4 @@
-"""Choosing an experiment: runs that differ in how they ask and in their shots alone."""
+"""Choose an experiment: runs that differ only in their prompt form and their shots."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ EXPERIMENT_KEY = "prompting_experiment"
 
 @dataclass(frozen=True, slots=True)
 class ShownExperiment:
-    """The experiment on the page: its runs and every way of asking that they offer."""
+    """The experiment on the page: its runs and all of their prompting methods."""
 
     experiment: PromptingExperiment
     records: tuple[RunRecord, ...]
     readings: tuple[PromptingMethod, ...]
 
     def find(self, method: str, shots: int) -> PromptingMethod | None:
-        """The way of asking with these names, where there is one."""
+        """The prompting method with this name and number of shots, or None."""
         return next((one for one in self.readings if (one.method, one.shots) == (method, shots)), None)
 
     @property
     def letters(self) -> tuple[PromptingMethod, ...]:
-        """Those by letters."""
+        """The methods that ask for letters."""
         return tuple(one for one in self.readings if one.method == LETTERS_METHOD)
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Those that were asked, in the order of showing."""
+        """The names of the methods that were asked, in display order."""
         return tuple(dict.fromkeys(one.method for one in self.readings))
 
     @property
     def shots(self) -> tuple[int, ...]:
-        """The numbers of shots that were asked, rising."""
+        """The numbers of shots that were asked, in ascending order."""
         return tuple(sorted({one.shots for one in self.readings}))
 
 
 def choose(view: PromptingView) -> ShownExperiment | None:
-    """The experiment that the view names, or the one of most forms; None where no run has ended."""
+    """The experiment that the view names, or the one with the most forms. None if no run has ended."""
     found = {one.key: (one, records) for one, records in prompting_cache.experiments().items()}
     if not found:
         st.info(
@@ -86,5 +86,5 @@ def _title(experiment: PromptingExperiment, records: tuple[RunRecord, ...]) -> s
 
 
 def set_rule(view: PromptingView) -> SetRule:
-    """How sets are formed here."""
+    """How sets are formed on this page."""
     return SetRule(view.alpha, (view.score,))

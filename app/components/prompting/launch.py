@@ -1,4 +1,4 @@
-"""The whole experiment from one form: models × questions × shots × ways of asking, launched as one group."""
+"""Launch a whole experiment from one form: models × questions × shots × prompt forms, as one group."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SYSTEM_HELP = "Said by the system in a chat template, and put before everything 
 
 
 def section() -> None:
-    """The form, what it will take, and its button."""
+    """Show the form, its forecast, and its button."""
     combination = _form()
     plan = forecast(combination)
     if launch.launch_button(plan) and combination:

@@ -1,4 +1,4 @@
-"""Letters as a model takes them: answers that are none, what the options' order changes, and written answers."""
+"""How a model uses letters: answers that are not options, the effect of the options' order, and written answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.state.prompting import PromptingView
 from core.reports.prompting.experiments import PromptingMethod
 
 SMALLEST_P = 0.001
-"""A p-value below this is shown as less than it."""
+"""A p-value below this is shown as "less than" it."""
 
 
 def letters(found: Sequence[PromptingMethod], view: PromptingView) -> None:
-    """What the models would write where a letter is asked for, what the options' order changes, and written answers."""
+    """Show what models would write instead of a letter, the effect of the options' order, and written answers."""
     if not found:
         st.caption("This experiment has not asked for letters.")
         return

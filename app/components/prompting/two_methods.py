@@ -1,4 +1,4 @@
-"""Two methods with the same shots: their sets, paired tests, and their questions."""
+"""Two methods with the same number of shots: their sets, paired tests, and their questions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHOWN_QUESTIONS = 300
 
 
 def two_ways(chosen: ShownExperiment, shown: tuple[str, ...], view: PromptingView) -> None:
-    """Two ways of asking with the same shots: their sets, paired tests of those ``shown``, and their questions."""
+    """Show two methods with the same shots: their sets, paired tests of those in ``shown``, and their questions."""
     st.subheader("Two ways, question by question", anchor=False)
     pair = _pick_two(chosen, view)
     if pair is None:
@@ -136,7 +136,7 @@ def _span(row: dict[str, Any], name: str) -> str:
 
 
 def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
-    """The shared questions, those whose sets differ most first, and the card of the one that is chosen."""
+    """Show the shared questions, those whose sets differ most first, and the card of the selected one."""
     one, two = (prompting_cache.sets_of(each, view.alpha, view.score) for each in (first, second))
     table = reports.joined(one, two)
     left, right = st.columns([2, 3], gap="medium")

@@ -1,1 +1,1 @@
-"""Parts that several pages share."""
+"""Components that several pages share."""

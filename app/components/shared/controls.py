@@ -1,4 +1,4 @@
-"""Controls that several pages share; each changes the view, and the view its address."""
+"""Controls that several pages share. Each changes the view, which changes the page's address."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EMPTY_HELP = "Where no option fits, a set is empty. The published papers put the
 
 
 def alpha_slider(view: SharedView) -> None:
-    """alpha, applied when it is let go."""
+    """Show the slider of alpha. A change takes effect when a person releases it."""
     st.session_state[ALPHA_KEY] = alpha_value(view.alpha)
     st.slider(
         "alpha", 0.001, 0.999, step=0.001, format="%.3f", key=ALPHA_KEY, on_change=_alpha_released, help=ALPHA_HELP
@@ -32,7 +32,7 @@ def alpha_slider(view: SharedView) -> None:
 
 
 def score_choice(view: SharedView) -> None:
-    """The score of a figure that has room for one."""
+    """Show the choice of a score, for figures that show only one."""
     st.session_state[SCORE_KEY] = view.score
     st.selectbox(
         "Sets by",
@@ -45,7 +45,7 @@ def score_choice(view: SharedView) -> None:
 
 
 def empty_choice(view: SharedView) -> None:
-    """What becomes of a set that no option fits."""
+    """Show the choice of what happens to a set that would be empty."""
     switch(view, "empty", "Empty sets", EMPTY_WORDS, key=EMPTY_KEY, help=EMPTY_HELP)
 
 
@@ -60,7 +60,7 @@ def switch(
     label_visibility: Literal["visible", "collapsed"] = "visible",
     **also: Any,
 ) -> None:
-    """A choice of a few: the view's field ``name``, each of its values in ``words``.
+    """Show a choice among a few values of the view's field ``name``. ``words`` maps each value to its label.
 
     A choice changes the page's view, and with it the fields ``also`` that depend on it.
     """

@@ -1,5 +1,5 @@
-// The laws of coverage: core/conformal/coverage.py says what they are. Shares agree with Python's within 1e-9, counts
-// exactly. All laws here have whole parameters of at least 1.
+// The distributions of coverage, as core/conformal/coverage.py defines them. Shares agree with Python's within 1e-9,
+// counts exactly. All distributions here have integer parameters of at least 1.
 
 const BAND_TAIL = 0.025;
 const TIE = 1e-10; // a cumulative probability this close to a tail counts as having reached it, here and in Python
@@ -10,20 +10,20 @@ const KEPT_BANDS = 16;
 const KEPT_INTERVALS = 20000;
 const LOG_ROOT_TAU = Math.log(2 * Math.PI) / 2;
 
-// [n + 1 - l, l] with l = floor((n + 1) alpha), alpha in thousandths; l = 0 means that every set is full.
+// The parameters [n + 1 - l, l] with l = floor((n + 1) alpha), alpha in thousandths. If l = 0, every set is full.
 export function betaParameters(n, alpha) {
   const product = (n + 1) * alpha;
   const l = (product - (product % 1000)) / 1000;
   return [n + 1 - l, l];
 }
 
-// What Stirling's formula leaves of log gamma, for z from 10 up.
+// The remainder of Stirling's formula for log gamma, for z from 10 up.
 function stirlingRest(z) {
   const y = 1 / (z * z);
   return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188 - (y * 691) / 360360))))) / z;
 }
 
-// log B(a, b): a product where one of them is small, else Stirling's formula with its large terms taken together.
+// log B(a, b): a product if one of them is small, else Stirling's formula with its large terms combined.
 function logBeta(a, b) {
   const few = Math.min(a, b);
   const many = Math.max(a, b);
@@ -70,7 +70,7 @@ function betaUpTo(a, b, x, constant) {
   return x < (a + 1) / (a + b + 2) ? (front * betaFraction(a, b, x)) / a : 1 - (front * betaFraction(b, a, 1 - x)) / b;
 }
 
-// The x with P(X <= x) = share: Newton's steps, halved into the bracket where they leave it.
+// The x with P(X <= x) = share, by Newton's method. If a step leaves the bracket, it is replaced by bisection.
 export function betaQuantile(a, b, share) {
   const constant = logBeta(a, b);
   const mean = a / (a + b);
@@ -90,7 +90,7 @@ export function betaQuantile(a, b, share) {
   return x;
 }
 
-// The central 95 % of coverage over calibration draws of size n; [1, 1] where every set is full.
+// The central 95 % of coverage over calibration draws of size n; [1, 1] if every set is full.
 export function betaBand(n, alpha) {
   const [a, b] = betaParameters(n, alpha);
   return b === 0 ? [1, 1] : [betaQuantile(a, b, BAND_TAIL), betaQuantile(a, b, 1 - BAND_TAIL)];
@@ -102,8 +102,9 @@ export function betaDensity(n, alpha, x) {
   return x < 0 || x > 1 ? 0 : Math.exp(logDensity(a, b, x, logBeta(a, b)));
 }
 
-// Beta-Binomial probabilities, written to `law` (m + 1) where they matter, from the likeliest count outwards by the
-// ratio of neighbours, and not yet divided by their sum; returns where they begin and end and that sum.
+// Beta-Binomial probabilities, not yet normalised, written to `law` (m + 1). They are computed by the ratio of
+// neighbours, from the likeliest count outwards, until they are negligible. Returns the first and last count, and the
+// sum.
 function fillLaw(law, m, a, b) {
   const mode = a + b > 2 ? Math.min(m, Math.max(0, Math.round((m * (a - 1)) / (a + b - 2)))) : 0;
   let first = mode;
@@ -137,7 +138,7 @@ export function betaBinomialBand(n, m, alpha, scratch = new Float64Array(m + 1))
   });
 }
 
-// Probabilities of the counts from `first` on, without the ends that do not matter.
+// Probabilities of the counts from `first` on, without the negligible ends.
 function trimmed(first, law) {
   let low = 0;
   let high = law.length;
@@ -154,7 +155,7 @@ function convolved(one, other) {
   return trimmed(one.first + other.first, law);
 }
 
-// The same band where each stratum has a threshold of its own: n[s] calibrate and m[s] test it.
+// The same band if each stratum has its own threshold: n[s] questions calibrate and m[s] test it.
 export function strataBand(n, m, alpha) {
   let sum = { first: 0, law: Float64Array.of(1) };
   let tested = 0;
@@ -183,7 +184,7 @@ export function strataBand(n, m, alpha) {
   });
 }
 
-// The probabilities of 0 ... m covered among m.
+// The probabilities that 0 ... m of m questions are covered.
 export function betaBinomialLaw(n, m, alpha) {
   const [a, b] = betaParameters(n, alpha);
   const law = new Float64Array(m + 1);
@@ -195,7 +196,7 @@ export function betaBinomialLaw(n, m, alpha) {
   return law.map((value) => value / total);
 }
 
-// How likely so few (or fewer) covered of m are where the guarantee holds.
+// The probability that at most `hits` of m questions are covered if the guarantee holds.
 export function guaranteePValue(hits, n, m, alpha) {
   if (betaParameters(n, alpha)[1] === 0) return 1;
   const law = betaBinomialLaw(n, m, alpha);
@@ -204,7 +205,7 @@ export function guaranteePValue(hits, n, m, alpha) {
   return Math.min(1, sum);
 }
 
-// The value under a key, computed once; the oldest is forgotten where there are too many.
+// The value of a key, computed once. If there are too many values, the oldest is dropped.
 function remembered(kept, most, key, compute) {
   if (!kept.has(key)) {
     if (kept.size >= most) kept.delete(kept.keys().next().value);
@@ -230,7 +231,7 @@ export function bands(n, m) {
   });
 }
 
-// The exact (Clopper-Pearson) 95 % interval of a share; [0, 1] of nothing.
+// The exact (Clopper-Pearson) 95 % interval of a share; [0, 1] if n is 0.
 export function shareInterval(hits, n) {
   return remembered(keptIntervals, KEPT_INTERVALS, `${hits} ${n}`, () => [
     hits === 0 ? 0 : betaQuantile(hits, n - hits + 1, BAND_TAIL),

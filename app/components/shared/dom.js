@@ -1,4 +1,4 @@
-// What the scripts of every component share: elements of the page, and alpha as a person reads it.
+// What the scripts of every component share: functions for elements of the page, and the text of alpha.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -21,7 +21,7 @@ export function put(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }
 
-// A text that is set again is laid out again, changed or not.
+// Setting a text triggers layout, even if the text is the same.
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -1,4 +1,4 @@
-"""Figures and tables on a page, each with its data behind a download."""
+"""Charts and tables on a page, each with a download of its data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_TOOLBAR = {"displayModeBar": False}
 
 
 def show(figure: Figure, explanation: str) -> None:
-    """Draw a figure, explain it in a sentence, and offer what is in it."""
+    """Show a chart with a caption and a download of its data."""
     draw(figure, key=figure.name)
     with st.container(horizontal=True, wrap=False, gap="medium"):
         st.caption(explanation, width="stretch")
@@ -34,7 +34,7 @@ def draw(
     width: Literal["stretch", "content"] = "stretch",
     on_select: Callable[[], None] | Literal["ignore"] = "ignore",
 ) -> None:
-    """Draw a figure alone; ``on_select`` is called where a click selects something that its parameters name."""
+    """Show only a chart. ``on_select`` is called if a click selects something that the chart's parameters name."""
     chart = figure.themed
     if isinstance(chart, PlotlyFigure):
         st.plotly_chart(chart, key=key, alt=figure.alt, width=width, config=NO_TOOLBAR)
@@ -43,7 +43,7 @@ def draw(
 
 
 def download(label: str, frame: pd.DataFrame, name: str) -> None:
-    """A button that saves a frame as CSV; the file is made when it is clicked."""
+    """Show a button that saves a frame as CSV. The file is made when a person clicks it."""
     st.download_button(
         label,
         data=lambda: frame.to_csv(index=False).encode(),
@@ -57,7 +57,7 @@ def download(label: str, frame: pd.DataFrame, name: str) -> None:
 
 
 def report_table(compute: Callable[[], Report]) -> None:
-    """The figures of a report as ``python -m core report`` gives them; folded away, and not computed until opened."""
+    """Show a report's figures as ``python -m core report`` prints them. Folded away, and not computed until opened."""
     with st.expander("The figures at this alpha, computed in Python", key=REPORT_KEY, on_change="rerun") as folded:
         if not folded.open:
             return

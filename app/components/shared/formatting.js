@@ -1,4 +1,4 @@
-// What the lab says in words.
+// The Alpha lab's texts.
 
 import { shownAlpha } from "./dom.js";
 
@@ -17,7 +17,7 @@ export function promise(alpha) {
   );
 }
 
-// Why every option is in every set, as core.conformal.threshold.full_set_message says it.
+// Says why every option is in every set, in the words of core.conformal.threshold.full_set_message.
 export function fullSetText(n) {
   const smallest = Math.ceil(1000 / (n + 1)) / 1000;
   return (
@@ -28,7 +28,7 @@ export function fullSetText(n) {
 
 const STRATA = { group: ["subject", "subjects"], class: ["letter", "letters"] };
 
-// Which strata have too few calibration questions for a threshold of their own.
+// Says how many strata have too few calibration questions for a threshold of their own.
 export function fullStrataText(by, full, of, alpha) {
   const [one, many] = STRATA[by];
   const needed = Math.ceil(1000 / alpha) - 1;
@@ -49,7 +49,7 @@ export function verdict({ thresholds, threshold, coverage }, by, band) {
     : `✓ Within the band of all together; the promise is made within each ${STRATA[by][0]}, see below.`;
 }
 
-// For a screen reader, once the pointer rests.
+// For a screen reader, when the pointer rests.
 export function summary(alpha, slots, results, digits) {
   const said = slots.map(
     ({ side, title }) =>
@@ -58,7 +58,7 @@ export function summary(alpha, slots, results, digits) {
   return `At alpha ${shownAlpha(alpha)} ${said.join("; ")}.`;
 }
 
-// What is said of a tuned score's parameters, which are never tuned on questions that calibrate or test.
+// A text on a tuned score's parameters, which are never tuned on questions that calibrate or test.
 export function tuningText({ name, look, tunedOn, parameters }) {
   if (tunedOn === null) return "";
   const hasFreeRanks = look.pool.scoreTable.get(name).parameters.includes("free_ranks");

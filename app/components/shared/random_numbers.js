@@ -1,4 +1,4 @@
-// Random numbers that Python draws too, bit for bit: core/conformal/draws.py says what they are.
+// Random numbers that equal Python's bit for bit, as core/conformal/draws.py defines them.
 
 const WORD_SIZE = 4294967296;
 const UNIFORMS = 1;
@@ -15,12 +15,12 @@ function stir(x) {
   return x ^ (x >>> 15);
 }
 
-// A whole number as one of 32 bits.
+// A whole number modulo 2^32, as a 32-bit integer.
 function word(value) {
   return (((value % WORD_SIZE) + WORD_SIZE) % WORD_SIZE) | 0;
 }
 
-// A number from 0 to 2^32 - 1 for each place; unlike places have unlike ones.
+// A number from 0 to 2^32 - 1 for each place. Different places have different numbers.
 export function hashes(places, seed, purpose, draw = 0, into = new Uint32Array(places.length)) {
   const first = stir(stir(stir(purpose) ^ word(seed)) + word(draw));
   const second = stir(first + purpose);
@@ -28,7 +28,7 @@ export function hashes(places, seed, purpose, draw = 0, into = new Uint32Array(p
   return into;
 }
 
-// A number in [0, 1) with 53 bits for each place.
+// A number in [0, 1) with 53 random bits for each place.
 export function uniformsAt(places, seed) {
   const high = hashes(places, seed, UNIFORMS, 0);
   const low = hashes(places, seed, UNIFORMS, 1);
@@ -42,7 +42,8 @@ export function uniforms(n, seed) {
   );
 }
 
-// The size-th smallest of 32-bit numbers, counted from 1: by their first twelve bits, then by sorting few.
+// The size-th smallest of 32-bit numbers, counted from 1: select by the first twelve bits, then sort the few that
+// remain.
 export function smallestAt(values, size) {
   const counts = new Int32Array(1 << DIGIT_BITS);
   const shift = 32 - DIGIT_BITS;
@@ -55,7 +56,7 @@ export function smallestAt(values, size) {
   return few.sort()[size - before - 1];
 }
 
-// Which rows are in a random part of `size` of them (1) or not (0); rows of one place are in it together.
+// Marks the rows in a random subset of `size` rows with 1, the others with 0. Rows of one place are marked alike.
 export function firstPart(places, size, seed, purpose, draw = 0) {
   const drawn = hashes(places, seed, purpose, draw);
   const inside = new Uint8Array(drawn.length);
@@ -65,8 +66,8 @@ export function firstPart(places, size, seed, purpose, draw = 0) {
   return inside;
 }
 
-// A split of rows into those that calibrate (1) and those that test (0): `target` calibrate, and more where the
-// cluster at the cut would fall apart.
+// A split into rows that calibrate (1) and rows that test (0). `target` rows calibrate, or more if the cluster at the
+// cut would be divided.
 export function splitCut(clusters, target, seed, draw = 0) {
   return firstPart(clusters, target, seed, SPLIT, draw);
 }

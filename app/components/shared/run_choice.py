@@ -1,4 +1,4 @@
-"""Choosing the runs that are compared, on Compare and on Calibration."""
+"""Choose the runs that are compared, on Compare and on Calibration."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ FIRST_SHOWN = 6
 
 
 def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
-    """The runs that are compared, the ``first`` latest where the view names none.
+    """Show the choice of the runs that are compared. Without a choice, the ``first`` latest runs are compared.
 
-    Empty where there are no runs or where a person cleared them all; then it says that ``what`` would be shown.
+    Returns an empty tuple if there are no runs or a person removed all of them; a message then says that ``what`` would
+    be shown.
     """
     found = titles(run_cache.runs().finished)
     if not found:
@@ -39,7 +40,7 @@ def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FI
         key=RUNS_KEY,
         on_change=_take_runs,
         max_selections=MOST_COMPARED,
-        # Streamlit highlights "Select all" when the list opens, and Enter would take every run.
+        # Streamlit highlights "Select all" when the list opens, so Enter would select every run.
         select_all=False,
         help="What is chosen stands in the page's address.",
     )
@@ -57,7 +58,7 @@ def _show_latest() -> None:
 
 
 def _say_none_chosen(what: str, latest: int) -> None:
-    """What an emptied choice says, with the one click that fills it again."""
+    """Say that no run is chosen, with a button that selects the latest runs again."""
     st.info(f"No run is chosen. {what} would be here: choose at least one run above.")
     said = "Show the latest run" if latest == 1 else f"Show the latest {latest} runs"
     st.button(said, key=LATEST_KEY, on_click=_show_latest)

@@ -1,4 +1,4 @@
-"""Choosing a run, and what is said where there is none."""
+"""Choose a run, and say what to do if there is none."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from core.runs.store import RunRecord
 
 PICKER_KEY = "run_picker"
 SHOWCASE = RunSpec(model="pocket-8m", task="qa", form="letters", strategy="base", dtype="float32").run_id
-"""The run that a page opens with where its link names none. It ships with Hedge, so that launching a run does not
-change what the lab and the lesson show first."""
+"""The run that a page opens if its link names none. It ships with Hedge, so launching a run does not change what the
+lab and the lesson show first.
+"""
 FORM_SAID = {"cloze": "by text", "continuation": "as continuation"}
 
 
 def title(record: RunRecord) -> str:
-    """A run in words: ``Mistral-7B · qa · MMLU 10k · base · 2 shots · float16 · up to 100 questions``."""
+    """A run's title, for example ``Mistral-7B · qa · MMLU 10k · base · 2 shots · float16 · up to 100 questions``."""
     spec = record.spec
     return f"{spec.model_name} · {task_label(spec, record.provenance)} · {details(spec)}"
 
 
 def details(spec: RunSpec) -> str:
-    """What a run's title adds to model and task."""
+    """The part of a run's title after the model and the task."""
     if spec.makes_jury:
         return f"answers, tuned jurors and their verdicts · {spec.dtype}"
     if not spec.answers:
@@ -47,31 +48,31 @@ def details(spec: RunSpec) -> str:
 
 
 def titles(records: Sequence[RunRecord]) -> dict[str, str]:
-    """From run id to title; runs that read the same get the end of their id too."""
+    """Maps each run's id to its title. Runs with the same title also show the end of their id."""
     words = {record.run_id: title(record) for record in records}
     seen = Counter(words.values())
     return {run_id: f"{text} · {run_id[-4:]}" if seen[text] > 1 else text for run_id, text in words.items()}
 
 
 def no_runs_yet(what: str) -> None:
-    """An empty page's sentence and the one click that fills it; ``what`` would be shown here."""
+    """Say what would be shown (``what``) once a run has ended, with a button that leads to launching one."""
     st.info(f"{what} would be here, once a run has ended. A pocket model's run takes less than a minute.")
     if st.button("Launch the first run"):
         navigation.go(navigation.NEW_RUN)
 
 
 def default_run(records: Sequence[RunRecord]) -> RunRecord:
-    """The run that is shown where nobody has chosen one, of finished ones, the latest first; at least one is needed.
+    """The run that is shown if nobody has chosen one.
 
-    It is :data:`SHOWCASE` where that is among them, or else the latest run that ships with Hedge. A person's own run
-    is the default only where no run that ships is among them.
+    ``records`` are finished runs, the latest first, and must not be empty. The default is :data:`SHOWCASE` if it is
+    among them, else the latest run that ships with Hedge, else the latest run.
     """
     showcase = [record for record in records if record.run_id == SHOWCASE]
     return next(iter(showcase or [record for record in records if store.is_bundled(record.run_id)] or records))
 
 
 def links_to(finished: Sequence[RunSpec]) -> None:
-    """Links to the pages that show finished runs: the first in the Alpha lab, all of them side by side."""
+    """Show links to the pages that show finished runs: the first run in the Alpha lab, all of them on Compare."""
     answered = [spec.run_id for spec in finished if spec.answers]
     read = [spec.model for spec in finished if spec.measures_perplexity]
     if answered:
@@ -85,10 +86,10 @@ def links_to(finished: Sequence[RunSpec]) -> None:
 
 
 def pick_run(view: SharedView, what: str) -> RunRecord | None:
-    """The finished run that the view names, with a box to choose another.
+    """Show a choice of a finished run, and return the one that the view names.
 
-    Where the view names none it is :func:`default_run`, and where it names one that can't be shown, the page says so
-    and shows that one instead; None where there is no finished run. ``what`` the page would show.
+    If the view names none, it is :func:`default_run`. If the view names a run that can't be shown, the page says so and
+    shows the default run instead. Returns None if there is no finished run. ``what`` is what the page would show.
     """
     found = {record.run_id: record for record in run_cache.runs().finished}
     if not found:
@@ -118,13 +119,13 @@ def open_run(run_id: str) -> NoReturn:
 
 
 def open_question(question_id: str) -> NoReturn:
-    """Open a question of the run in view on its own page."""
+    """Open a question of the selected run on the One question page."""
     opened = state.fresh(OneQuestionView, question=question_id)
     navigation.go(navigation.ONE_QUESTION, **state.address_of(opened))
 
 
 def open_run_question(run_id: str, question_id: str) -> NoReturn:
-    """Open a question of any run on its own page."""
+    """Open a question of any run on the One question page."""
     state.change(SharedView, run=run_id)
     open_question(question_id)
 

@@ -1,15 +1,17 @@
-// APS thresholds so near 1 that almost nothing decides what stays: core.reports.alpha_lab.saturation says it in the same words.
+// APS thresholds so close to 1 that tiny differences decide which options stay, described in the words of
+// core.reports.alpha_lab.saturation.
 
 const NEAR = 1e-6;
 
 const isNear = (threshold) => threshold > 1 - NEAR && threshold <= 1;
 
-// Whether a score of the table is a cumulative probability: APS, and RAPS where tuning leaves it no cost of a rank.
+// Whether a score of the table is a cumulative probability: APS, or RAPS if tuning gives ranks no cost.
 export function canSaturate({ saturates, grid }, { weight }) {
   return saturates && (grid.length === 0 || weight === 0);
 }
 
-// What has to be known of a score's thresholds near 1; "" where there are none. `strata` names what has a threshold each.
+// A text on a score's thresholds close to 1, "" if there are none. `strata` names the groups that have a threshold
+// each.
 export function saturatedText(title, thresholds, strata = "") {
   const near = thresholds.filter(isNear);
   if (near.length === 0) return "";

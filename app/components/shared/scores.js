@@ -1,5 +1,5 @@
-// Every score that the browser computes. Titles, texts, parameters and tuning grids come from Python's table with the
-// data (core/conformal/scores/table.py); here stand the functions alone.
+// Every score that the browser computes. Only the functions are here. Titles, texts, parameters and tuning grids come
+// with the data, from Python's table (core/conformal/scores/table.py).
 
 import { lacScore } from "./scores/lac.js";
 import { apsScore } from "./scores/aps.js";
@@ -9,8 +9,8 @@ import { sapsScore } from "./scores/saps.js";
 import { marginScore } from "./scores/margin.js";
 import { topKScore } from "./scores/top_k.js";
 
-// Each score by name: `scores(p, k, { u, parameters })` are the scores of all options, `range(k, parameters)` are two
-// numbers between which they lie.
+// Each score by name. `scores(p, k, { u, parameters })` gives the scores of all options, and `range(k, parameters)`
+// gives the two bounds between which they lie.
 export const SCORES = {
   lac: lacScore,
   aps: apsScore,
@@ -26,7 +26,7 @@ export function scoresOf(name, p, k, { u = null, parameters = null } = {}) {
   return SCORES[name].scores(p, k, { u, parameters });
 }
 
-// The scores of the true options, picked out.
+// The scores of the true options.
 export function trueScores(scores, labels, k) {
   return Float64Array.from(labels, (label, i) => scores[i * k + label]);
 }

@@ -1,8 +1,8 @@
-// Thresholds, sets, coverage and sizes as core/conformal has them, number for number: the browser and Python agree to
-// the last bit (tests/app/test_arithmetic.py). Nothing here touches a page. alpha counts in thousandths.
+// Thresholds, sets, coverage and sizes, computed exactly as in core/conformal: the browser and Python agree to the last
+// bit (tests/app/test_arithmetic.py). Nothing here touches the page. alpha is in thousandths.
 //
-// `by` says which questions share a threshold: "all" of them, those of a "group" (subject), or, as "class", the
-// questions with the same true option, whose threshold then belongs to that option.
+// `by` says which questions share a threshold: "all" of them, those of a "group" (subject), or, for "class", the
+// questions with the same true option; that threshold then applies to this option.
 
 import { PURPOSES, firstPart, uniformsAt } from "./random_numbers.js";
 import { SCORES, scoresOf, trueScores } from "./scores.js";
@@ -14,14 +14,14 @@ const TUNING_SMALLEST = 20;
 
 // ---- thresholds
 
-// ceil((n + 1)(1 - alpha)) in whole numbers, from 1; beyond n every option stays in every set.
+// ceil((n + 1)(1 - alpha)) in integer arithmetic, from 1. If it exceeds n, every option stays in every set.
 export function rank(n, alpha) {
   const product = (n + 1) * (THOUSAND - alpha);
   const rest = product % THOUSAND;
   return (product - rest) / THOUSAND + (rest > 0 ? 1 : 0);
 }
 
-// The rank-th smallest of sorted calibration scores; infinity where the rank is beyond them.
+// The rank-th smallest of sorted calibration scores; Infinity if the rank exceeds their number.
 export function exactThreshold(sorted, alpha) {
   const at = rank(sorted.length, alpha);
   return at > sorted.length ? Infinity : sorted[at - 1];
@@ -39,7 +39,7 @@ export function countUpTo(sorted, x) {
   return low;
 }
 
-// ---- what a score needs at any alpha
+// ---- preparing a score for any alpha
 
 function rowsOf(matrix, rows, k) {
   const out = new Float64Array(rows.length * k);
@@ -49,15 +49,15 @@ function rowsOf(matrix, rows, k) {
   return out;
 }
 
-// Options in all sets together on the second rows, with the threshold of the first ones.
+// The total number of options in the sets of the second rows, with the threshold of the first rows.
 function totalSize(name, first, second, k, parameters) {
   const sorted = trueScores(scoresOf(name, first.p, k, { parameters }), first.labels, k).sort();
   const q = exactThreshold(sorted, TUNING_ALPHA);
   return scoresOf(name, second.p, k, { parameters }).reduce((total, score) => total + (score <= q ? 1 : 0), 0);
 }
 
-// A score's parameters, chosen on a seeded fifth of the calibration rows, which then do not calibrate: those of the
-// smallest sets at alpha 0.1, whatever alpha is shown.
+// A score's parameters, chosen on a seeded fifth of the calibration rows, which are then not used for calibration. The
+// parameters with the smallest sets at alpha 0.1 are chosen, whatever alpha is shown.
 export function tune(name, look) {
   const { k, p, labels, calibration, pool } = look;
   const size = Math.floor((2 * calibration.length + 5) / 10);
@@ -80,7 +80,7 @@ export function tune(name, look) {
   return { parameters: best, tunedOn: size, calibration: calibration.filter((_, i) => !aside[i]) };
 }
 
-// The scores of a pool's questions; those that no tuning changes are kept with the pool.
+// The scores of a pool's questions. Scores without a tuning grid are cached in the pool.
 function poolScores(name, look, parameters) {
   const { k, p, pool } = look;
   const key = `${name} ${k}`;
@@ -92,8 +92,8 @@ function poolScores(name, look, parameters) {
   return pool.scores.get(key);
 }
 
-// A score on a look: n questions calibrate and m test; `tunedOn` rows were set aside to choose the parameters (0: too
-// few, so they are untuned; null: the score has none).
+// A score on a look: n questions calibrate and m test. `tunedOn` rows were set aside to choose the parameters (0: too
+// few rows, so the parameters are untuned; null: the score has no parameters).
 export function prepare(name, look) {
   const { k, p, labels, groups, test, pool } = look;
   const { parameters, tunedOn, calibration } = tune(name, look);
@@ -141,7 +141,7 @@ function thresholdsOf(prepared, alpha, by) {
   return Float64Array.from(strataOf(prepared, by), (sorted) => exactThreshold(sorted, alpha));
 }
 
-// The threshold of every option in every row of limits; a question's row begins at firstLimit.
+// The threshold of every option, k per row of limits. A question's row begins at firstLimit.
 function limitsOf({ k }, thresholds, by) {
   if (by === "class") return thresholds;
   return Float64Array.from({ length: thresholds.length * k }, (_, at) => thresholds[Math.floor(at / k)]);
@@ -153,7 +153,8 @@ function firstLimit({ k, groups }, by, i) {
 
 // ---- sets
 
-// Calls visit(i, size, holds, empty) for each test question: the options in its set, and whether the truth is one.
+// Calls visit(i, size, holds, empty) for each test question: the size of its set, whether the set holds the truth, and
+// whether it was empty before it was filled.
 function eachSet(prepared, thresholds, { fillEmpty = false, by = "all" }, visit) {
   const { k, m, scores, labels, top } = prepared;
   const limits = limitsOf(prepared, thresholds, by);
@@ -166,8 +167,8 @@ function eachSet(prepared, thresholds, { fillEmpty = false, by = "all" }, visit)
   }
 }
 
-// Every question's set at one alpha. `sizes` counts the sets of 0 ... k options after empty ones are filled, `bySize`
-// those of them that hold the truth; `full` says that some question or option has an endless threshold.
+// Every question's set at one alpha. `sizes` counts the sets with 0 ... k options after empty sets are filled. `bySize`
+// counts those of them that hold the truth. `full` says whether some question or option has an infinite threshold.
 export function evaluate(prepared, alpha, { fillEmpty = false, by = "all" } = {}) {
   const { k, m, groups } = prepared;
   const thresholds = thresholdsOf(prepared, alpha, by);
@@ -198,7 +199,7 @@ export function evaluate(prepared, alpha, { fillEmpty = false, by = "all" } = {}
   };
 }
 
-// Which options are in test question i's set, written to `members` (0 or 1, k of them).
+// Writes to `members` (k values, 0 or 1) which options are in test question i's set.
 export function memberRow(prepared, i, evaluated, { fillEmpty = false, by = "all" }, members) {
   const { k, scores, groups, top } = prepared;
   const { thresholds } = evaluated;
@@ -212,7 +213,8 @@ export function memberRow(prepared, i, evaluated, { fillEmpty = false, by = "all
   return members;
 }
 
-// Coverage and size within strata of the test questions, an entry a code; sizes are NaN where none is tested.
+// Coverage and size within strata of the test questions, one entry per code. The size is NaN if a stratum has no test
+// questions.
 function within(prepared, alpha, options, codes, calibrationCodes, count, thresholdsShown) {
   const made = { n: new Array(count).fill(0), m: new Array(count).fill(0), hits: new Array(count).fill(0) };
   const totals = new Array(count).fill(0);
@@ -227,7 +229,8 @@ function within(prepared, alpha, options, codes, calibrationCodes, count, thresh
   return { ...made, meanSize, thresholds: totals.map((_, code) => thresholdsShown(thresholds, code)) };
 }
 
-// By subject: n calibrate, m test, hits of m are covered. A threshold is NaN where a subject has no one threshold.
+// Figures by subject: n questions calibrate, m test, and hits of m are covered. The threshold is NaN if a subject has
+// no single threshold.
 export function byGroup(prepared, alpha, options = {}) {
   const { by = "all" } = options;
   const { groups, calibrationGroups, groupNames } = prepared;
@@ -235,7 +238,7 @@ export function byGroup(prepared, alpha, options = {}) {
   return within(prepared, alpha, options, groups, calibrationGroups, groupNames.length, shown);
 }
 
-// The same by true option.
+// The same figures by true option.
 export function byClass(prepared, alpha, options = {}) {
   const { by = "all" } = options;
   const { labels, calibrationLabels, k } = prepared;
@@ -245,7 +248,7 @@ export function byClass(prepared, alpha, options = {}) {
 
 // ---- every alpha at once
 
-// The largest alpha at which a score is still within a threshold that falls with alpha; 0 where it never is.
+// The largest alpha at which a score is at most the threshold, which falls with alpha; 0 if there is none.
 function lastAlpha(falling, score) {
   let low = 0;
   let high = falling.length;
@@ -257,15 +260,15 @@ function lastAlpha(falling, score) {
   return low;
 }
 
-// Coverage and mean size at every alpha from 1 to 999. Thresholds fall with alpha, so each option leaves its set once;
-// counting the alphas at which they leave replaces forming any set.
+// Coverage and mean size at every alpha from 1 to 999. Thresholds fall with alpha, so each option leaves its set only
+// once. It is enough to count the alphas at which options leave; no set has to be formed.
 export function curves(prepared, { fillEmpty = false, by = "all" } = {}) {
   const { k, m, scores, labels, groups, top } = prepared;
   const alphas = THOUSAND - 1;
   const falling = strataOf(prepared, by).map((sorted) =>
     Float64Array.from({ length: alphas }, (_, i) => exactThreshold(sorted, i + 1)),
   );
-  // Changes from one alpha to the next, at the alpha before which they happen.
+  // Changes between one alpha and the next, stored at the last alpha before the change.
   const covered = new Int32Array(THOUSAND + 1);
   const total = new Int32Array(THOUSAND + 1);
   for (let i = 0, at = 0; i < m; i++) {
@@ -296,13 +299,14 @@ export function curves(prepared, { fillEmpty = false, by = "all" } = {}) {
 
 // ---- other figures
 
-// Round numbers between which all values of the score lie.
+// Round bounds of all values of the score.
 export function scoreRange({ name, k, parameters }) {
   const [low, high] = SCORES[name].range(k, parameters);
   return [low, Math.ceil(high * 10 - 1e-9) / 10];
 }
 
-// How many calibration scores lie in each of `bins` equal bins of that range: low < value <= high, the least in the first.
+// How many calibration scores lie in each of `bins` equal bins of that range: low < value <= high. The first bin also
+// holds the lowest value.
 export function histogram(prepared, bins) {
   const [sorted] = strataOf(prepared, "all");
   const [low, high] = scoreRange(prepared);
@@ -320,7 +324,7 @@ export function accuracy({ top, labels, m }) {
   return top.reduce((right, option, i) => right + (option === labels[i] ? 1 : 0), 0) / m;
 }
 
-// Accuracy times the root of k, for each option in the mean set; NaN where all sets are empty.
+// Accuracy times √k, divided by the mean set size; NaN if all sets are empty.
 export function uacc(share, k, meanSize) {
   return meanSize ? (share * Math.sqrt(k)) / meanSize : NaN;
 }

@@ -1,4 +1,4 @@
-// Axes, paths and marks as SVG. Colours are CSS variables, so that a change of theme repaints nothing here.
+// Axes, paths and marks as SVG. Colours are CSS variables, so that a change of theme needs no redraw.
 
 import { draw } from "./dom.js";
 
@@ -10,7 +10,7 @@ export const MARKS = {
   square: "M-5,-5h10v10h-10z",
 };
 
-// What is not shown has no size; it is drawn at another's, and drawn anew when it is shown.
+// A hidden element has no size. It is drawn at a default size, and drawn again when it is shown.
 export function canvas(host, label, { height = host.clientHeight || 200 } = {}) {
   const width = Math.max(host.clientWidth || 400, 120);
   host.replaceChildren();
@@ -27,7 +27,7 @@ export const linear = (from, to, start, end) => (value) => start + ((value - fro
 export const steps = (count, size, from = 0) => Array.from({ length: count + 1 }, (_, i) => from + i * size);
 export const asPercent = (share) => `${Math.round(share * 100)}\u00a0%`;
 
-// Axes that never move with alpha.
+// Axes that do not move with alpha.
 export function axes(
   host,
   label,
@@ -45,7 +45,7 @@ export function axes(
   return { svg, x, y, width, height };
 }
 
-// Ticks at round numbers, at most `most` of them, and how many decimals they need.
+// Ticks at round numbers, at most `most` of them, and the number of decimals that they need.
 export function roundTicks(low, high, most = 6) {
   const raw = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(raw));

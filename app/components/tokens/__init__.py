@@ -1,4 +1,4 @@
-"""A text whose tokens are shaded by surprise; pointing at one, or reaching it by keyboard, says what was expected."""
+"""A text whose tokens are shaded by surprise. Pointing at a token, or focusing it, shows what was expected."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ TITLES = {"accuracy": "ACC", "nll": "NLL", "ece": "ECE", "smooth_ece": "Smooth E
 
 
 def evaluations() -> None:
-    """Reliability and figures of the chosen evaluations."""
+    """Show the reliability and figures of the chosen evaluations."""
     st.subheader("How far can their confidence be trusted?", anchor=False)
     found, problems = reports.results()
     for problem in problems:

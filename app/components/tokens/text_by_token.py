@@ -17,10 +17,10 @@ from core.reports import tokens as reports
 from core.settings import ASSETS
 
 MODEL_KEY, EVALUATIONS_KEY = "model", "evaluations"
-"""Names in the address too: these two widgets are bound to it."""
+"""These are also names in the address, because the two widgets are bound to it."""
 TEXT_KEY = "token_text"
 LONGEST = 20_000
-"""Characters of a text, as many as :mod:`core.adapters.token_view` reads."""
+"""The most characters in a text, as in :mod:`core.adapters.token_view`."""
 TEXT_HELP = f"At most {LONGEST:,} characters."
 WINDOWS_SAID = (
     " This model reads {0:,} tokens at once, fewer than the text has. It reads the text in windows that overlap, so "
@@ -29,7 +29,7 @@ WINDOWS_SAID = (
 
 
 def text_by_token() -> None:
-    """A recorded text by the shipped models, or a person's own by any model."""
+    """Show a recorded text by the shipped models, or a person's own by any model."""
     views = reports.recorded_views()
     own = "another model"
     state.name_unknown(MODEL_KEY, [*views, own])

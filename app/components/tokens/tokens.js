@@ -1,4 +1,5 @@
-// Each token is a button, the stronger in colour the more the model was surprised by it; the one that is pointed at or pressed is told below.
+// Each token is a button whose colour is stronger if the model was more surprised by the token. Details of the token
+// that is pointed at or pressed are shown below.
 
 import { make, say } from "../shared/dom.js";
 

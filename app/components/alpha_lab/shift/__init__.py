@@ -1,4 +1,4 @@
-"""Coverage under a shift as a live figure: it follows the alpha lab's alpha in the browser, without a message."""
+"""Coverage under a shift as a live figure. It follows the Alpha lab's alpha in the browser, without the server."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _mount = st.components.v2.component(
 
 
 def shift_figure(found: Shifted, *, alpha: int, pairs: int, key: str) -> None:
-    """Coverage and mean set size of a shift, unweighted and weighted, at the lab's alpha (thousandths, at first).
+    """Show coverage and mean set size under a shift, unweighted and weighted, at the lab's alpha.
 
-    ``pairs`` is among how many the two sides were searched for; 0 where a person chose them.
+    ``alpha``, in thousandths, is the value at the start. ``pairs`` is the number of pairs among which the two sides
+    were found by a search; it is 0 if a person chose them.
     """
     _mount(
         key=key,

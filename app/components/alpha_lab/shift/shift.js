@@ -1,4 +1,4 @@
-// Calibrated on one kind of questions and tested on another: coverage at the lab's alpha, unweighted and weighted.
+// Calibrate on one kind of questions and test on another: coverage at the lab's alpha, unweighted and weighted.
 
 import { draw, put, say, shownAlpha } from "../../shared/dom.js";
 import { bands } from "../../shared/coverage_distributions.js";
@@ -12,7 +12,7 @@ const KINDS = [
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const shifts = new WeakMap();
 
-// The band is of a pair that was chosen beforehand; the worst of many pairs leaves it by luck alone.
+// The band is that of a pair chosen beforehand; the worst of many pairs leaves it by chance alone.
 export function searchedText(pairs) {
   return pairs
     ? ` This pair was searched for among ${pairs.toLocaleString("en")}, and the worst of so many often falls short by luck alone.`

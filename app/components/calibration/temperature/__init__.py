@@ -1,8 +1,8 @@
 """The live temperature: reliability, ECE, NLL and set size follow the pointer, computed in the browser.
 
-``tempering`` holds the arithmetic of :mod:`core.reports.calibration.temperature`; ``temperature`` draws. As in the
-alpha lab, data stays the same between reruns, and the temperature that the browser starts from changes only where the
-view was changed by other than the component.
+``tempering`` contains the arithmetic of :mod:`core.reports.calibration.temperature`, and ``temperature`` draws. As in
+the Alpha lab, data stays the same between reruns. The temperature from which the browser starts changes only if
+something other than the component changed the view.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _mount = st.components.v2.component(
 def temperature_dial(
     rows: Any, *, version: str, view: CalibrationView, fitted: int | None, key: str = "temperature"
 ) -> None:
-    """Mount the dial on a run's ``rows`` (:func:`core.reports.calibration.temperature.dial_rows`), with the view's
-    bins and alpha.
+    """Mount the dial on a run's rows, with the view's bins and alpha.
 
-    ``fitted`` is a temperature found on other questions, in hundredths, or None.
+    ``rows`` come from :func:`core.reports.calibration.temperature.dial_rows`. ``fitted`` is a temperature fitted on
+    other questions, in hundredths, or None.
     """
     start = seed(key, version, view.t)
     _mount(
@@ -54,6 +54,6 @@ def temperature_dial(
 
 
 def _take(key: str) -> None:
-    """The temperature that a person let go at; what a browser sends is checked as a link would be."""
+    """Store the temperature that a person released. The browser's value is validated as that of a link is."""
     view = state.read_changes(CalibrationView, {"t": str(st.session_state[key].get("t") or "")})
     browser_shows(key, view.t)

@@ -1,5 +1,5 @@
-// One temperature over all probabilities: reliability, ECE, NLL and sets follow the pointer; what a person lets go at is
-// sent to Python.
+// One temperature for all probabilities: reliability, ECE, NLL and sets follow the pointer. The value at which a person
+// releases it is sent to Python.
 
 import { draw, make, put, say } from "../../shared/dom.js";
 import { shareInterval } from "../../shared/coverage_distributions.js";
@@ -14,7 +14,7 @@ const WIDEST = 5;
 const HUNDRED = 100;
 const [COLDEST, HOTTEST] = [20, 500];
 const nll = (found) => (found.nllInfinite ? "∞" : found.nll.toFixed(3));
-// Why the NLL is infinite, where it is.
+// Says why the NLL is infinite, if it is.
 const endless = ({ nllInfinite, n }) =>
   nllInfinite
     ? ` ${nllInfinite} of ${n} test questions have probability 0 of the truth, which no temperature changes, so the NLL is infinite (∞).`
@@ -271,7 +271,7 @@ class Dial {
     );
   }
 
-  // Full precision, for whoever reads the page by script.
+  // Full precision, for scripts that read the page.
   note({ ece, nll: loss, over, accuracy, sets: { lac, aps } }) {
     const values = [ece, loss, over, accuracy, lac.meanSize, lac.coverage, aps.meanSize, aps.coverage];
     this.cells.forEach(({ now }, i) => {

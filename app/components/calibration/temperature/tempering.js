@@ -1,13 +1,15 @@
-// A run at one temperature as core/reports/calibration/temperature.py has it. Exponentials and logarithms of the browser and of NumPy
-// may part in the last bit, so figures agree within 1e-12 and not to the bit. Nothing here touches a page.
+// A run at one temperature, computed as in core/reports/calibration/temperature.py. Exponentials and logarithms of the
+// browser and of NumPy may differ in the last bit, so figures agree within 1e-12 but not bit for bit. Nothing here
+// touches the page.
 
 import { rank } from "../../shared/sets.js";
 import { eachRow } from "../../shared/scores/ranking.js";
 
-// What no temperature changes: how far each log-probability of `logs` is below its row's largest, rows sorted by rising
-// probability (of equal ones the later last, as core/conformal/scores has them), where a row's own options begin there
-// (those that the question lacks, NaN in `logs`, stand before), where the truth stands, and whether the top option, the
-// last of the row, is right. `own` says which rows calibrate; the others test.
+// Computes what no temperature changes. `below` is how far each log-probability in `logs` is below the largest of its
+// row. Rows are sorted by increasing probability; of equal options the later comes last, as in core/conformal/scores.
+// `begin` is where a row's own options begin: options that the question lacks (NaN in `logs`) come first. `truth` is
+// the position of the true option. `right` says whether the top option, the last of the row, is the true one. `own`
+// says which rows calibrate; the others test.
 export function hold({ logs, labels, own, k }) {
   const n = labels.length;
   const below = new Float64Array(n * k).fill(-Infinity);
@@ -40,7 +42,7 @@ export function hold({ logs, labels, own, k }) {
   };
 }
 
-// softmax(log p / T) of all rows, each sorted as it is held; what each row's exponentials sum to is kept in `sums`.
+// softmax(log p / T) of all rows, each in its sorted order. The sum of each row's exponentials is kept in `sums`.
 export function temper({ below, k, n, hot, sums }, temperature) {
   for (let i = 0, at = 0; i < n; i++, at += k) {
     let sum = 0;
@@ -51,10 +53,10 @@ export function temper({ below, k, n, hot, sums }, temperature) {
   return hot;
 }
 
-// To twelve decimals, as core/calibration/bins.py places confidences.
+// Rounded to twelve decimals, as core/calibration/bins.py rounds confidences.
 const rounded = (value) => Math.round(value * 1e12) / 1e12;
 
-// The bins' edges: of equal width, or the i-th at the ceil(i n / bins)-th smallest confidence.
+// The edges of the bins: of equal width, or edge i at the ceil(i n / bins)-th smallest confidence.
 export function binEdges(confidence, bins, by) {
   if (by === "width") return Float64Array.from({ length: bins + 1 }, (_, i) => rounded(i / bins));
   const sorted = Float64Array.from(confidence, rounded).sort();
@@ -64,7 +66,7 @@ export function binEdges(confidence, bins, by) {
   );
 }
 
-// The bin with low < value <= high; 0 is in the first one.
+// The bin with low < value <= high. The value 0 is in the first bin.
 export function binOf(edges, confidence) {
   const value = rounded(confidence);
   let low = 0;
@@ -77,7 +79,7 @@ export function binOf(edges, confidence) {
   return Math.min(Math.max(low - 1, 0), edges.length - 2);
 }
 
-// Counts, mean confidence and accuracy of each bin (NaN where it is empty), and the errors over all of them.
+// The count, mean confidence and accuracy of each bin (NaN if it is empty), and the errors over all bins.
 export function reliability(confidence, right, bins, by) {
   const edges = binEdges(confidence, bins, by);
   const counts = new Int32Array(bins);
@@ -112,7 +114,7 @@ export function reliability(confidence, right, bins, by) {
   };
 }
 
-// The at-th smallest of values, from 1, which are moved about for it.
+// The at-th smallest of values, counted from 1. Reorders the values.
 export function smallest(values, at) {
   let low = 0;
   let high = values.length - 1;
@@ -140,8 +142,8 @@ const quantile = (values, alpha) => {
   return needed > values.length ? Infinity : smallest(values, needed);
 };
 
-// LAC and APS sets. An option of a sorted row has the scores 1 − p, and one minus the mass of the options before it,
-// which rank after it; both in one pass, for a frame is short.
+// LAC and APS sets. In a sorted row, an option's LAC score is 1 − p, and its APS score is 1 minus the mass of the
+// options before it, which rank after it. Both are computed in one pass, because a frame is short.
 function setsOf({ hot, k, begin, truth, calibration, test }, alpha) {
   const lac = new Float64Array(calibration.length);
   const aps = new Float64Array(calibration.length);
@@ -182,8 +184,8 @@ function setsOf({ hot, k, begin, truth, calibration, test }, alpha) {
   };
 }
 
-// Everything at one temperature. The loss of a truth, log Σ exp(below / T) − below / T, is infinite where its probability
-// is 0, and so is then their mean, the NLL; `nllInfinite` counts such questions.
+// Everything at one temperature. The loss of a true option is log Σ exp(below / T) − below / T. It is infinite if the
+// option's probability is 0, and then so is the mean loss, the NLL. `nllInfinite` counts such questions.
 export function atTemperature(held, { temperature, alpha, bins, by }) {
   const hot = temper(held, temperature);
   const { k, truth, test, right, below, sums } = held;

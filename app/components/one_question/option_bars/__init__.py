@@ -1,9 +1,10 @@
-"""One question's options as bars that end at the alpha at which each leaves the set.
+"""One question's options as bars. Each bar ends at the alpha at which its option leaves the set.
 
-``membership.js`` decides who is in, in whole numbers; ``bars.js`` and ``table.js`` show it, ``words.js`` says it,
-``option_bars.js`` joins them. As in the alpha lab, data stays the same between reruns and what the browser starts
-from (the seed) changes only where the view was changed by other than the component. The table of runs is mounted
-apart, so that the bars need not wait for it; it hears a moving alpha from the bars, in the browser.
+``membership.js`` decides in whole numbers which options are in the set. ``bars.js`` and ``table.js`` show it,
+``words.js`` describes it, and ``option_bars.js`` combines them. As in the Alpha lab, data stays the same between
+reruns. The browser's starting state (the seed) changes only if something other than the component changed the view. The
+table of runs is mounted separately, so that the bars need not wait for it. In the browser, the bars tell it of each
+change of alpha.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ def option_bars(
 ) -> None:
     """Mount the bars of one question's ``options`` (k,), calibrated by ``by``.
 
-    ``label`` is the true option's place, None where nobody knows it; ``version`` names the data. A released alpha,
-    the policy for empty sets and the chosen score go into the view.
+    ``label`` is the index of the true option, or None if it is unknown. ``version`` identifies the data. A released
+    alpha, the policy for empty sets and the chosen score go into the view.
     """
     started = seed(KEY, version, _shown(view))
     alpha, empty, bars = started.start
@@ -100,7 +101,7 @@ def _score(standing: OptionPValues, by: CalibratedRun) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One run's row in the table of runs; ``href`` opens the question there, ``here`` marks the run that is shown."""
+    """One row of the table of runs. ``href`` opens the question in that run; ``here`` marks the run that is shown."""
 
     run_id: str
     title: str
@@ -112,7 +113,7 @@ class RunRow:
 def run_table(
     rows: Sequence[RunRow], *, k: int, label: int, version: str, view: OneQuestionView, on_open: Callable[[str], None]
 ) -> None:
-    """Mount the same question in several runs, a row each; ``on_open`` is called with the run that is clicked."""
+    """Mount the same question in several runs, one row per run. ``on_open`` is called with the run that is clicked."""
     _mount_runs(
         key=RUNS_KEY,
         data={
@@ -158,7 +159,7 @@ def _open(on_open: Callable[[str], None]) -> None:
 
 
 def _read(reported: dict[str, Any]) -> OneQuestionView:
-    """The view with what the browser reports in it; it is checked as a link would be."""
+    """Update the view with what the browser reports. The values are validated as those of a link are."""
     return state.read_changes(
         OneQuestionView, {name: str(reported.get(name, "")) for name in ("alpha", "empty", "bars")}
     )

@@ -1,4 +1,4 @@
-// The options as bars: each as long as the alpha at which it leaves, and the line of alpha across them.
+// The options as bars, each as long as the alpha at which its option leaves the set, and the line of alpha across them.
 
 import { draw, make, say } from "../../shared/dom.js";
 import { leavesText } from "./words.js";
@@ -6,7 +6,7 @@ import { leavesText } from "./words.js";
 const LOWEST = 1;
 const HIGHEST = 999;
 
-// Where alpha (thousandths, whole or not) stands between the ends of the slider, in percent of the plot's width.
+// The position of alpha (thousandths, whole or not) between the ends of the slider, in percent of the plot's width.
 export function place(alpha) {
   return Math.max(0, Math.min(100, (100 * (alpha - LOWEST)) / (HIGHEST - LOWEST)));
 }
@@ -37,7 +37,7 @@ function optionRow(grid, row, letter, text, isTruth) {
   return { name, plot, bar, end, word, leaves };
 }
 
-// Draws the options; `show(...)` gives bars their lengths and says who is in.
+// Draws the options. `measure(...)` sets the lengths of the bars, and `show(...)` shows which options are in the set.
 export function optionBars(grid, overlay, { letters, options, truth }) {
   for (const old of grid.querySelectorAll(".option, .plot, .state")) old.remove();
   const rows = letters.map((letter, j) => optionRow(grid, j + 2, letter, options[j], j === truth));

@@ -1,5 +1,5 @@
-// Who is in a set, as core/reports/one_question.py counts it: a p-value is count / (n + 1), alpha counts in thousandths,
-// and whole numbers decide. Nothing here touches a page.
+// Which options are in a set, counted as in core/reports/one_question.py: a p-value is count / (n + 1), alpha is in
+// thousandths, and whole numbers decide. Nothing here touches the page.
 
 export const THOUSAND = 1000;
 
@@ -7,14 +7,14 @@ export function isIn(count, n, alpha) {
   return alpha * (n + 1) < THOUSAND * count;
 }
 
-// The smallest alpha at which an option is out; 1000 for one that stays at every alpha.
+// The smallest alpha at which an option is out of the set; 1000 if it stays at every alpha.
 export function leavesAt(count, n) {
   const product = THOUSAND * count;
   const rest = product % (n + 1);
   return (product - rest) / (n + 1) + (rest > 0 ? 1 : 0);
 }
 
-// One question's set under one score; a set that would be empty takes its most probable option where that is asked for.
+// One question's set under one score. If `fillEmpty`, a set that would be empty takes its most probable option.
 export function membersAt({ counts, n, top }, alpha, fillEmpty) {
   const members = counts.map((count) => isIn(count, n, alpha));
   if (fillEmpty && !members.includes(true)) members[top] = true;

@@ -1,5 +1,6 @@
-// One question: data comes in once, a moving alpha decides in whole numbers who is in the set, and only the value at
-// which a person lets go is sent to Python. A table of runs elsewhere on the page hears the same alpha.
+// One question. Data comes in once. While alpha moves, whole numbers decide which options are in the set, and only the
+// value at which a person releases alpha is sent to Python. A table of runs elsewhere on the page receives the same
+// alpha.
 
 import { make, say, shownAlpha } from "../../shared/dom.js";
 import { saturatedText } from "../../shared/saturation.js";
@@ -86,7 +87,7 @@ class Question {
     return label;
   }
 
-  // What a person has changed and Python does not know yet stays, and goes to Python with what has come.
+  // Changes that have not been sent to Python yet are kept, and are sent after the new data has arrived.
   seed(data) {
     const { alpha, empty, bars } = this.unsent ? this.view() : data;
     this.alpha = alpha;
@@ -99,10 +100,10 @@ class Question {
     this.runCame();
   }
 
-  // ---- what a person does
+  // ---- input
 
-  // The click on another run takes this view along. A report sent before that run's data come would come with this
-  // run's address, and so bring it back; the data would undo what it says. So it waits for them.
+  // A click on another run sends this view along. A report sent before that run's data arrives would carry this run's
+  // address and so bring this run back, and the data would undo the report. So the report waits for the data.
   waitForRun() {
     clearTimeout(this.reporting);
     this.unsent = false;
@@ -136,7 +137,7 @@ class Question {
     this.dragOn(this.find(".overlay"));
   }
 
-  // The line can be taken anywhere on the bars; the slider follows, and stays the control for all other ways.
+  // The line can be dragged anywhere on the bars. The slider follows, and remains the control for all other input.
   dragOn(overlay) {
     const follow = (event) => {
       const box = overlay.getBoundingClientRect();
@@ -209,7 +210,7 @@ class Question {
     }, REPORT_AFTER_MS);
   }
 
-  // ---- what is seen
+  // ---- drawing
 
   paint() {
     cancelAnimationFrame(this.frame);
@@ -224,7 +225,7 @@ class Question {
     say(this.find(".answer"), setText(kept));
     say(this.find(".verdict"), verdict(kept, letters.length, truthLetter));
     const notice = this.find(".notice");
-    notice.hidden = !isIn(1, score.n, alpha); // the smallest p-value there is stays in: so does every option
+    notice.hidden = !isIn(1, score.n, alpha); // if the smallest possible p-value stays in, so does every option
     if (!notice.hidden) say(notice, score.full_set_text);
     const near = this.scores
       .filter((one) => one.saturates)
@@ -255,7 +256,7 @@ function shownThreshold(value) {
   return value === Infinity ? "none" : value.toFixed(4);
 }
 
-// The same question in several runs: a row a run, a link to its own page.
+// The same question in several runs: one row per run, with a link to the question there.
 class Runs {
   constructor(root) {
     this.root = root;
@@ -323,7 +324,7 @@ class Runs {
   }
 }
 
-// Streamlit calls this at mounting and again whenever the data or the theme changes.
+// Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const shown =
     mounted.get(parentElement) ?? (data.kind === "runs" ? new Runs(parentElement) : new Question(parentElement));

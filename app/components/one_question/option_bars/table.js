@@ -1,4 +1,4 @@
-// A table of sets: a row a score or a run, a cell an option. Texts from data enter as text, never as markup.
+// A table of sets: one row per score or run, one cell per option. Text from data enters as text, never as markup.
 
 import { make, say, shownAlpha } from "../../shared/dom.js";
 import { leavesAt, lettersOf, membersAt } from "./membership.js";
@@ -12,7 +12,8 @@ function cell(count, n) {
   return { data, chip, word };
 }
 
-// `lead(row)` fills a row's first cell; `rest(row)` gives further cells with an update each. Returns what moves the sets.
+// `lead(row)` fills a row's first cell. `rest(row)` gives further cells, each with an update function. Returns the
+// function that updates the sets.
 export function setTable(host, { caption, heading, letters, truth, rows, lead, further }) {
   const table = make("table");
   const head = make("thead");

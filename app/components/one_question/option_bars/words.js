@@ -1,4 +1,4 @@
-// What is said about one question's set.
+// Sentences about one question's set.
 
 import { shownAlpha } from "../../shared/dom.js";
 
@@ -11,7 +11,7 @@ export function leavesText(leaves, filled) {
   return leaves > 999 ? "stays at every alpha" : `leaves at ${shownAlpha(leaves)}`;
 }
 
-// How many options are left, and what became of the truth where it is known.
+// How many options are left, and whether the truth is among them, if it is known.
 export function verdict(kept, k, truth) {
   const left =
     kept.length === 0

@@ -1,4 +1,4 @@
-"""Scrolls the page to its top when the step that it shows changes."""
+"""Scroll the page to its top when the step that it shows changes."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _mount = st.components.v2.component("hedge_page_top", js=(HERE / "page_top.js").
 
 
 def top_of_step(step: int, *, key: str = "page_top") -> None:
-    """Show the top of the page where ``step`` is another one than at the last run of the page."""
+    """Scroll to the top of the page if ``step`` has changed since the page last ran."""
     _mount(key=key, data={"step": step})

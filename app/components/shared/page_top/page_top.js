@@ -1,4 +1,4 @@
-// A page that changes its step opens at its top: Streamlit keeps the place to which the last one was scrolled.
+// Scrolls to the top when a page changes its step, because Streamlit keeps the scroll position of the last step.
 
 const shown = new WeakMap();
 

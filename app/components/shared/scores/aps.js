@@ -1,11 +1,11 @@
-// APS: the probability of the options ranked up to and with this one (core/conformal/scores/aps.py).
+// APS: the total probability of the options ranked up to and including this one (core/conformal/scores/aps.py).
 //
-// Rule of every score: only + - * / and square roots, in rank order. Python computes it too, and equal to the last bit;
-// log and exp differ there between V8 and NumPy.
+// Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
+// agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { eachRow, unknownScores } from "./ranking.js";
 
-// One minus the mass ranked after an option, summed from the smallest up.
+// 1 minus the mass of the options ranked below this one, summed in ascending order.
 export function apsScores(p, k) {
   const scores = unknownScores(p);
   eachRow(p, k, (row, order, own) => {

@@ -1,7 +1,7 @@
-// Margin: how far the option is behind the best other one (core/conformal/scores/margin.py).
+// Margin: how far the option's probability is below that of the best other option (core/conformal/scores/margin.py).
 //
-// Rule of every score: only + - * / and square roots, in rank order. Python computes it too, and equal to the last bit;
-// log and exp differ there between V8 and NumPy.
+// Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
+// agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { eachRow, unknownScores } from "./ranking.js";
 

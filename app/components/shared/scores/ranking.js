@@ -1,8 +1,9 @@
-// Rows of options by rising probability, and their ranks: core/conformal/scores/ranking.py, number for number.
-// A matrix of n questions and k options is one Float64Array, row by row. An option that a question lacks has the
-// probability NaN and the score NaN, which no threshold admits; a question's own options stand before those.
+// Rows of options in ascending order of probability, and their ranks, exactly as in core/conformal/scores/ranking.py. A
+// matrix of n questions and k options is one Float64Array, row by row. An option that a question lacks has the
+// probability NaN and the score NaN, which no threshold admits. A question's own options come before such options.
 
-// Stable insertion sort of one row's option places by rising value: rows are short, and equal options keep their order.
+// Stable insertion sort of one row's option positions by ascending value. Rows are short, and equal options keep their
+// order.
 function sortRising(p, row, order) {
   for (let j = 0; j < order.length; j++) {
     let at = j;
@@ -14,15 +15,15 @@ function sortRising(p, row, order) {
   }
 }
 
-// How many options the question has whose row begins there.
+// How many options the question has whose row begins at `row`.
 function ownOptions(p, row, k) {
   let own = k;
   while (Number.isNaN(p[row + own - 1])) own--;
   return own;
 }
 
-// Calls visit(row, order, own) for each question: where its row begins, its own options by rising probability, and
-// how many they are.
+// Calls visit(row, order, own) for each question: the start of its row, its own options in ascending order of
+// probability, and their number.
 export function eachRow(p, k, visit) {
   const order = new Int32Array(k);
   for (let row = 0; row < p.length; row += k) {
@@ -33,12 +34,12 @@ export function eachRow(p, k, visit) {
   }
 }
 
-// One value an option, NaN until it is computed.
+// One value per option, NaN until it is computed.
 export function unknownScores(p) {
   return new Float64Array(p.length).fill(NaN);
 }
 
-// The rank of each option by falling probability, from 1; of equal ones the later comes first.
+// The rank of each option in descending order of probability, from 1. Of equal options the later comes first.
 export function optionRanks(p, k) {
   const ranks = unknownScores(p);
   eachRow(p, k, (row, order, own) => {
@@ -47,7 +48,7 @@ export function optionRanks(p, k) {
   return ranks;
 }
 
-// The most probable option of each question; of equal ones the later, which has rank 1.
+// The most probable option of each question. Of equal options it is the later one, which has rank 1.
 export function topOptions(p, k) {
   const top = new Int32Array(p.length / k);
   for (let i = 0; i < top.length; i++) {

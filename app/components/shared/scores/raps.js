@@ -1,7 +1,7 @@
 // RAPS: APS plus a cost for every rank beyond the first few (core/conformal/scores/raps.py).
 //
-// Rule of every score: only + - * / and square roots, in rank order. Python computes it too, and equal to the last bit;
-// log and exp differ there between V8 and NumPy.
+// Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
+// agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { apsScores } from "./aps.js";
 import { optionRanks } from "./ranking.js";

@@ -1,7 +1,7 @@
-"""One message's tokens under two prompts: coloured by loss under A, under B, and by their difference.
+"""One message's tokens under two prompts, coloured by loss under A, by loss under B, and by their difference.
 
-``token_strip.js`` draws the strips, the loss along the message and the readout of the token that is pointed at or
-focused; the browser computes nothing but differences.
+``token_strip.js`` draws the strips, the loss along the message, and the details of the token that is pointed at or
+focused. The browser computes nothing but differences.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _mount = st.components.v2.component(
 
 
 def token_strip(a: ScoredMessage, b: ScoredMessage, changed: list[Word], *, names: tuple[str, str], key: str) -> None:
-    """Mount the strips of one message under two prompts called ``names``; ``changed`` are the words to be listed."""
+    """Mount the strips of one message under two prompts called ``names``. ``changed`` are the words to list."""
     _mount(
         key=key,
         data={

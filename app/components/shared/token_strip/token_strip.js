@@ -1,15 +1,16 @@
-// A message's tokens in three strips, coloured by loss under A, under B, and by which of the two makes them likelier.
+// A message's tokens in three strips, coloured by loss under A, by loss under B, and by the prompt that makes them
+// likelier.
 
 import { draw, make, put, say } from "../dom.js";
 import { axes, roundTicks } from "../svg.js";
 
 const COLORS = ["lac", "aps"];
-const FULL_LOSS = 10; // nats at which a strip's colour is full
+const FULL_LOSS = 10; // loss in nats at which a strip's colour is full
 const FULL_CHANGE = 2;
 const TICKS = 4;
 const strips = new WeakMap();
 
-// A colour's share in percent, and the thickness of the line below in pixels, which says the same without colour.
+// A colour's share in percent, and the thickness of the line below in pixels, which shows the same without colour.
 function shade(share, most) {
   const part = Math.min(1, Math.abs(share) / most);
   return { "--share": `${(part * 60).toFixed(1)}%`, "--thick": `${Math.round(part * 4)}px` };
