@@ -117,7 +117,7 @@ def _standings(key: RunKey, question_id: str) -> tuple[OptionPValues, ...]:
 
 
 # Each entry is a reference to an index that runs with the same questions share.
-@st.cache_resource(max_entries=EVERY_RUN, show_spinner="SplitViewing for the question in other runs …")
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner="Looking for the question in other runs …")
 def _index(key: RunKey) -> dict[str, tuple[str, str]]:
     return _index_of(banks.questions_key(key.run_id), key.run_id)
 
