@@ -133,6 +133,7 @@ def _cross_fit(of: BinnedGaps, top: TopLabel) -> CrossFit:
 
 
 def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> CalibrationEstimate:
+    """The estimate of ``ece``, ``over`` or ``under``: upper end and excess by inversion, lower end by cross-fitting."""
     part, n = PARTS[name], of.n
     seen = float(binned_error(of.sums, n, name))
     draws, noise = normal_draws(len(of.counts)), of.noise / n
@@ -141,7 +142,7 @@ def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> CalibrationEstimat
     size = PARTS["ece" if name == "ece" else "under"]
 
     def error(tried: FloatArray, share: float) -> float:
-        # law(t) (2000,): Σ_b sd_b·|z_b + t|, the errors shown by samples of a model whose true error is t·Σ_b sd_b
+        # law(t) (2000,): Σ_b sd_b·size(z_b + t), the errors shown by samples of a model whose true error is t·Σ_b sd_b
         def law(t: float) -> FloatArray:
             return np.asarray(size(draws + t) @ tried)
 

@@ -203,8 +203,10 @@ def sureness(case: Case, verdict: BoolArray) -> FloatArray:
 
 
 def _of_one(case: Case, juror: IntArray) -> BoolArray:
+    """The verdict on each answer by the juror with that index, (n,)."""
     return np.asarray(case.verdicts[np.arange(len(case.asked)), juror], dtype=np.bool_)
 
 
 def _total(values: FloatArray, side: BoolArray) -> FloatArray:
+    """The sum over the jurors of one side of the values (n, j), smallest first, (n,)."""
     return np.asarray(np.sort(np.where(side, values, 0.0), axis=1).sum(axis=1), dtype=np.float64)

@@ -229,6 +229,7 @@ def _order(n: int, seed: int) -> IntArray:
 
 
 def _not_judged(judgements: Judgements, places: IntArray) -> IntArray:
+    """The indices of all other answers, in order."""
     others = np.ones(len(judgements), dtype=np.bool_)
     others[places] = False
     return np.flatnonzero(others)
@@ -245,6 +246,7 @@ def _share_of_others(judgements: Judgements, others: IntArray, protocol: Protoco
 
 
 def _less(side: IntArray, without: BoolArray, judgements: Judgements, *, both: bool) -> IntArray:
+    """The side without the marked answers, or the whole side if too little would be left (``both``: both labels)."""
     kept = side[~without[side]]
     enough = len(kept) > 0 and (not both or 0 < judgements.labels[kept].sum() < len(kept))
     return kept if enough else side
