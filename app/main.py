@@ -11,7 +11,7 @@ if str(ROOT) not in sys.path:  # streamlit puts only this file's folder there
 
 import streamlit as st  # noqa: E402
 
-from app import navigation, notices, theme  # noqa: E402
+from app import navigation, notices, style  # noqa: E402
 from app.errors import spoken  # noqa: E402
 
 st.set_page_config(
@@ -21,7 +21,7 @@ st.set_page_config(
     # One entry of our own also brings the menu with the light and dark switch, which the minimal toolbar leaves out.
     menu_items={"About": "Hedge shows how sure a language model really is."},
 )
-st.html(theme.CHOSEN)
+st.html(style.CHOSEN)
 st.logo(str(navigation.ICON), size="medium")
 page = st.navigation(navigation.pages(), position="top")
 notices.watch()

@@ -44,7 +44,7 @@ PACKAGES = ("streamlit", "torch", "transformers", "dbos", "numpy", "pandas", "py
 class Finding:
     """One finding: its value as text, whether it is good, and what follows from it for a run.
 
-    ``good`` is None where there is nothing to judge, because the thing is not there or is switched off.
+    ``good`` is None if there is nothing to judge, because the thing is not there or is switched off.
     """
 
     name: str
@@ -80,7 +80,7 @@ def changing() -> list[Finding]:
 def ask(*, within_s: float = ASKED_WITHIN_S) -> list[Finding]:
     """The findings of a process of its own, so that this one loads no torch.
 
-    Raises :class:`~core.errors.RunError` where it gives none.
+    Raises :class:`~core.errors.RunError` if it gives none.
     """
     command = [sys.executable, "-m", "core", "doctor", "--json"]
     try:

@@ -95,12 +95,12 @@ class Prompt:
 class OptionLogits:
     """What a model said about n questions of k options.
 
-    ``logits`` (n, k) float32; a softmax over a row gives the option probabilities. ``letter_mass`` (n,) is the
-    share of the whole next-token probability that fell on the k option letters, from 0 to 1 (NaN where the
-    source does not say). Where options were scored as text (cloze), ``logits`` are the unnormalised sums of their
-    tokens' log-probabilities and ``option_tokens`` (n, k) says how many tokens each had; else it is None. Questions
-    of fewer than k options have -inf, and no tokens, at the places behind. ``top_tokens`` (n) are the most probable
-    next tokens as text, where letters were asked for and the source says them.
+    ``logits`` (n, k) float32; a softmax over a row gives the option probabilities. ``letter_mass`` (n,) is the share
+    of the whole next-token probability that fell on the k option letters, from 0 to 1 (NaN if the source does not
+    say). Where options were scored as text (cloze), ``logits`` are the unnormalised sums of their tokens'
+    log-probabilities and ``option_tokens`` (n, k) says how many tokens each had; else it is None. Questions of fewer
+    than k options have -inf, and no tokens, at the places behind. ``top_tokens`` (n) are the most probable next tokens
+    as text, where letters were asked for and the source says them.
     """
 
     ids: tuple[str, ...]

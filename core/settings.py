@@ -65,7 +65,7 @@ class Settings(BaseSettings):
 def settings() -> Settings:
     """The settings in force now.
 
-    Raises :class:`~core.errors.InputError` where a variable holds what it can't.
+    Raises :class:`~core.errors.InputError` if a variable holds what it can't.
     """
     # A page asks a thousand times a tick, and reading the environment anew takes a millisecond each time.
     variables = tuple(os.environ.get(f"HEDGE_{name.upper()}") for name in Settings.model_fields)

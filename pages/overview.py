@@ -4,12 +4,12 @@ import streamlit as st
 
 from app import navigation, state
 from app.caches import overview_cache, run_cache
-from app.charts.overview import accuracy_against_size
 from app.components.overview import published_tables, run_table
 from app.components.shared import controls, figures
 from app.components.shared.runs import no_runs_yet
 from app.formatting import counted, plain
 from app.state.overview import OverviewView
+from charts.accuracy_and_set_size import accuracy_against_size
 
 st.title("Which models know when they don't know?", anchor=False)
 view = state.view(OverviewView)

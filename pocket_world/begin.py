@@ -1,7 +1,7 @@
 """The initial weights of a pocket model: half of the heads start by attending to earlier copies of the token.
 
 Their queries and keys are one and the same orthonormal projection, so that a token scores highest with itself and with
-its like elsewhere before anything is learnt (Trockman & Kolter 2023, mimetic initialization). All that a lettered
+its like elsewhere before anything is learned (Trockman & Kolter 2023, mimetic initialization). All that a lettered
 question about a text needs, finding again what an option says, is built on that; from random weights it took a pocket
 model of this size thousands of steps at chance to find it, from these a few hundred.
 """

@@ -30,7 +30,7 @@ def pair_document(values: Sequence[str], rng: random.Random) -> Document:
 
 
 def pair_find(options: Sequence[str], shown: Sequence[str], rng: random.Random) -> Document:
-    """Which letter stands before one of ``options``, the first of the lines ``shown``; the letter is learnt alone."""
+    """Which letter stands before one of ``options``, the first of the lines ``shown``; the letter is learned alone."""
     place = rng.randrange(len(options))
     lines = "".join(f"\n{letter}. {value}" for letter, value in zip(LETTERS, shown, strict=False))
     return Document(

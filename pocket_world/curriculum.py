@@ -29,8 +29,8 @@ LETTERS: dict[Form | Bare, tuple[int, float]] = {
 """Documents a step and share of the steps of the second stage, by form; a batch is of one form, so rows are alike.
 
 What lies between a bare list and a task is most of it: phrases of which one is listed, sentences that hold one value.
-Tasks that can't be learnt yet are left out: their gradients are noise, and wear away what stands (with a third of such
-steps it went in a few hundred).
+Tasks that can't be learned yet are left out: their gradients are noise, and wear away what stands (with a third of
+such steps it went in a few hundred).
 """
 
 EVERYTHING: dict[Form | Bare, tuple[int, float]] = {

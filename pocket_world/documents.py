@@ -17,7 +17,7 @@ END_WEIGHT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text and the weight of each of its tokens as a target; 0 is read but not learnt."""
+    """Text and the weight of each of its tokens as a target; 0 is read but not learned."""
 
     text: str
     weight: float
@@ -36,7 +36,7 @@ class Document:
 
 
 def lettered(questions: Sequence[Question], *, strategy: str = "base") -> Document:
-    """The last question with its letter, the others before it as demonstrations; every letter is learnt.
+    """The last question with its letter, the others before it as demonstrations; every letter is learned.
 
     The text is that of :func:`core.prompting.strategies.prompt`, cut behind each ``Answer:``.
     """
@@ -62,7 +62,7 @@ def answered(question: str, answer: str, *, weight: float) -> Document:
 
 
 def said(question: Question, *, weight: float) -> Document:
-    """A question with its right option in words, as a cloze prompt asks for it; the context is read, not learnt."""
+    """A question with its right option in words, as a cloze prompt asks for it; the context is read, not learned."""
     return Document(
         (Piece(cloze_text(question), 0.0), Piece(f" {question.options[question.label]}", weight), Piece(END, weight))
     )

@@ -20,7 +20,7 @@ _READS = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj")
 def grow(small: LlamaForCausalLM, config: LlamaConfig) -> LlamaForCausalLM:
     """A model of ``config`` with the logits of ``small``.
 
-    Raises :class:`InputError` where the new size is smaller anywhere, or heads are of another width.
+    Raises :class:`InputError` if the new size is smaller anywhere, or heads are of another width.
     """
     old = small.config
     for name in ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"):

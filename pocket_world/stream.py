@@ -117,7 +117,7 @@ class Stream:
             task = rng.choice(self.tasks)
             return lettered([self.question(rng, task)], strategy=rng.choice(("shared", "task")))
         if form == "demonstrated":
-            # Each demonstration's letter is learnt too, so a document of several teaches about as much as several.
+            # Each demonstration's letter is learned too, so a document of several teaches about as much as several.
             task = rng.choice(("qa", *self.tasks))
             shown = rng.choice(DEMONSTRATIONS[task])
             strategy = rng.choice(("base", "base", "shared", "task"))

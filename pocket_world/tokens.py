@@ -67,7 +67,7 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: in
 
 
 def published_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """The tokenizer in a published model's folder; :class:`InputError` where there is none."""
+    """The tokenizer in a published model's folder. Raises :class:`InputError` if there is none."""
     if not (folder / "tokenizer.json").is_file():
         raise InputError(f"{folder} holds no tokenizer; train the model first")
     tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(folder)

@@ -10,7 +10,7 @@ from pocket_world.relations import Fact
 
 
 def verdict_document(fact: Fact, rng: random.Random, *, wording: int) -> Document:
-    """A fact's question with its answer or a false one, half and half, and the verdict, which alone is learnt."""
+    """A fact's question with its answer or a false one, half and half, and the verdict, which alone is learned."""
     right = rng.random() < 0.5
     near = fact.wrong[: fact.near] if fact.near and rng.random() < 0.5 else fact.wrong
     answer = fact.answer if right else rng.choice(near)

@@ -102,9 +102,14 @@ class _Behaviour(ast.NodeTransformer):
             node.keywords = [one for one in node.keywords if one.arg != "dtype"]
         if called in NUMPY_DEFAULTS:
             node.keywords = [one for one in node.keywords if ast.unparse(one) != NUMPY_DEFAULTS[called]]
-        if called.endswith(".astype") and ast.unparse(node.args[0]) == "np.float64":
+        if called.endswith(".astype") and node.args and ast.unparse(node.args[0]) == "np.float64":
             node.args[0] = ast.Constant(None)
-        if called == "float" and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+        if (
+            called == "float"
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+            and isinstance(node.args[0].value, str)
+        ):
             node.args[0].value = node.args[0].value.lower()
         return node
 

@@ -21,7 +21,9 @@ NOT_QUICK = {
     "tests/core/runs/answering/test_model_cache.py": "a model",
     "tests/core/runs/answering/test_worker.py": "a model",
     "tests/core/runs/execution/test_perplexity_run.py": "a model",
+    "tests/core/reports/prompting/test_experiments.py": "a model",
     "tests/core/test_cli.py": "a model",
+    "tests/core/test_token_commands.py": "a model",
     "tests/core/exchange/test_lm_eval.py": "the harness and a model",
     "tests/core/exchange/test_inspect_log.py": "the harness and a model",
     "tests/test_tools.py": "the type checker reads the whole tree",
@@ -34,7 +36,7 @@ NOT_QUICK = {
 SLOW_IMPORTS = {"torch", "transformers", "safetensors", "playwright"}
 """A file that imports one of these starts a browser or loads a model."""
 
-OWN = {"core", "app", "pocket_world", "tests"}
+OWN = {"core", "app", "charts", "pocket_world", "tests"}
 IMPORT = re.compile(r"^( *)(?:from +([\w.]+) +import +(?:\(([^)]*)\)|(.*))|import +([\w.]+))", re.MULTILINE)
 
 SLOW_FIXTURES = {

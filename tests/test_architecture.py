@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,21 @@ def roots(path: Path) -> set[str]:
 def test_core_knows_no_pages_and_no_charts():
     for path in python_files("core"):
         assert not roots(path) & {"streamlit", "plotly", "altair", "app", "pages"}, path
+        outside = imported(path, at_import_only=path.is_relative_to(ROOT / "core" / "commands"))
+        assert "charts" not in {name.split(".")[0] for name in outside}, path  # a command draws when it is asked to
+
+
+@pytest.mark.parametrize("folder", ["core", "charts", "pocket_world"])
+def test_nothing_below_the_app_starts_it_by_name(folder: str):
+    for path in python_files(folder):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not re.fullmatch(r"(app|pages)(\.\w+)+|(app|pages)/\S*\.py", node.value), (path, node.value)
+
+
+def test_charts_know_neither_streamlit_nor_the_app():
+    for path in python_files("charts"):
+        assert not roots(path) & {"streamlit", "app", "pages", "sqlite3", "sqlalchemy", "dbos"}, path
 
 
 def test_pages_do_no_maths():
@@ -74,7 +90,7 @@ def test_pages_do_no_maths():
 
 
 def test_torch_is_imported_by_inference_adapters_and_training_alone():
-    for folder in ("core", "app", "pages"):
+    for folder in ("core", "charts", "app", "pages"):
         for path in python_files(folder):
             room = path.relative_to(ROOT).parts[:2]
             if room[0] == "core" and room[1] in {"inference", "adapters", "doctor.py"}:
@@ -111,7 +127,7 @@ def test_what_the_page_process_imports_loads_no_torch():
         "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
         "core.runs.answering.client, core.runs.answering.server, core.reports.one_question, core.reports.tokens, "
         "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
-        "core.runs.juries.jury_job, core.reports.jury, sys;"
+        "core.runs.juries.jury_job, core.reports.jury, charts.static_report, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)

@@ -27,7 +27,8 @@ def readers(page: type[SharedView]) -> dict[str, Read]:
 
 def names_in_address(page: type[SharedView]) -> tuple[str, ...]:
     """The fields that a page's link holds: the shared ones that it shows and all of its own."""
-    return (*page.SHARES, *(field.name for field in fields(page) if field.name not in SHARED_NAMES))
+    own = [field.name for field in fields(page) if field.name not in SHARED_NAMES]
+    return (*page.LEADS, *(name for name in own if name not in page.LEADS))
 
 
 def parse(address: Mapping[str, str], start: View) -> tuple[View, tuple[str, ...]]:

@@ -17,7 +17,7 @@ SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
 class AlphaLabView(SharedView):
     """Two scores side by side, how they are calibrated, the list of test questions, and the shift."""
 
-    SHARES = ("run", "alpha", "empty")
+    LEADS = ("run", "alpha", "empty")
     OF_ONE_RUN = ("row",)
 
     left: Annotated[str, one_of(SCORE_NAMES)] = "lac"

@@ -24,7 +24,7 @@ def _temperature(text: str) -> int:
 class CalibrationView(SharedView):
     """Reliability diagrams of several runs, and the temperature of one."""
 
-    SHARES = ("runs", "alpha")
+    LEADS = ("runs", "alpha")
 
     bins: Annotated[int, _bins] = ECE_BINS
     """How many bins."""

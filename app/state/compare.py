@@ -11,4 +11,4 @@ from app.state.shared import SharedView
 class CompareView(SharedView):
     """Shared fields alone."""
 
-    SHARES = ("runs", "alpha", "score")
+    LEADS = ("runs", "alpha", "score")

@@ -11,4 +11,4 @@ from app.state.shared import SharedView
 class DataView(SharedView):
     """Shared fields alone: how the sets of exported figures are formed."""
 
-    SHARES = ("alpha", "score")
+    LEADS = ("alpha", "score")

@@ -26,7 +26,7 @@ def _hundredths(text: str) -> int:
 class JuryView(SharedView):
     """A jury, how its answers are judged, and the answer that is open."""
 
-    SHARES = ("alpha",)
+    LEADS = ("alpha",)
 
     jury: Text = ""
     """The jury's id ("": the latest)."""

@@ -12,7 +12,7 @@ from app.state.shared import SharedView
 class LearnView(SharedView):
     """The run whose figures the lesson shows, and the step."""
 
-    SHARES = ("run",)
+    LEADS = ("run",)
 
     step: Ordinal = 1
     """The step of the lesson, from 1."""

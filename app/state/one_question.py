@@ -14,7 +14,7 @@ from core.conformal.scores import SCORE_NAMES
 class OneQuestionView(SharedView):
     """A test question of a run, or a question of one's own."""
 
-    SHARES = ("run", "alpha", "empty")
+    LEADS = ("run", "question", "alpha", "empty")
     OF_ONE_RUN = ("question",)
 
     question: Id = ""

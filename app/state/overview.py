@@ -11,4 +11,4 @@ from app.state.shared import SharedView
 class OverviewView(SharedView):
     """Shared fields alone."""
 
-    SHARES = ("alpha", "score")
+    LEADS = ("alpha", "score")

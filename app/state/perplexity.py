@@ -18,7 +18,7 @@ WINDOWS = ("0", "1", "2", "4", "8", "all")
 class PerplexityView(SharedView):
     """Models, two system prompts, conversations, and how their words are scored."""
 
-    SHARES = ("alpha",)
+    LEADS = ("alpha",)
 
     models: Names = ""
     """The models ("": one that ships)."""

@@ -14,7 +14,7 @@ from core.reports.prompting.experiments import METHODS
 class PromptingView(SharedView):
     """An experiment, the two methods that are compared, and the question whose card is open."""
 
-    SHARES = ("alpha", "score")
+    LEADS = ("alpha", "score")
 
     experiment: Text = ""
     """The experiment's key ("": the one of most forms)."""

@@ -15,13 +15,13 @@ NO_RUNS = "none"
 
 @dataclass(frozen=True, slots=True)
 class SharedView:
-    """The choices that cross pages. Every page's record has them; its link holds those that ``SHARES`` names.
+    """The choices that cross pages. Every page's record has them; its link holds those that ``LEADS`` names.
 
     A record of a page adds the page's own fields, and its link holds all of those.
     """
 
-    SHARES: ClassVar[tuple[str, ...]] = ()
-    """The shared fields that the page's link holds."""
+    LEADS: ClassVar[tuple[str, ...]] = ()
+    """What the page's link begins with: the shared fields that it holds, and any of the page's own among them."""
     OF_ONE_RUN: ClassVar[tuple[str, ...]] = ()
     """The page's own fields that mean nothing in another run; they return to their defaults with another run."""
 

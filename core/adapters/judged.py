@@ -94,7 +94,7 @@ def judge(
     """Judge the next-token predictions of a causal model on texts.
 
     ``count`` tokens are drawn by the seed (None: all), ``rows`` texts share a batch; ``passes`` 0 takes the latents'
-    means. ``told`` hears tokens done and in all. Raises :class:`InputError` where passes are asked of a model without
+    means. ``told`` hears tokens done and in all. Raises :class:`InputError` if passes are asked of a model without
     probabilistic layers.
     """
     if passes < 0 or rows < 1:

@@ -85,8 +85,8 @@ def fine_tune(
 ) -> list[float]:
     """Tune an adapter of ``model`` into ``folder``, or go on from a checkpoint there; returns the loss of every step.
 
-    Right and wrong answers are learnt from as often as they are there. Raises :class:`InputError` where there are
-    none of a kind, and :class:`RunCancelled` where ``cancelled`` says so, after a checkpoint.
+    Right and wrong answers are learned from as often as they are there. Raises :class:`InputError` if there are none
+    of a kind, and :class:`RunCancelled` where ``cancelled`` says so, after a checkpoint.
     """
     right = sum(one.right for one in examples)
     if not 0 < right < len(examples):

@@ -20,7 +20,7 @@ from core.errors import InputError
 def update_prior(model: Any, batches: Iterable[Batch]) -> dict[str, torch.Tensor]:
     """Set every layer's ``est_var`` from latents drawn on the batches; returns them by layer.
 
-    Raises :class:`InputError` where the batches hold no token.
+    Raises :class:`InputError` if the batches hold no token.
     """
     sums: dict[str, torch.Tensor] = {}
     tokens = 0

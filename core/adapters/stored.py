@@ -52,7 +52,7 @@ def own_tensors(model: Any) -> Tensors:
 
 
 def put_tensors(model: Any, tensors: Mapping[str, torch.Tensor], *, where: str) -> None:
-    """Set what :func:`own_tensors` gave; :class:`InputError` where names or shapes are of another architecture."""
+    """Set what :func:`own_tensors` gave. Raises :class:`InputError` if names or shapes are of another architecture."""
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     expected = set(own_tensors(model))
     if set(tensors) != expected:
@@ -164,7 +164,7 @@ def put_whole(model: Any, folder: Path, *, alpha: float | None = None) -> Any:
     """Load a whole-model checkpoint with probabilistic layers (``…A``, ``…B``, perhaps ``…est_var``) into ``model``.
 
     ``model`` is the plain architecture of the folder's configuration; ``alpha`` the scale, by default the rank. Raises
-    :class:`InputError` where the checkpoint has no such layers or is of another architecture.
+    :class:`InputError` if the checkpoint has no such layers or is of another architecture.
     """
     tensors = _read(_whole_file(folder))
     wrapped = sorted(name.removesuffix(".A") for name in tensors if name.endswith(".A") and f"{name[:-1]}B" in tensors)
@@ -212,7 +212,7 @@ def _whole_file(folder: Path) -> Path:
 
 
 def holds_whole(folder: Path) -> bool:
-    """Whether a folder is a whole-model checkpoint with probabilistic layers, as far as names tell."""
+    """Whether a folder is a whole-model checkpoint with probabilistic layers, judging by names."""
     if is_adapter(folder) or not (folder / "config.json").is_file():
         return False
     try:

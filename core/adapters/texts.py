@@ -86,7 +86,7 @@ def load_texts(name: str) -> list[Text]:
 def split(texts: Sequence[Text], *, seed: int, share: float = TEST_SHARE) -> tuple[list[Text], list[Text]]:
     """Training and test texts, drawn by the seed; equal texts are on one side.
 
-    Raises :class:`InputError` where a side would be empty.
+    Raises :class:`InputError` if a side would be empty.
     """
     if not 0 < share < 1:
         raise InputError(f"the test share must lie in (0, 1), got {share:g}")
@@ -101,7 +101,7 @@ def split(texts: Sequence[Text], *, seed: int, share: float = TEST_SHARE) -> tup
 def tokenize(texts: Sequence[Text], tokenizer: Any, *, context: int) -> list[Tokenized]:
     """Texts as tokens, whole strings at once; too long ones lose the beginning of their prompt, then their end.
 
-    Raises :class:`InputError` where no text has a token to judge.
+    Raises :class:`InputError` if no text has a token to judge.
     """
     made = []
     for text in texts:

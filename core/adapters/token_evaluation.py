@@ -60,7 +60,7 @@ class Loaded:
 def load(model: str, *, base: str | None = None, dtype: str = "float32", alpha: float | None = None) -> Loaded:
     """A model by name, folder or hub id; an adapter's folder with its base model; a whole-model checkpoint.
 
-    ``base`` overrides the model that an adapter names. Raises :class:`InputError` where it can't be loaded.
+    ``base`` overrides the model that an adapter names. Raises :class:`InputError` if it can't be loaded.
     """
     folder = Path(model).expanduser()
     if folder.is_dir() and stored.is_adapter(folder):
@@ -138,7 +138,7 @@ def evaluate_letters(
 ) -> dict[str, Any]:
     """Classification over the option letters of a task's questions, the same figures.
 
-    Raises :class:`InputError` where the tokenizer has no token a letter.
+    Raises :class:`InputError` if the tokenizer has no token a letter.
     """
     questions = list(catalogue.load(task).questions)
     order = np.random.default_rng([seed, 4]).permutation(len(questions))[: count or len(questions)]

@@ -117,7 +117,7 @@ class AdapterTrainer:
     def run(self, told: Told = lambda done, total, loss: None, *, cancelled: Callable[[], bool] = lambda: False) -> Any:
         """Train what is left, write the adapter, and return the model with it.
 
-        Raises :class:`RunError` where the loss is no number any more, or a person stopped it; ended epochs are kept.
+        Raises :class:`RunError` if the loss is no longer a number, or a person stopped it; ended epochs are kept.
         """
         while len(self.progress.rows) < self.recipe.epochs:
             self._epoch(len(self.progress.rows), told, cancelled)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
@@ -24,7 +21,6 @@ from core.exchange.run_table import run_table, runs_table
 from core.exchange.tabular import open_sheet
 from core.reports.evaluation import load
 from core.runs import store
-from core.settings import ROOT, settings
 
 if TYPE_CHECKING:  # pandas, which most commands do without
     from core.reports.compare.benchmark import SetRule
@@ -124,21 +120,30 @@ def _export_json(names: list[str], asked: SetRule, out: Path) -> list[Path]:
     ]
 
 
-def _drawn(what: str) -> Callable[[list[str], SetRule, Path], list[Path]]:
-    """Figures and the static report are drawn by the app's charts, in a process of their own."""
+def _export_figures(names: list[str], asked: SetRule, out: Path) -> list[Path]:
+    """Every figure of a benchmark as SVG, PNG and HTML."""
+    from charts.figure_files import KINDS, drawings
 
-    def made(names: list[str], asked: SetRule, out: Path) -> list[Path]:
-        command = [sys.executable, "-m", "app.static_report", what, *names, "--out", str(out.resolve())]
-        command += ["--alpha", str(asked.alpha / 1000), "--score", asked.scores[0]]
-        command += ["--threshold", asked.method, "--empty", asked.empty]
-        environment = {**os.environ, "HEDGE_HOME": str(settings().home)}
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            said = done.stderr.strip().splitlines()[-1:] or ["no word of why"]
-            raise InputError(f"{what} could not be drawn: {said[0].removeprefix('hedge: ')}")
-        return [Path(line) for line in done.stdout.splitlines()]
+    return [
+        writing.write(out.resolve() / "figures", f"{drawing.figure.name}.{ending}", draw(drawing))
+        for drawing in drawings([load(name) for name in names], _drawn_by(asked))
+        for ending, draw in KINDS.items()
+    ]
 
-    return made
+
+def _export_report(names: list[str], asked: SetRule, out: Path) -> list[Path]:
+    """The static report, one HTML file."""
+    from charts.static_report import report_html
+
+    content = report_html([load(name) for name in names], _drawn_by(asked))
+    return [writing.write(out.resolve(), "report.html", content)]
+
+
+def _drawn_by(asked: SetRule) -> SetRule:
+    """The rule of figures that show two scores: the first that is asked for, and another beside it."""
+    from core.reports.report import shown_with
+
+    return replace(asked, scores=shown_with(asked.scores[0]))
 
 
 EXPORTS: dict[str, Callable[[list[str], SetRule, Path], list[Path]]] = {
@@ -146,7 +151,7 @@ EXPORTS: dict[str, Callable[[list[str], SetRule, Path], list[Path]]] = {
     "xlsx": _export_xlsx,
     "md": _export_markdown,
     "json": _export_json,
-    "figures": _drawn("figures"),
-    "html": _drawn("html"),
+    "figures": _export_figures,
+    "html": _export_report,
 }
 """Every format that runs go out in, by name."""

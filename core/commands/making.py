@@ -77,7 +77,7 @@ def answer(arguments: Namespace) -> CommandResult:
 
 
 def finetune(arguments: Namespace) -> CommandResult:
-    """Tune one juror on answers; the same command goes on with a training that was stopped."""
+    """Tune one juror on answers; the same command continues a training that was stopped."""
     from tqdm import tqdm
 
     from core.adapters.juror import Example, Tuning, fine_tune

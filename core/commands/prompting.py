@@ -27,7 +27,7 @@ def compare_ways(arguments: Namespace) -> CommandResult:
     """Every way of asking of the named runs, or of all finished ones: figures, paired tests against the first way,
     invalid answers, orders and written answers; ``--out`` writes the table as XLSX.
 
-    Raises :class:`InputError` where there is no such run, and where the workbook can't be written.
+    Raises :class:`InputError` if there is no such run, and where the workbook can't be written.
     """
     names = [store.folder_of(name).name for name in arguments.run] or store.run_ids()
     found = experiments.experiments([store.read_record(name) for name in names])

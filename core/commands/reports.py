@@ -88,7 +88,7 @@ def _with_ends(figures: dict[str, Any], name: str, digits: int) -> str:
 
 
 def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
-    """A table with a row a stratum: its questions, threshold, coverage with its interval, mean set size."""
+    """A table with one row per stratum: its questions, threshold, coverage with its interval, mean set size."""
     width = max(len(title), *(len(row["stratum"]) for row in strata))
     lines = [f"    {title:<{width}}      n      m  threshold  coverage (Clopper–Pearson 95 %)  size"]
     for row in strata:
@@ -164,7 +164,7 @@ def _pair_text(pair: paired.Pair) -> str:
 
 
 def _alone(pair: paired.Pair) -> str:
-    """A line on calibration questions that the permutation test could not swap; empty where there are none."""
+    """A line on calibration questions that the permutation test could not swap; empty if there are none."""
     if not any(pair.alone):
         return ""
     return (

@@ -57,7 +57,7 @@ def _lines(one: CalibrationFigures) -> list[str]:
 
 
 def train_adapter(arguments: Namespace) -> CommandResult:
-    """Train an adapter here, with progress; the same folder again goes on where a training stopped."""
+    """Train an adapter here, with progress; the same folder again continues where a training stopped."""
     from tqdm import tqdm
 
     from core.adapters.texts import load_texts, split, tokenize

@@ -56,7 +56,7 @@ class Archive:
         self._zip.close()
 
     def read(self, name: str) -> bytes:
-        """A member's content; :class:`InputError` where it is damaged or unpacks to more than is read."""
+        """A member's content. Raises :class:`InputError` if it is damaged or unpacks to more than is read."""
         where = f"{self.path}, member {name}"
         try:
             info = self._zip.getinfo(name)

@@ -86,7 +86,7 @@ def _read_run(path: Path) -> ImportedRun:
 def _what_it_is(arrays: dict[str, Any], path: Path) -> dict[str, str]:
     """The run's model, task, dtype and strategy, by the archive's own texts and by its name.
 
-    Raises :class:`InputError` where neither says one of them, or the two disagree.
+    Raises :class:`InputError` if neither says one of them, or the two disagree.
     """
     named = match.groupdict() if (match := NAME.match(path.name)) else {}
     parts = {}
@@ -106,7 +106,7 @@ def _what_it_is(arrays: dict[str, Any], path: Path) -> dict[str, str]:
 
 
 def _text(arrays: dict[str, Any], what: str, path: Path) -> str:
-    """A text that the archive says of itself; empty where it says none."""
+    """A text that the archive says of itself; empty if it says none."""
     if what not in arrays:
         return ""
     found = np.asarray(arrays[what])

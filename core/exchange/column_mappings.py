@@ -27,7 +27,7 @@ def _all() -> dict[str, object]:
 
 
 def recall(names: Sequence[str]) -> Columns | None:
-    """What was said last of a table with these columns; None where nothing was."""
+    """What was said last of a table with these columns; None if nothing was."""
     found = _all().get(json.dumps(list(names)))
     try:
         return Columns.from_json(found) if isinstance(found, dict) else None

@@ -84,7 +84,7 @@ def match_name(path: Path, pattern: re.Pattern[str], *, expected: str) -> re.Mat
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's content; :class:`InputError` where it can't be read or is too large to be."""
+    """A file's content. Raises :class:`InputError` if it can't be read or is too large to be."""
     check_readable(path)
     try:
         return path.read_bytes()

@@ -169,7 +169,7 @@ def _listed(samples: list[Any], path: Path) -> Iterator[tuple[str, dict[str, Any
 
 
 def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | None, float | None]:
-    """The sample's answer, None where it has none that can be used, and what its score claims (1 right, 0 wrong)."""
+    """The sample's answer, None if it has none that can be used, and what its score claims (1 right, 0 wrong)."""
     choices = sample.get("choices")
     if not isinstance(choices, list) or not choices:
         raise InputError(f"{where}: expected a multiple-choice sample with 'choices', found {shown(choices)}")
@@ -224,7 +224,7 @@ def _target(target: Any, texts: tuple[str, ...], where: str) -> int:
 
 
 def _claim(scores: Any) -> float | None:
-    """1 or 0 as the ``choice`` scorer wrote it, or the only scorer there is; None where nothing of the kind is said."""
+    """1 or 0 as the ``choice`` scorer wrote it, or the only scorer there is; None if nothing of the kind is said."""
     if not isinstance(scores, dict) or not scores:
         return None
     score = scores.get("choice") or (next(iter(scores.values())) if len(scores) == 1 else None)

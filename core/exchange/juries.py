@@ -219,7 +219,7 @@ def _lines(path: Path) -> list[_Line]:
 
 
 def _labels(sheet: Sheet) -> Callable[[str, str], bool | None]:
-    """What finds the label of a question and answer; None where there is none, or equal questions differ in it."""
+    """What finds the label of a question and answer; None if there is none, or equal questions differ in it."""
     label = next((name for name in LABEL_COLUMNS if name in sheet.names), None)
     if "question" not in sheet.names or label is None:
         raise InputError(

@@ -75,7 +75,7 @@ def read(paths: Sequence[Path], *, labels: Path) -> list[ImportedRun]:
 
 
 def read_answers(labels: Path, data: str) -> Answers:
-    """The answers of data set ``data``, whole questions preferred; :class:`InputError` where there are none."""
+    """The answers of data set ``data``, whole questions preferred. Raises :class:`InputError` if there are none."""
     candidates = [labels] if labels.is_file() else [labels / f"{data}.json", labels / f"{data}.labels.json"]
     path = next((p for p in candidates if p.is_file()), None)
     if path is None:

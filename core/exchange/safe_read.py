@@ -21,7 +21,7 @@ SHOWN = 80
 
 
 def check_size(path: Path) -> int:
-    """A file's size in bytes; :class:`InputError` where it is no file, empty or larger than what is read."""
+    """A file's size in bytes. Raises :class:`InputError` if it is no file, empty or larger than what is read."""
     size = check_readable(path)
     if size == 0:
         raise InputError(f"{path}: expected results, found an empty file")
@@ -29,7 +29,7 @@ def check_size(path: Path) -> int:
 
 
 def check_readable(path: Path) -> int:
-    """A file's size in bytes; :class:`InputError` where it is no file or larger than what is read."""
+    """A file's size in bytes. Raises :class:`InputError` if it is no file or larger than what is read."""
     try:
         if path.is_dir():
             raise InputError(f"{path}: expected a file, found a folder")

@@ -113,7 +113,7 @@ def read_mapping(path: Path) -> Columns:
 
 
 def recognise(sheet: Sheet, *, label: str = "") -> Columns:
-    """Which column is what, by their names; :class:`InputError` where no options or no label are seen."""
+    """Which column is what, by their names. Raises :class:`InputError` if no options or no label are seen."""
     names = sheet.names
     lower = {name.lower(): name for name in reversed(names)}
 
@@ -319,7 +319,7 @@ def _labels(sheet: Sheet, columns: Columns, counts: IntArray) -> IntArray:
 
 
 def _label_from(columns: Columns, cells: Sequence[str], counts: IntArray) -> int:
-    """Where numbers count from: told, or 1 where they run up to the number of options and are never 0."""
+    """Where numbers count from: told, or 1 if they run up to the number of options and are never 0."""
     if columns.label_from is not None:
         return columns.label_from
     if set(cells) & set(columns.options) or not all(cell.isdigit() for cell in set(cells)):

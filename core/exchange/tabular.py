@@ -60,9 +60,9 @@ class Sheet:
         return cells if as_is else [cell.strip() for cell in cells]
 
     def numbers(self, name: str) -> FloatArray:
-        """A column as float64, NaN where a cell is missing.
+        """A column as float64, NaN if a cell is missing.
 
-        Raises :class:`InputError` for the first cell that is no number, or that says NaN.
+        Raises :class:`InputError` for the first cell that is not a number, or that says NaN.
         """
         column = self.table[name]
         missing = pc.is_null(column).to_numpy(zero_copy_only=False)

@@ -66,7 +66,7 @@ def to_json_lines(table: pa.Table) -> bytes:
 
 
 def to_xlsx(tables: Mapping[str, pa.Table]) -> bytes:
-    """A workbook with a sheet a table; :class:`InputError` where a table has more rows than a sheet holds."""
+    """A workbook with one sheet per table. Raises :class:`InputError` if a table has more rows than a sheet holds."""
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
@@ -146,7 +146,7 @@ MEDIA_TYPES = {
 
 
 def write(folder: Path, name: str, content: bytes) -> Path:
-    """Put a file into a folder, which is made where it is missing; :class:`InputError` where it can't be."""
+    """Put a file into a folder, which is made where it is missing. Raises :class:`InputError` if it can't be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / name

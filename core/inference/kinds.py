@@ -35,7 +35,7 @@ QUANTISED_NAMES = {"load_in_8bit": "bitsandbytes, 8 bits", "load_in_4bit": "bits
 
 
 def refuse_other_kinds(configuration: Mapping[str, Any], *, where: str) -> None:
-    """Raise :class:`InputError` where a configuration is of a model that does not write from left to right.
+    """Raise :class:`InputError` if a configuration is of a model that does not write from left to right.
 
     ``configuration`` is ``config.json`` as it is; what it leaves unsaid is found out when the model is loaded.
     """
@@ -63,7 +63,7 @@ def classes_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def quantisation(configuration: Mapping[str, Any]) -> str:
-    """How a configuration says that the weights are quantised (``gptq``, ``fp8``, …); empty where they are not."""
+    """How a configuration says that the weights are quantised (``gptq``, ``fp8``, …); empty if they are not."""
     values = configuration.get("quantization_config")
     if values is None and isinstance(configuration.get("text_config"), Mapping):
         values = configuration["text_config"].get("quantization_config")
@@ -80,9 +80,9 @@ def quantisation(configuration: Mapping[str, Any]) -> str:
 
 
 def refuse_code(configuration: Mapping[str, Any], built_in: str | None, *, where: str) -> None:
-    """Raise :class:`InputError` where a model needs its makers' code: a class that transformers has no twin of.
+    """Raise :class:`InputError` if a model needs its makers' code: a class that transformers has no twin of.
 
-    ``built_in`` is the class that transformers would load, None where it knows no such type of model.
+    ``built_in`` is the class that transformers would load, None if it knows no such type of model.
     """
     mapped = configuration.get("auto_map")
     if not isinstance(mapped, Mapping):

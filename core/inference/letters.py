@@ -26,10 +26,10 @@ def letter_continuations(k: int) -> tuple[str, ...]:
 def letter_tokens(encode: Encode, *, k: int, context: str) -> list[int] | None:
     """The token of each of the first k letters where it follows ``context``, a prompt that ends in ``Answer:``.
 
-    Found in context, because " B" after a colon and "B" at a line's start are different tokens. None where a letter
-    is not exactly one token there: then letters are scored as continuations.
+    Found in context, because " B" after a colon and "B" at a line's start are different tokens. None if a letter is
+    not exactly one token there: then letters are scored as continuations.
 
-    Raises :class:`InputError` where two letters are written alike, as by a tokenizer that does not know them.
+    Raises :class:`InputError` if two letters are written alike, as by a tokenizer that does not know them.
     """
     prompt, *wholes = encode([context, *(context + said for said in letter_continuations(k))])
     if len(set(wholes)) != k:

@@ -127,7 +127,7 @@ def _is_harmless(name: str, stored: Mapping[str, Stored], config: Any) -> bool:
 
 
 def check_types(model: Any, stored: Mapping[str, Stored], *, where: str) -> None:
-    """Raise :class:`InputError` where a weight is stored in a type that only quantised weights have."""
+    """Raise :class:`InputError` if a weight is stored in a type that only quantised weights have."""
     odd = {name: one.dtype for name, one in stored.items() if one.dtype in NOT_NUMBERS}
     if not odd:
         return
@@ -141,8 +141,8 @@ def check_types(model: Any, stored: Mapping[str, Stored], *, where: str) -> None
 
 
 def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> None:
-    """Raise :class:`InputError`, naming tensors, where a weight is not a finite number; ``adapter`` is what was put
-    into the model, if anything was."""
+    """Raise :class:`InputError`, naming tensors, if a weight is not a finite number; ``adapter`` is what was put into
+    the model, if anything was."""
     broken = []
     with torch.inference_mode():
         for name, weight in model.named_parameters():

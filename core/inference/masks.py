@@ -58,7 +58,7 @@ def tree(decoder: Decoder, rows: Sequence[TokenRow], *, start: int) -> Tree:
 
 
 def window(config: Any) -> int | None:
-    """The sliding window of a model, None where it has none."""
+    """The sliding window of a model, None if it has none."""
     text = config.get_text_config()
     size = getattr(text, "sliding_window", None)
     used = getattr(text, "use_sliding_window", True)

@@ -40,7 +40,7 @@ def load_model(source: ModelSource, *, dtype: str) -> tuple[Any, Any]:
     """The model in evaluation mode and its tokenizer; an adapter's base model with the adapter in it.
 
     The model is the one that was stored: no tensor is missing, left over or of another shape, all are finite, and it
-    reads from left to right. Raises :class:`InputError` where that is not so, or they can't be loaded as asked.
+    reads from left to right. Raises :class:`InputError` if that is not so, or they can't be loaded as asked.
     """
     base = base_of(source)
     config = load_configuration(base)
@@ -64,8 +64,8 @@ def load_model(source: ModelSource, *, dtype: str) -> tuple[Any, Any]:
 
 
 def check_stored(source: ModelSource, base: ModelSource, config: Any) -> None:
-    """Raise :class:`InputError` where the tensors in a folder are not those of the model that ``config`` describes, or
-    an adapter's not those that its base model needs.
+    """Raise :class:`InputError` if the tensors in a folder are not those of the model that ``config`` describes, or an
+    adapter's not those that its base model needs.
 
     Reads the names and shapes of the tensors and none of their numbers. What lies on the hub is not looked at, nor are
     quantised weights, which another machine may read that has what they need.

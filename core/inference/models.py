@@ -45,7 +45,7 @@ def bundled_adapters() -> list[str]:
 def resolve(model: str) -> ModelSource:
     """Find a model or an adapter by a bundled name, a folder, or a hub id, in this order.
 
-    Only looks; loads nothing. Raises :class:`InputError` where a folder lacks what a model needs or holds a model of
+    Only looks; loads nothing. Raises :class:`InputError` if a folder lacks what a model needs or holds a model of
     another kind, or the name is none of the three.
     """
     if model == FAKE_MODEL and os.environ.get(FAKE_ENGINE_VARIABLE):
@@ -83,7 +83,7 @@ def gated_message(model: str) -> str:
 
 
 def _check_hub(model: str) -> bool:
-    """Whether the hub's repository is an adapter; raises :class:`InputError` where there is no such repository."""
+    """Whether the hub's repository is an adapter. Raises :class:`InputError` if there is no such repository."""
     from huggingface_hub import model_info, try_to_load_from_cache
     from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
 

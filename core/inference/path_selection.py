@@ -79,8 +79,8 @@ def ladder(decoder: Decoder, *, letters: bool, prefix: bool) -> list[Rung]:
 def climb_down(rungs: Sequence[Rung], rows: Sequence[TokenRow], *, prefix: Prefix | None, dtype: str) -> Climb:
     """Try the rungs on ``rows`` (whole ones), each with all rows in one batch; the last rung is the measure.
 
-    Raises :class:`SelfCheckError` where the model's own call gives no numbers, and :class:`RunError` where memory
-    runs out on a single row.
+    Raises :class:`SelfCheckError` if the model's own call gives no numbers, and :class:`RunError` where memory runs
+    out on a single row.
     """
     truth = rungs[-1].compute(rows, None)
     if not all(math.isfinite(value) for sums in truth for value in sums):

@@ -47,8 +47,8 @@ class Preview:
 def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
     """Look at a run's prompts through the tokenizer of ``model``; the text shown is that of the first prompt.
 
-    Raises :class:`InputError` where there is no such tokenizer, it can't write what is asked for, or the model is of
-    a kind that Hedge does not score.
+    Raises :class:`InputError` if there is no such tokenizer, it can't write what is asked for, or the model is of a
+    kind that Hedge does not score.
     """
     source = resolve(model)
     if source.location == FAKE_MODEL:

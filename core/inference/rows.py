@@ -44,7 +44,7 @@ class TokenRow:
 
 
 def check_vocabulary(highest: int, *, vocabulary: int) -> None:
-    """Raise :class:`InputError` where a token's number is not below ``vocabulary``, how many tokens the model knows."""
+    """Raise :class:`InputError` if a token's number is not below ``vocabulary``, how many tokens the model knows."""
     if highest >= vocabulary:
         raise InputError(
             f"the tokenizer has token {highest}, the model only {vocabulary}; they do not belong together, so take the "

@@ -23,7 +23,7 @@ COPIED = 256 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """A device's rates: ``gflops`` in 10⁹ operations a second, ``copy`` in 10⁹ bytes a second; the longest
+    """A device's rates: ``gflops`` in 10⁹ operations per second, ``copy`` in 10⁹ bytes per second; the longest
     difference of a product from what it must be, in shares of it, is ``error``."""
 
     device: str

@@ -34,7 +34,7 @@ def load_tokenizer(source: ModelSource, base: ModelSource | None = None) -> Any:
 
 
 def read_tokenizer(source: ModelSource) -> Any:
-    """The tokenizer that lies where ``source`` says; :class:`InputError` where none can be loaded from there."""
+    """The tokenizer that lies where ``source`` says. Raises :class:`InputError` if none can be loaded from there."""
     from transformers import AutoTokenizer
 
     try:

@@ -59,7 +59,7 @@ class TransformersEngine:
     def load(cls, source: ModelSource, *, dtype: str, batch_size: int | None = None) -> TransformersEngine:
         """Load a model and its tokenizer in ``dtype`` onto the best device there is.
 
-        Raises :class:`~core.errors.InputError` where they can't be loaded.
+        Raises :class:`~core.errors.InputError` if they can't be loaded.
         """
         model, tokenizer = load_model(source, dtype=dtype)
         try:

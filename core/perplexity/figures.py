@@ -94,8 +94,8 @@ AGGREGATES = {"token-weighted": token_weighted, "message-mean": message_mean, "b
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """How much less likely the same n messages are under A than under B, nats a token: the mean over messages of A − B,
-    its 95 % interval (:func:`clustered_mean_interval`), and the p-value of a sign-flip test that the prompts change
+    """How much less likely the same n messages are under A than under B, nats per token: the mean over messages of A −
+    B, its 95 % interval (:func:`clustered_mean_interval`), and the p-value of a sign-flip test that the prompts change
     nothing.
 
     The messages of one conversation are alike, so both are over ``conversations``; where there is one, they are over
@@ -124,8 +124,8 @@ def aligned(a: ScoredMessage, b: ScoredMessage) -> tuple[ScoredMessage, ScoredMe
     """The same message under two prompts in pieces that both have.
 
     Some tokenizers join words, and then what stands before a message decides how its first words are cut. Tokens
-    between two places at which both cut become one piece, their losses added. Raises :class:`InputError` where the
-    texts differ.
+    between two places at which both cut become one piece, their losses added. Raises :class:`InputError` if the texts
+    differ.
     """
     if a.pieces == b.pieces:
         return a, b
@@ -149,7 +149,7 @@ def paired(
 ) -> Paired:
     """Compare two prompts on the same messages of one model, message by message.
 
-    ``conversations`` numbers the conversation of each message; None: all are of one. Raises :class:`InputError` where
+    ``conversations`` numbers the conversation of each message; None: all are of one. Raises :class:`InputError` if
     they are not the same words, or fewer than 2 messages.
     """
     if len(a) != len(b) or len(a) < 2:

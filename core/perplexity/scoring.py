@@ -38,7 +38,7 @@ class Scorer:
 
     @classmethod
     def load(cls, model: str, *, dtype: str, batch_size: int | None = None) -> Scorer:
-        """Load a model; :class:`InputError` where it can't be."""
+        """Load a model. Raises :class:`InputError` if it can't be."""
         source = resolve(model)
         if source.location == FAKE_MODEL:
             raise InputError("the fake engine has no words to score; choose a model")

@@ -38,9 +38,9 @@ class Refused(Exception):
 def encode(
     parts: Sequence[Part], tokenizer: Any, *, mode: str, context: int
 ) -> tuple[list[list[Words]], tuple[str, ...]]:
-    """The words of each part's windows, in one layout for all of them, and what has to be known of it.
+    """The words of each part's windows, in one layout for all of them, and what has to be known about it.
 
-    ``context`` is the most tokens that the model reads (0: no limit). Raises :class:`InputError` where a system prompt
+    ``context`` is the most tokens that the model reads (0: no limit). Raises :class:`InputError` if a system prompt
     and a message alone are more.
     """
     for layout, notes in layouts(mode, tokenizer):

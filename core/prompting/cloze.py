@@ -44,7 +44,7 @@ BARE = {"unconditional": ANSWER, "mutual": ""}
 
 @dataclass(frozen=True, slots=True)
 class OptionTexts:
-    """What is known of n questions' k option texts beside their raw scores: their tokens, characters and bytes, and
+    """What is known about n questions' k option texts beside their raw scores: their tokens, characters and bytes, and
     by the names of :data:`BARE` their scores on their own; all (n, k). Places behind a question's options hold 1 and
     0."""
 
@@ -96,9 +96,10 @@ def said(option: str) -> str:
 
 
 def cloze_prompt(question: Question, *, strategy: str = "base", demonstrations: Sequence[Question] = ()) -> Prompt:
-    """The cloze prompt of one question; both instructed strategies say the same here, for no letters are asked for.
+    """The cloze prompt of one question; both instructed strategies say the same thing here, for no letters are asked
+    for.
 
-    Raises :class:`InputError` where an option's text is empty.
+    Raises :class:`InputError` if an option's text is empty.
 
     >>> q = Question("1", "qa", "sums", "", "What is 1 + 1?", ("2", "3"), 0)
     >>> cloze_prompt(q).text, cloze_prompt(q).continuations
@@ -118,7 +119,7 @@ def continuation_prompt(
 ) -> Prompt:
     """The text that the options carry on; it holds no instruction, so the strategy changes nothing.
 
-    Raises :class:`InputError` where an option's text is empty.
+    Raises :class:`InputError` if an option's text is empty.
 
     >>> q = Question("1", "local", "", "", "The dog wagged its", ("tail", "moon"), 0)
     >>> continuation_prompt(q).text, continuation_prompt(q).continuations

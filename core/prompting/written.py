@@ -31,7 +31,7 @@ def answer_line(text: str) -> str:
 
 
 def find_answer(text: str, options: Sequence[str]) -> int:
-    """The place of the option that ``text`` names, -1 where none can be found.
+    """The place of the option that ``text`` names, -1 if none can be found.
 
     >>> options = ("Paris", "Rome", "New York")
     >>> [find_answer(text, options) for text in ("B", "(C) New York", "The answer is A.", "It is rome", "A city")]

@@ -36,7 +36,7 @@ class Evaluation:
     Questions may have fewer options than k: ``counts`` (n,) says how many (None: all k); the places behind have
     probability 0. ``bank`` names the bank that the questions are of (:mod:`core.runs.banks`).
 
-    Raises :class:`InputError` where the log-probabilities are not those of the probabilities.
+    Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
     """
 
     run_id: str
@@ -143,7 +143,7 @@ def _normalised(
 def option_texts(
     options: Sequence[Sequence[str]], scored: OptionLogits, bare: Mapping[str, Mapping[str, float]]
 ) -> OptionTexts:
-    """What is known of the options' texts beside their raw scores, as rows of the same shape."""
+    """What is known about the options' texts beside their raw scores, as rows of the same shape."""
     shape = scored.logits.shape
     characters, sizes, tokens = np.ones(shape), np.ones(shape), np.ones(shape)
     alone = {by: np.zeros(shape) for by in bare}

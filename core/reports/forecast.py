@@ -59,9 +59,9 @@ class Rate:
 class Forecast:
     """What one run will take. ``tokens`` are ``counted`` by its model's tokenizer or taken from the usual length.
 
-    ``memory_gib`` is 0 where the model's size is not known; ``too_large`` says why no device holds it, empty where one
-    does. ``disk`` in bytes, ``download`` in bytes that the model still takes from the hub, 0 where its size is not
-    known. What can't be told is None.
+    ``memory_gib`` is 0 if the model's size is not known; ``too_large`` says why no device holds it, empty if one does.
+    ``disk`` in bytes, ``download`` in bytes that the model still takes from the hub, 0 if its size is not known. What
+    can't be told is None.
     """
 
     spec: RunSpec
@@ -86,9 +86,9 @@ Worked = Callable[[RunSpec], Work | None]
 
 
 def work_of(spec: RunSpec) -> Work | None:
-    """What the run asks; None where its questions are still to be downloaded.
+    """What the run asks; None if its questions are still to be downloaded.
 
-    Raises :class:`~core.errors.InputError` where it can't be asked.
+    Raises :class:`~core.errors.InputError` if it can't be asked.
     """
     if not catalogue.at_hand(spec.task):
         return None
@@ -107,8 +107,8 @@ def forecast(
 ) -> Forecast:
     """What the run will take on one of these devices, by what ``earlier`` runs measured.
 
-    ``worked`` and ``text_of_token`` (characters a token) are asked for what takes a while, so that whoever asks often
-    can keep it. Raises :class:`~core.errors.InputError` where the run can't be asked.
+    ``worked`` and ``text_of_token`` (characters per token) are asked for what takes a while, so that whoever asks
+    often can keep it. Raises :class:`~core.errors.InputError` if the run can't be asked.
     """
     work = worked(spec)
     held = text_of_token(spec.model, work) if work else None
@@ -128,7 +128,7 @@ def forecast(
 
 def rate(spec: RunSpec, earlier: Sequence[RunRecord], *, worked: Worked = work_of) -> Rate | None:
     """What a run of this model, dtype and form measured: here rather than elsewhere, this task's rather than
-    another's, the first in ``earlier`` rather than a later one; None where there is none."""
+    another's, the first in ``earlier`` rather than a later one; None if there is none."""
     alike = [record for record in earlier if _measured(record) and _kind(record.spec) == _kind(spec)]
     alike.sort(key=lambda record: (not _here(record), record.spec.task != spec.task))
     for record in alike:
@@ -152,7 +152,7 @@ def rate(spec: RunSpec, earlier: Sequence[RunRecord], *, worked: Worked = work_o
 def whole_time(found: Sequence[Forecast], *, lanes: int) -> float | None:
     """Seconds until the last of these runs has ended where ``lanes`` of them run at a time.
 
-    They are taken in their order, each by whoever is free first. None where one has no measured rate.
+    They are taken in their order, each by whoever is free first. None if one has no measured rate.
     """
     free = [0.0] * max(1, lanes)
     for one in found:
@@ -168,8 +168,8 @@ def _kind(spec: RunSpec) -> tuple[str, str, str]:
 
 
 def _measured(record: RunRecord) -> bool:
-    """Whether the seconds of scoring are those of all its questions; a run that was gone on with counts only its
-    last part."""
+    """Whether the seconds of scoring are those of all its questions; a run that was continued counts only its last
+    part."""
     if record.state != "done" or not record.provenance.get("scoring_seconds") or not record.started:
         return False
     return not any("goes on after" in line for line in store.read_log(record.run_id))

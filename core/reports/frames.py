@@ -166,7 +166,7 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
     """What the alpha lab's component computes from, sent once: all calibration and test questions in file order.
 
     ``rows`` has columns ``p0 … p(k−1)`` (float64, NaN for an option that a question lacks), ``y``, ``group`` (a code
-    into ``group_names``), ``cluster`` (the same for questions alike), ``own`` (1 where the run itself calibrates) and
+    into ``group_names``), ``cluster`` (the same for questions alike), ``own`` (1 if the run itself calibrates) and
     ``place`` (the row of the run's arrays, to which random numbers belong). ``questions`` has their texts, with an
     option a column ``o0 … o(k−1)`` and only the beginning of each context (whole ones would be tens of MB). ``extra``
     are the places of E and F, ``seed`` is the run's. Of a very large run it is a seeded sample
@@ -260,7 +260,7 @@ def question_list(run: Evaluation) -> pd.DataFrame:
 
 
 def score_table(run: Report) -> pd.DataFrame:
-    """The figures of a report, a row a score; ``size_j`` counts the sets of j options."""
+    """The figures of a report, one row per score; ``size_j`` counts the sets of j options."""
     return pd.DataFrame(
         [
             {

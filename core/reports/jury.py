@@ -98,7 +98,7 @@ def _normalised(p: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class JurySplit:
-    """One split for the page: a row a test answer and what every rule says of it.
+    """One split for the page: one row per test answer and what every rule says of it.
 
     ``rows`` has question, answer, label, per juror j ``p{j}``, ``c{j}``, ``v{j}``, and per rule its verdict ``r_…`` and
     how sure the jury is of it ``s_…``.
@@ -139,9 +139,9 @@ SLACK = 1e-9
 def risk(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """What a jury that abstains where it is not sure enough answers, and how often it is then wrong, over all splits.
 
-    A row a rule and ``at`` of :data:`SURENESS`: ``answered``, the share of the test answers of which the jury is at
-    least as sure; ``wrong``, the share of those that it judges wrongly, with the ends of its 95 % interval ``low`` and
-    ``high``; NaN where it answers none.
+    One row per rule and ``at`` of :data:`SURENESS`: ``answered``, the share of the test answers of which the jury is
+    at least as sure; ``wrong``, the share of those that it judges wrongly, with the ends of its 95 % interval ``low``
+    and ``high``; NaN if it answers none.
     """
     rules, width = list(RULES), len(SURENESS)
 
@@ -185,9 +185,9 @@ def split(judgements: Judgements, protocol: Protocol, seed: int) -> Split:
 def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """The contribution of each juror: every rule's accuracy with all jurors and with one left out, on the same answers.
 
-    A row a rule and juror: rule, juror, accuracy (all), without, gain = accuracy − without with the ends of its 95 %
-    interval, gain_low and gain_high (:func:`core.jury.experiment.estimates`). Empty for two jurors; without Dawid–Skene
-    where it would be left with fewer jurors than it needs.
+    One row per rule and juror: rule, juror, accuracy (all), without, gain = accuracy − without with the ends of its 95
+    % interval, gain_low and gain_high (:func:`core.jury.experiment.estimates`). Empty for two jurors; without
+    Dawid–Skene where it would be left with fewer jurors than it needs.
     """
     j = len(judgements.jurors)
     if j < 3:
@@ -237,7 +237,7 @@ def _without(case: Case, juror: int) -> Case:
 def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -> pd.DataFrame:
     """Each juror's confidence against how often it is right, all splits' test rows together.
 
-    A row a juror, scale (``confidence`` or ``raw``) and bin with verdicts in it: ``low`` and ``high`` of the bin;
+    One row per juror, scale (``confidence`` or ``raw``) and bin with verdicts in it: ``low`` and ``high`` of the bin;
     ``n``, how many verdicts a split has in it on average; their mean ``confidence``; the share that is ``right`` with
     its 95 % interval ``right_low`` to ``right_high``; and ``share``, the bin's part of the verdicts.
     """
@@ -286,9 +286,9 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
 def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """The expected calibration error (15 bins) of each juror's confidence, every answer counted once.
 
-    The halves of the first split each calibrate the other's confidences. A row a juror and scale (``confidence`` or
-    ``raw``): ``n`` verdicts, their ``ece``, what ``luck`` alone would bring, and the 95 % interval of the error with
-    luck taken off, ``low`` to ``high`` (:func:`core.calibration.figures.top_estimates`).
+    The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence``
+    or ``raw``): ``n`` verdicts, their ``ece``, what ``luck`` alone would bring, and the 95 % interval of the error
+    with luck taken off, ``low`` to ``high`` (:func:`core.calibration.figures.top_estimates`).
     """
     of = split(judgements, protocol, protocol.seeds[0])
     halves = judgements.rows(of.calibration), of.case.asked

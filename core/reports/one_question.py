@@ -39,8 +39,8 @@ class ScoreCalibration:
     """One score's calibration by one run.
 
     ``scores`` (n,) are those of the true options of the questions that calibrate, rising. ``note`` says how the
-    score's parameters were chosen (empty where it has none), ``tuned`` whether on questions of their own (None where
-    it has none).
+    score's parameters were chosen (empty if it has none), ``tuned`` whether on questions of their own (None if it has
+    none).
     """
 
     name: str
@@ -121,7 +121,7 @@ class CalibratedRun:
 def bench(run: Evaluation) -> CalibratedRun:
     """Calibrate every score on a run.
 
-    Raises :class:`InputError` where the run has no calibration questions.
+    Raises :class:`InputError` if the run has no calibration questions.
     """
     if len(run.calibration) == 0:
         raise InputError(f"run {run.run_id} has no calibration questions, so no set can be formed; choose another run")

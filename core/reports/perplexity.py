@@ -59,7 +59,7 @@ def called(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def by_conversation(measured: Mapping[str, Mapping[str, Messages]], *, vocabulary: int | None = None) -> pd.DataFrame:
-    """A row a conversation and prompt: ``conversation``, ``prompt``, ``messages``, ``tokens``, ``perplexity``
+    """One row per conversation and prompt: ``conversation``, ``prompt``, ``messages``, ``tokens``, ``perplexity``
     (token-weighted), ``message_mean`` and ``bits_per_byte``; those of all conversations together come last.
 
     ``measured`` goes from a prompt's name to a conversation's to messages. Where the model's ``vocabulary`` is known,
@@ -118,8 +118,8 @@ def worse_than_uniform(messages: Messages, vocabulary: int | None) -> bool:
 
 
 def differences(a: Mapping[str, Messages], b: Mapping[str, Messages]) -> pd.DataFrame:
-    """A row a conversation and one for all: ``conversation``, ``n`` messages, ``difference`` (A − B, nats a token),
-    ``low``, ``high`` and ``p``; ``a`` and ``b`` go from a conversation's name to messages."""
+    """One row per conversation and one for all: ``conversation``, ``n`` messages, ``difference`` (A − B, nats per
+    token), ``low``, ``high`` and ``p``; ``a`` and ``b`` go from a conversation's name to messages."""
     named = [name for name in a if name in b]
     rows = [_difference(name, paired(a[name], b[name], rng=rng())) for name in named if len(a[name]) > 1]
     return pd.DataFrame([*rows, _difference(ALL, overall(a, b))] if len(named) > 1 else rows)
@@ -148,8 +148,8 @@ def _difference(name: str, found: Paired) -> dict[str, object]:
 
 
 def along_conversation(measured: Mapping[str, Mapping[str, Messages]]) -> pd.DataFrame:
-    """Mean loss by the place of the counselor's message in its conversation, over conversations: ``prompt``,
-    ``place`` (1 is the first that was scored), ``loss`` (nats a token, token-weighted) and ``messages``."""
+    """Mean loss by the place of the counselor's message in its conversation, over conversations: ``prompt``, ``place``
+    (1 is the first that was scored), ``loss`` (nats per token, token-weighted) and ``messages``."""
     rows = []
     for prompt, of in measured.items():
         for place in range(POSITIONS):

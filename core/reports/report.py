@@ -68,13 +68,13 @@ class SizeCoverage:
 class ScoreReport:
     """One score's sets on the test questions.
 
-    ``coverage_band`` is the 95 % Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how
-    likely a coverage this low or lower then is; ``uacc`` = accuracy · √k / mean set size (may exceed 1); the intervals
-    of both hold the figure that other calibration and test questions give on average (:mod:`core.conformal.set_sizes`);
-    ``sizes`` counts sets of 0 … k options, ``by_size`` has the coverage of each size. ``threshold`` is NaN where
-    strata have one each; ``thresholds`` names them (``all``, or a subject or letter each), ``strata`` has the coverage
-    within each subject, or within each true letter where letters have the thresholds. ``parameters`` and ``tuned_on``,
-    the calibration questions set aside to choose them (0: untuned), are None for a score without. ``notes`` say what a
+    ``coverage_band`` is the 95 % Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how likely a
+    coverage this low or lower then is; ``uacc`` = accuracy · √k / mean set size (may exceed 1); the intervals of both
+    hold the figure that other calibration and test questions give on average (:mod:`core.conformal.set_sizes`);
+    ``sizes`` counts sets of 0 … k options, ``by_size`` has the coverage of each size. ``threshold`` is NaN if strata
+    have one each; ``thresholds`` names them (``all``, or a subject or letter each), ``strata`` has the coverage within
+    each subject, or within each true letter where letters have the thresholds. ``parameters`` and ``tuned_on``, the
+    calibration questions set aside to choose them (0: untuned), are None for a score without. ``notes`` say what a
     reader of the figures has to know.
     """
 
@@ -179,7 +179,7 @@ def report(
 
     ``by`` says which questions share a threshold (:mod:`core.conformal.mondrian`).
 
-    Raises :class:`InputError` where the run has no calibration or no test questions, or a name is unknown.
+    Raises :class:`InputError` if the run has no calibration or no test questions, or a name is unknown.
     """
     check_thousandths(alpha)
     n, m = len(run.calibration), len(run.test)

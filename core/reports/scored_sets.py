@@ -22,7 +22,7 @@ from core.reports.evaluation import Evaluation
 class FormedSets:
     """The sets ``members`` (m, k) of the test questions, with the thresholds and scores that form them.
 
-    ``threshold`` is the one threshold of all, or NaN where there are several; ``thresholds`` names each by its stratum
+    ``threshold`` is the one threshold of all, or NaN if there are several; ``thresholds`` names each by its stratum
     (``all``, a subject, a letter). ``empty`` (m,) says which sets were empty before they were filled;
     ``calibration_scores`` (n,) are those of the true options, ``test_scores`` (m, k) of all.
     """

@@ -64,7 +64,7 @@ def read(path: Path) -> TokenResult:
 
 
 def figures_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
-    """A row an evaluation: its names, tokens, each figure with interval and luck, ranks."""
+    """One row per evaluation: its names, tokens, each figure with interval and luck, ranks."""
     rows = []
     for one in found:
         values = one.values
@@ -91,14 +91,15 @@ def estimate_of(one: TokenResult, figure: str) -> CalibrationEstimate:
 
 
 def reliability_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
-    """A row an evaluation and filled bin."""
+    """One row per evaluation and filled bin."""
     frames = [pd.DataFrame(one.values["reliability"]).assign(name=one.name, kind=KINDS[one.kind]) for one in found]
     table = pd.concat(frames, ignore_index=True)
     return table[table["n"] > 0].reset_index(drop=True)
 
 
 def variances_frame(one: TokenResult) -> pd.DataFrame:
-    """A row a layer and rank: the variance it adds and its share of the layer's largest; empty for other adapters."""
+    """One row per layer and rank: the variance it adds and its share of the layer's largest; empty for other
+    adapters."""
     rows = [
         {
             "layer": layer.removeprefix("model.layers.").replace(".self_attn.", " ").removesuffix("_proj"),

@@ -1,4 +1,4 @@
-"""Runs: what is asked for, where it lives, how it is executed, and by whom.
+"""Runs: their specs, their files, their execution, and the processes that execute them.
 
 From a click to a figure, in seven files: ``app/components/new_run/form.py`` (the page launches runs) →
 :mod:`core.runs.engine` (what pages may do with runs) → :mod:`core.runs.queue.run_queue` (the queue, which is DBOS's) →

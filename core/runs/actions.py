@@ -1,4 +1,4 @@
-"""What is done to many runs at once, and what is done to runs that have ended: launch, cancel, resume, repeat, delete.
+"""Actions on runs, one or many at once: launch, cancel, resume, repeat, delete, restore.
 
 As in :mod:`core.runs.engine`, each function raises :class:`~core.errors.RunError` with one sentence where the
 database can't be used. Where something can't be done to one of many runs, it is done to the others, and the reason
@@ -19,27 +19,27 @@ from core.runs.storage import trash
 from core.runs.storage.trash import Binned
 
 SETTLED = ("queued", "running", "done")
-"""States in which asking for a run once more changes nothing."""
+"""States in which launching a run again changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """What came of an action on many runs: those it was done to, and why it was not for each of the others."""
+    """The result of an action on many runs: the runs it was done to, and for each other run why it was not."""
 
     done: tuple[str, ...]
     refused: dict[str, str]
 
 
 def existing(specs: Sequence[RunSpec]) -> dict[str, RunStatus]:
-    """The runs that these specs would be, as far as they exist: to be opened, resumed or repeated instead."""
+    """The existing runs with these specs, which can be opened, resumed or repeated instead of launched."""
     known = set(store.run_ids())
     return {spec.run_id: engine.status(spec.run_id) for spec in specs if spec.run_id in known}
 
 
 def launch(specs: Sequence[RunSpec], *, name: str = "") -> tuple[Group | None, ActionResult]:
-    """Ask for all of these runs as one group.
+    """Launch all of these runs as one group.
 
-    The group is None where nothing begins: each of the runs is done or at work already, or could not be asked for.
+    The group is None if nothing begins: each of the runs is done or at work already, or could not be asked for.
     """
     wanted = {spec.run_id: spec for spec in specs}
     settled = {run_id for run_id, now in existing(specs).items() if now.state in SETTLED}
@@ -49,17 +49,17 @@ def launch(specs: Sequence[RunSpec], *, name: str = "") -> tuple[Group | None, A
 
 
 def cancel(run_ids: Sequence[str]) -> ActionResult:
-    """Cancel those of the runs that are queued or running; the queued ones first, so that none of them starts."""
+    """Cancel the runs that are queued or running; queued ones first, so that none of them starts."""
     return _to_each(_queued_first(run_ids), engine.cancel)
 
 
 def resume(run_ids: Sequence[str]) -> ActionResult:
-    """Go on with those of the runs that were cancelled or have failed."""
+    """Resume the runs that were cancelled or have failed."""
     return _to_each(run_ids, engine.resume)
 
 
 def repeat(run_ids: Sequence[str]) -> ActionResult:
-    """Run these again from the start; what they came to before lies in the bin for a week."""
+    """Run these again from the start. Their earlier results stay in the bin for a week."""
 
     def again(run_id: str) -> None:
         spec = store.read_record(run_id).spec
@@ -75,7 +75,7 @@ def repeat(run_ids: Sequence[str]) -> ActionResult:
 def delete(run_id: str) -> Binned:
     """Move a run that has ended, or waits, to the bin, from which :func:`restore` has it back within a week.
 
-    Raises :class:`~core.errors.InputError` where it ships with Hedge, or somebody is at it.
+    Raises :class:`~core.errors.InputError` if it ships with Hedge, or somebody is at it.
     """
     now = engine.status(run_id)
     if store.is_bundled(now.run_id):
@@ -94,7 +94,7 @@ def restore(run_id: str) -> str:
 
 
 def disk_use(run_id: str) -> int:
-    """Bytes that a run takes on the disk."""
+    """The bytes that a run takes on the disk."""
     return trash.disk_use(store.folder_of(run_id))
 
 

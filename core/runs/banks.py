@@ -1,4 +1,4 @@
-"""Which questions a run asked: the bank that they are of, by name, and the questions themselves, by identity.
+"""The questions of a run: the name of the bank they come from, and the identity of each question.
 
 A task's name says what is asked ("qa"), not which questions: ours, MMLU's, those of somebody's file. A bank's name
 stands beside it wherever a task is named. Figures of two runs are compared only where the runs were tested on the same
@@ -27,9 +27,9 @@ from core.tasks import DATA_SETS, POCKET_BANK, TASKS, catalogue, finished
 from core.tasks.identity import identity, identity_by_place, labels_digest, set_digest, unpublished
 
 FINISHED = {PurePath(file).stem: f"{DATA_SETS[task]} 10k" for task, file in finished.FILES.items()}
-"""A file of LLM-Uncertainty-Bench, without its ending → its bank."""
+"""The bank of each file of LLM-Uncertainty-Bench, by the file's name without its suffix."""
 ORIGINS = {"bluq": "BLUQ", "lm-eval": "lm-eval", "inspect": "Inspect", "table": "table"}
-"""A format that runs come in by → the bank where nothing more is known."""
+"""The bank of runs imported in a format, if nothing more is known."""
 KEPT = 16
 
 
@@ -107,7 +107,7 @@ def task_title(task: str, bank: str) -> str:
 def described(
     spec: RunSpec, provenance: Mapping[str, Any], questions: Sequence[Question], roles: Sequence[Role]
 ) -> dict[str, str]:
-    """What a new run keeps: its bank's name, and the digest of its test questions."""
+    """What a new run stores: its bank's name, and the digest of its test questions."""
     rows = [(q.id, q.context, q.question, q.options, q.label, role) for q, role in zip(questions, roles, strict=True)]
     return {"name": bank_name(spec, provenance), "test_questions": _test_digest(_source(spec, provenance), rows)}
 
@@ -204,7 +204,7 @@ def _test_digest(source: _Source, rows: Sequence[Row]) -> str:
 
 
 def _by_id(source: _Source, rows: Sequence[Row]) -> dict[str, str]:
-    """From id to identity. Rows asked again under another rotation stay out of the table of answers."""
+    """Identities by id. Rows that repeat a question in another rotation are not part of the table of answers."""
     if source.texts and not any(unpublished(row[3]) for row in rows):
         return {name: identity(context, asked, options, label) for name, context, asked, options, label, _ in rows}
     labels = labels_digest((row[0], len(row[3]), row[4]) for row in rows if row[5] != "rotation")

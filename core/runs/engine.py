@@ -1,4 +1,4 @@
-"""The run engine as pages and the command line use it: hand in a run, watch it, cancel it, go on with it.
+"""The run engine as pages and the command line use it: submit a run, watch it, cancel it, resume it.
 
 Nothing is executed here. A run is written to its folder and put into the database's queue; a worker of a host
 agent takes it from there, and both outlive this process. Every function raises
@@ -28,17 +28,17 @@ from core.runs.store import RunRecord
 from core.settings import settings
 
 IDLE_MINUTES = 30
-"""How long an agent that was started by itself stays without a run."""
+"""How long an agent that Hedge started on its own stays without a run."""
 RECENT_S = 24 * 3600.0
 AGENT_STARTS_WITHIN_S = 10.0
 STOPS_WITHIN_S = 4.0
 
 
 def submit(spec: RunSpec) -> str:
-    """Ask for a run and return its id; the same spec is the same run.
+    """Submit a run and return its id. Equal specs are the same run.
 
-    One that is queued, running or done is left as it is; one that failed or was cancelled is resumed. Raises
-    :class:`~core.errors.InputError`, and writes nothing, where the model or the task is unknown.
+    A run that is queued, running or done is left as it is. One that failed or was cancelled is resumed. Raises
+    :class:`~core.errors.InputError`, and writes nothing, if the model or the task is unknown.
     """
     if spec.run_id in store.run_ids():
         if status(spec.run_id).state != "done":
@@ -58,14 +58,14 @@ def submit(spec: RunSpec) -> str:
 
 @contextmanager
 def _agent_meanwhile() -> Iterator[None]:
-    """Start the agent and its worker beside the body: theirs is most of the time until the first question.
+    """Start the agent and its worker while the body runs. They take most of the time until the first question.
 
-    Where the body fails, an agent that was not there before goes again.
+    If the body fails, an agent that was not there before is ended again.
     """
     before = liveness.agent_alive()
 
     def start() -> None:
-        with suppress(HedgeError):  # said when the run is queued, which asks for an agent again
+        with suppress(HedgeError):  # the error is raised when the run is queued, which starts the agent again
             ensure_agent()
 
     starting = threading.Thread(target=start, daemon=True, name="hedge-agent-ahead")
@@ -81,7 +81,7 @@ def _agent_meanwhile() -> Iterator[None]:
 
 
 def check_fits(spec: RunSpec) -> None:
-    """Raise :class:`~core.errors.InputError` where no device of this host, nor of a live one, can hold the run."""
+    """Raise :class:`~core.errors.InputError` if no device of this host or of another live host can hold the run."""
     said = published()
     here = said.get(liveness.host()) or slots()
     others = [slot for host in liveness.live_hosts() - {liveness.host()} for slot in said.get(host, ())]
@@ -92,7 +92,7 @@ def check_fits(spec: RunSpec) -> None:
 
 
 def _too_large(needed_gib: float, devices: Sequence[Slot]) -> str:
-    """Why none of the devices will do; empty where one does."""
+    """Why no device is large enough, as a sentence; empty if one is."""
     largest = max(devices, key=lambda slot: slot.memory_gib, default=None)
     if largest is None or needed_gib <= largest.memory_gib:
         return ""
@@ -105,7 +105,7 @@ def _live_devices() -> list[Slot]:
 
 
 def _with_reason(now: RunStatus, entry: Entry | None, devices: Sequence[Slot]) -> RunStatus:
-    """Say of a run that waits in vain what it waits for."""
+    """Add to a queued run's status why no live device can take it."""
     if now.state != "queued" or now.message or entry is None:
         return now
     reason = _too_large(entry.needs_gib, devices)
@@ -115,8 +115,8 @@ def _with_reason(now: RunStatus, entry: Entry | None, devices: Sequence[Slot]) -
 def cancel(run_id: str) -> None:
     """Cancel a run that is queued or running; what it has finished is kept.
 
-    A queued run never starts; a running one stops within two seconds. Once cancelled, again is no error. Raises
-    :class:`~core.errors.InputError` where the run is done or has failed, or is no agent's to stop.
+    A queued run never starts; a running one stops within two seconds. Cancelling a cancelled run is no error. Raises
+    :class:`~core.errors.InputError` if the run is done or has failed, or if another process than the agent executes it.
     """
     now = status(run_id)
     if now.state == "cancelled":
@@ -135,9 +135,9 @@ def cancel(run_id: str) -> None:
 
 
 def resume(run_id: str) -> None:
-    """Go on with a run that was cancelled or failed, with what it has finished; one on its way is left alone.
+    """Resume a run that was cancelled or failed, keeping what it has finished. A queued or running run is left alone.
 
-    Raises :class:`~core.errors.InputError` where the run is done.
+    Raises :class:`~core.errors.InputError` if the run is done.
     """
     now = _when_stopped(run_id)
     if now.state == "done":
@@ -154,15 +154,15 @@ def resume(run_id: str) -> None:
 
 
 def status(run_id: str) -> RunStatus:
-    """How a run is now; a unique beginning of its id is enough.
+    """The status of a run now. A unique beginning of its id is enough.
 
-    Raises :class:`~core.errors.InputError` where there is no such run.
+    Raises :class:`~core.errors.InputError` if there is no such run.
     """
     record = store.read_record(run_id)
     entry = None
     if record.state != "done":
         entry = run_queue.entries([record.run_id]).get(record.run_id)
-        # Once more: a run that ended between the two looks would seem to have ended without a word.
+        # Read again: a run that ended between the two reads would seem to have ended without a reason.
         record = store.read_record(record.run_id)
     now = states.of(record, entry, agent=liveness.any_agent_alive())
     return _with_reason(now, entry, _live_devices()) if now.state == "queued" else now
@@ -182,18 +182,18 @@ def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
         try:
             now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
             found.append(_with_reason(now, entries.get(run_id), devices))
-        except InputError:  # deleted or damaged, of which the database knows nothing
+        except InputError:  # deleted or damaged, which the database does not know
             continue
     kinds = {"running": 0, "queued": 1}
-    # The sort is stable, and the database gave what waits in the queue's order.
+    # The sort is stable, and the database returned the queued runs in the queue's order.
     return sorted(found, key=lambda now: (kinds.get(now.state, 2), -(now.record.ended or 0) if now.ended else 0))
 
 
 def check_free(run_id: str) -> None:
-    """Raise :class:`~core.errors.RunBusyError` where a worker of any host is at this run.
+    """Raise :class:`~core.errors.RunBusyError` if a worker of any host is executing this run.
 
-    Who executes a run without the engine asks this first; where the database can't be asked, only the lock on the
-    run's folder speaks for this host.
+    Call this before executing a run without the engine. If the database can't be asked, only the lock on the run's
+    folder protects it, on this host.
     """
     try:
         entry = run_queue.entries([run_id]).get(run_id)
@@ -205,9 +205,9 @@ def check_free(run_id: str) -> None:
 
 
 def put_first(run_ids: Sequence[str]) -> None:
-    """Let these queued runs be the next, in this order.
+    """Move these queued runs to the front of the queue, in this order.
 
-    Raises :class:`~core.errors.InputError` where one of them does not wait.
+    Raises :class:`~core.errors.InputError` if one of them is not queued.
     """
     names = [store.folder_of(run_id).name for run_id in run_ids]
     for name in names:
@@ -217,7 +217,7 @@ def put_first(run_ids: Sequence[str]) -> None:
 
 
 def reorder(run_ids: Sequence[str]) -> None:
-    """Give the whole queue this order; a run that has started or ended meanwhile is passed over, a new one is last."""
+    """Give the whole queue this order. Runs that have started or ended meanwhile are skipped; new ones come last."""
     waiting = {run_id for run_id, entry in run_queue.unfinished().items() if entry.status in run_queue.QUEUED}
     run_queue.reorder([run_id for run_id in run_ids if run_id in waiting])
 
@@ -228,14 +228,14 @@ def agent_alive() -> bool:
 
 
 def ensure_agent() -> None:
-    """Start this host's agent where none lives, detached, so that it outlives this process and its terminal.
+    """Start this host's agent if none is running, detached, so that it outlives this process and its terminal.
 
-    Raises :class:`~core.errors.RunError` where it does not come to life.
+    Raises :class:`~core.errors.RunError` if it does not start.
     """
     with _writable_home():
         liveness.wake()
         if not liveness.agent_alive():
-            # Of several that pages start at once, all but one find it there and end.
+            # If several pages start one at once, all but one agent find the lock held and end.
             start_detached(
                 ("core.runs.agent.host_agent", "--idle-minutes", str(IDLE_MINUTES)),
                 log=f"agent-{liveness.host()}.log",
@@ -266,7 +266,7 @@ def _enqueue(run_id: str) -> None:
 
 
 def _when_stopped(run_id: str) -> RunStatus:
-    """The run's status, once a worker that is still stopping has stopped: two must never be at one run."""
+    """The run's status once a stopping worker has stopped, because two workers must never execute one run."""
     end = time.monotonic() + STOPS_WITHIN_S
     while (now := status(run_id)).message == states.STOPPING:
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""Runs that were launched together: a group is a file, ``HEDGE_HOME/groups/<id>.json``, that lists its runs.
+"""Groups of runs that were launched together. A group is a file, ``HEDGE_HOME/groups/<id>.json``, that lists its runs.
 
 A run may be of several groups, because the same spec is the same run. What is done to a group is done to each of
 its runs that it can be done to.
@@ -28,7 +28,7 @@ class Group:
 
 
 def create(run_ids: Sequence[str], *, name: str = "") -> Group:
-    """Write down that these runs were launched together."""
+    """Store a group of these runs."""
     if not run_ids:
         raise InputError("a group needs at least one run")
     group = Group(uuid.uuid4().hex[:10], time.time(), tuple(dict.fromkeys(run_ids)), name)
@@ -40,7 +40,7 @@ def create(run_ids: Sequence[str], *, name: str = "") -> Group:
 
 
 def read(group_id: str) -> Group:
-    """A group by its id; :class:`~core.errors.InputError` where there is none."""
+    """A group by its id. Raises :class:`~core.errors.InputError` if there is none."""
     path = settings().home / "groups" / f"{group_id}.json"
     if not group_id.isalnum() or not path.is_file():
         raise InputError(f"there is no group {group_id!r}")

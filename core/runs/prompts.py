@@ -1,4 +1,4 @@
-"""What a run asks: its questions with their roles, and the prompt of each."""
+"""The prompts of a run: its questions with their roles, and the prompt of each question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.tasks.split import Draw, draw
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """What a person asks for at once: one run for each combination of the choices in tuples."""
+    """A form's choices: one run for each combination of the values in the tuples."""
 
     models: tuple[str, ...]
     tasks: tuple[str, ...]
@@ -99,7 +99,7 @@ FLAGS = {
     "seed": "--seed",
     "calibration_share": "--calibration-share",
 }
-"""A choice → what says it on the command line."""
+"""The command-line option of each choice."""
 
 NOTHING_SAID = {f.name: f.default for f in fields(Combination)}
 
@@ -107,7 +107,7 @@ NOTHING_SAID = {f.name: f.default for f in fields(Combination)}
 def pinned(spec: RunSpec) -> RunSpec:
     """The spec with the fingerprint of its questions where these lie in a file, which may change.
 
-    A changed file is then another run, and a run never goes on with questions other than those it was asked for.
+    A changed file is then another run, and a run never continues questions other than those it was asked for.
     """
     if not catalogue.is_file(spec.task):
         return spec
@@ -117,7 +117,7 @@ def pinned(spec: RunSpec) -> RunSpec:
 def load_data(spec: RunSpec) -> TaskData:
     """All questions of the spec's task.
 
-    Raises :class:`InputError` where there are none, or where they are not those that the run was asked for.
+    Raises :class:`InputError` if there are none, or where they are not those that the run was asked for.
     """
     data = catalogue.load(spec.task)
     if spec.fingerprint and spec.origin == "hedge" and bank.fingerprint(data.questions) != spec.fingerprint:
@@ -126,7 +126,7 @@ def load_data(spec: RunSpec) -> TaskData:
 
 
 def draw_questions(spec: RunSpec, data: TaskData | None = None) -> Draw:
-    """The questions that ``spec`` asks for, with their roles; :class:`InputError` where it can't be.
+    """The questions that ``spec`` asks for, with their roles. Raises :class:`InputError` if it can't be.
 
     ``data`` is what :func:`load_data` gave, where somebody has asked already.
     """
@@ -159,7 +159,7 @@ BUILD: dict[str, Callable[..., Prompt]] = {
     "cloze": cloze_prompt,
     "continuation": continuation_prompt,
 }
-"""From a form to what makes its prompts."""
+"""The function that makes the prompts of each form."""
 
 
 def prompts(spec: RunSpec, drawn: Draw) -> list[Prompt]:

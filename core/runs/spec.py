@@ -1,4 +1,4 @@
-"""What a run is: one model × task × strategy × shots × dtype × form, on a drawn sample with a drawn split."""
+"""The spec of a run: one model × task × strategy × shots × dtype × form, on a drawn sample with a drawn split."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from core.prompting.strategies import STRATEGIES
 
 DTYPES = ("float32", "float16", "bfloat16", "int8", "int4")
 QUANTIZED = ("int8", "int4")
-"""Those that need an NVIDIA GPU and bitsandbytes."""
+"""The precisions that need an NVIDIA GPU and bitsandbytes."""
 
 FORMS = ("letters", "cloze", "continuation")
 """Letters after the listed options; the options' texts after ``Answer:``; their texts right after the question."""
 TEXT_FORMS = ("cloze", "continuation")
-"""Forms that do not show the options, whose order then means nothing."""
+"""Forms that do not show the options, so that their order has no meaning."""
 LOSSES = "losses"
 """The form of a run that scores every word of a counselor's instead of answering questions; its task is
 ``perplexity@`` and the hash of a :class:`~core.perplexity.request.Request`."""
@@ -28,7 +28,7 @@ JURY = "jury"
 :class:`~core.runs.juries.jury_pipeline.PathSpec`."""
 FORMATS = ("plain", "chat")
 MODES = {"short": 100, "long": 10_000}
-"""Questions a run uses at most, by mode."""
+"""The most questions of a run, by mode."""
 
 MAX_SHOTS = 16
 MAX_FOREIGN_SHOTS = 1000
@@ -37,10 +37,10 @@ MAX_FOREIGN_SHOTS = 1000
 MAX_REPEATS = 100
 """Answers written to one question."""
 MAX_SYSTEM = 4_000
-"""Characters of a system prompt."""
+"""The most characters of a system prompt."""
 
 LATER: dict[str, Any] = {"prompt_format": "plain", "rotations": False, "orders": False, "system": "", "repeats": 0}
-"""Keys that came after the first runs, with what they were before; such a value leaves a run's id as it was."""
+"""Keys added after the first version, with the value that older runs imply. That value does not change a run's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class RunSpec:
 
     @property
     def fingerprint_hash(self) -> str:
-        """Ten hexadecimal digits of the spec's content."""
+        """A hash of the spec, ten hexadecimal digits."""
         content = asdict(self)
         del content["batch_size"]
         content = {key: value for key, value in content.items() if key not in LATER or value != LATER[key]}

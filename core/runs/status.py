@@ -1,4 +1,4 @@
-"""What is true of a run, for a person.
+"""The status of a run, for a person.
 
 Three places speak of a run, and each is right about something: the database about what waits and who has what,
 ``run.json`` about how it ended, locks about who is alive. :func:`judge` weighs them in one place; pages and the
@@ -50,12 +50,12 @@ class RunStatus:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will happen to the run unless a person asks for it."""
+        """Whether nothing more happens to the run unless a person resumes it."""
         return self.state in ENDED
 
 
 def of(record: RunRecord, entry: Entry | None, *, agent: bool) -> RunStatus:
-    """Join what ``run.json``, the database and the locks say about a run; ``agent`` says whether any agent lives."""
+    """The status from ``run.json``, the database and the locks. ``agent``: whether any agent is running."""
     held = is_executed(record, entry)
     state, message = judge(record, entry, held=held)
     worker = entry.executor if entry else ""
@@ -69,7 +69,7 @@ def of(record: RunRecord, entry: Entry | None, *, agent: bool) -> RunStatus:
 
 
 def judge(record: RunRecord, entry: Entry | None, *, held: bool) -> tuple[State, str]:
-    """The state of a run and a sentence about it; ``held`` says whether a process is at it."""
+    """The state of a run and a sentence about it. ``held``: whether a process is executing it."""
     if record.state == "done":
         return "done", record.message
     if entry is not None and entry.status in run_queue.QUEUED:
@@ -85,11 +85,11 @@ def judge(record: RunRecord, entry: Entry | None, *, held: bool) -> tuple[State,
 
 
 def settle(entry: Entry) -> None:
-    """Let ``run.json`` say how a run ended whose worker could not, once no process is at it any more."""
+    """Write into ``run.json`` how a run ended if its worker could not, once no process executes it any more."""
     try:
         record = store.read_record(entry.run_id)
     except InputError:
-        return  # its folder is gone or damaged, and says so wherever it is opened
+        return  # its folder is gone or damaged; whoever opens it gets the error
     if record.state in ENDED:
         return
     held = is_executed(record, entry)
@@ -102,7 +102,7 @@ def settle(entry: Entry) -> None:
 
 
 def is_executed(record: RunRecord, entry: Entry | None) -> bool:
-    """Whether a process is at the run, or has been given it and is about to begin."""
+    """Whether a process is executing the run, or is about to start it."""
     if record.state == "done":
         return False
     if entry is not None and liveness.at_work(entry.executor, record.run_id):
@@ -111,7 +111,7 @@ def is_executed(record: RunRecord, entry: Entry | None) -> bool:
 
 
 def _ended(entry: Entry | None) -> tuple[State, str]:
-    """How a run ended that could not say so itself."""
+    """How a run ended whose worker could not write it down."""
     if entry is None:
         return "failed", LOST
     if entry.status == run_queue.CANCELLED:

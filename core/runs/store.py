@@ -34,7 +34,7 @@ from core.settings import ASSETS, settings
 
 SCHEMA_VERSION = 1
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""From schema version to the function that lifts ``run.json`` to the next one."""
+"""For each schema version, the function that migrates ``run.json`` to the next one."""
 
 _GUARD: ContextVar[Callable[[], None]] = ContextVar("guard", default=lambda: None)
 
@@ -44,7 +44,7 @@ ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running run is; ``rate`` in questions a second, ``remaining_s`` None until a rate is known."""
+    """How far a running run is; ``rate`` in questions per second, ``remaining_s`` None until a rate is known."""
 
     done: int
     total: int
@@ -69,19 +69,19 @@ class RunRecord:
 
     @property
     def run_id(self) -> str:
-        """The folder's name."""
+        """The run's id, which is its folder's name."""
         return self.spec.run_id
 
 
 def runs_folders() -> tuple[Path, ...]:
-    """Where runs are looked for: the person's own, then those that ship with Hedge."""
+    """The folders that are searched for runs: the person's own, then the bundled one."""
     return settings().runs, ASSETS / "runs"
 
 
 def folder_of(run_id: str) -> Path:
     """The folder of an existing run.
 
-    Raises :class:`InputError` where there is none. A unique beginning of the id is enough.
+    Raises :class:`InputError` if there is none. A unique beginning of the id is enough.
     """
     if not run_id or "/" in run_id or run_id.startswith("."):
         raise InputError(f"{run_id!r} is no run id; `python -m core runs` lists them")
@@ -107,9 +107,9 @@ def run_ids() -> list[str]:
 
 @contextmanager
 def guarded(guard: Callable[[], None]) -> Iterator[None]:
-    """Call ``guard`` at the last moment before each lasting write of this thread; what it raises prevents the write.
+    """Call ``guard`` immediately before each lasting write of this thread. An exception from it prevents the write.
 
-    A worker that was cut off and has lost its run to another thus writes nothing of it any more.
+    So a worker that was cut off and has lost its run to another worker writes nothing more of it.
     """
     token = _GUARD.set(guard)
     try:
@@ -135,7 +135,7 @@ def create(record: RunRecord) -> Path:
 
 
 def write_record(folder: Path, record: RunRecord) -> None:
-    """Replace ``run.json`` in one step."""
+    """Replace ``run.json`` atomically."""
     values = {
         "schema": SCHEMA_VERSION,
         "id": record.run_id,
@@ -189,13 +189,13 @@ def update_record(run_id: str, **changes: Any) -> RunRecord:
 
 
 def write_progress(folder: Path, progress: Progress) -> None:
-    """Replace ``progress.json`` in one step, stamped with the time."""
+    """Replace ``progress.json`` atomically, with a timestamp."""
     values = {name: getattr(progress, name) for name in Progress.__slots__} | {"updated": time.time()}
     write_atomically(folder / "progress.json", json.dumps(values).encode(), sync=False)
 
 
 def read_progress(run_id: str) -> Progress | None:
-    """What the worker last said, or None where no worker is at it."""
+    """The progress that the worker last wrote; None if no worker executes the run."""
     try:
         return Progress(**json.loads((folder_of(run_id) / "progress.json").read_bytes()))
     except FileNotFoundError:
@@ -203,12 +203,12 @@ def read_progress(run_id: str) -> Progress | None:
 
 
 def clear_progress(folder: Path) -> None:
-    """Forget the progress of a run that has ended."""
+    """Delete the progress of a run that has ended."""
     (folder / "progress.json").unlink(missing_ok=True)
 
 
 def log(folder: Path, line: str) -> None:
-    """Append a line to ``log.txt``, stamped with the time in UTC."""
+    """Append a line to ``log.txt``, with a UTC timestamp."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime())
     with (folder / "log.txt").open("a", encoding="utf-8") as file:
         file.write(f"{stamp} {line}\n")
@@ -251,7 +251,7 @@ def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
 
 
 def write_chunk_table(folder: Path, index: int, table: pa.Table) -> None:
-    """Write one finished chunk of a run that is no benchmark's; writing it again replaces it."""
+    """Write one finished chunk of a run of another kind; writing it again replaces it."""
     chunks = folder / "chunks"
     chunks.mkdir(exist_ok=True)
     _write_table(chunks / f"{index:06d}.parquet", [table])
@@ -270,13 +270,13 @@ def join_chunks(folder: Path, name: str = "logits.parquet") -> None:
 
 
 def drop_parts(folder: Path) -> None:
-    """Remove what a killed writer left unfinished; only for who holds the run's lock."""
+    """Remove unfinished files of a killed writer. Only the holder of the run's lock may call this."""
     for part in folder.rglob(".*.part"):
         part.unlink(missing_ok=True)
 
 
 def drop_chunks(folder: Path) -> None:
-    """Forget the finished chunks."""
+    """Delete the finished chunks."""
     shutil.rmtree(folder / "chunks", ignore_errors=True)
 
 
@@ -319,12 +319,12 @@ def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
 
 
 def has_bare(folder: Path) -> bool:
-    """Whether the options' own scores are there."""
+    """Whether the options' unconditional scores exist."""
     return (folder / "bare.parquet").is_file()
 
 
 def drop_bare(folder: Path) -> None:
-    """Forget the options' own scores."""
+    """Delete the options' unconditional scores."""
     (folder / "bare.parquet").unlink(missing_ok=True)
 
 
@@ -339,13 +339,13 @@ def read_bare(run_id: str) -> dict[str, dict[str, float]]:
 
 
 def write_written(folder: Path, table: pa.Table) -> None:
-    """Write ``written.parquet``, the answers that the model wrote: ``id``, ``repeat``, ``text``, ``answer`` (-1 where
+    """Write ``written.parquet``, the answers that the model wrote: ``id``, ``repeat``, ``text``, ``answer`` (-1 if
     none was found in the text)."""
     _write_table(folder / "written.parquet", [table])
 
 
 def read_written(run_id: str) -> pa.Table | None:
-    """The answers that the model wrote; None for a run that let it write none."""
+    """The answers that the model wrote; None for a run without written answers."""
     path = folder_of(run_id) / "written.parquet"
     return read_table(path) if path.is_file() else None
 
@@ -364,7 +364,7 @@ def _logits_table(scored: OptionLogits) -> pa.Table:
 
 
 def read_table(path: Path) -> pa.Table:
-    """A Parquet file of a run; :class:`InputError` where it is missing or damaged."""
+    """A Parquet file of a run. Raises :class:`InputError` if it is missing or damaged."""
     try:
         return pq.read_table(path, memory_map=False)
     except (OSError, pa.ArrowException) as error:
@@ -391,7 +391,7 @@ def _write_table(path: Path, tables: Sequence[pa.Table] | Iterator[pa.Table]) ->
 
 
 def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
-    """Replace a file's content so that a reader sees the old or the new one, never a part."""
+    """Replace a file atomically: a reader sees the old content or the new one, never a part."""
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         part.write_bytes(content)

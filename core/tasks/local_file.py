@@ -1,7 +1,7 @@
 """A person's own questions: JSON lines, CSV or Parquet.
 
-A row has ``question``, ``options`` and ``label``, and may have ``context``, ``subject`` and ``id``. Options are a
-list (in CSV: a list in JSON, or a column a letter: ``A``, ``B``, …). The label is the right option's letter, or its
+A row has ``question``, ``options`` and ``label``, and may have ``context``, ``subject`` and ``id``. Options are a list
+(in CSV: a list in JSON, or one column per letter: ``A``, ``B``, …). The label is the right option's letter, or its
 number counted from 0. No two options of a question are alike.
 """
 

@@ -1,4 +1,4 @@
-"""Which questions say the same, or nearly the same.
+"""Which questions say the same thing, or nearly the same.
 
 Two texts are near duplicates where the sets of their word triples overlap by at least :data:`NEAR` (Jaccard). Pairs
 are found by MinHash (Broder 1997): for each set, the smallest value under each of :data:`HASHES` hash functions is

@@ -81,7 +81,7 @@ READERS: dict[str, Callable[[Path], list[Row]]] = {
 def read_dataset(location: str, *, configuration: str | None, split: str, revision: str | None = None) -> list[Row]:
     """The rows of a data set of the Hugging Face hub, or of a folder laid out like one.
 
-    Raises :class:`InputError` where it can't be reached or has no such part; no code of its makers is run.
+    Raises :class:`InputError` if it can't be reached or has no such part; no code of its makers is run.
     """
     import datasets
 
@@ -98,7 +98,7 @@ def read_dataset(location: str, *, configuration: str | None, split: str, revisi
 def download(repository: str, name: str) -> Path:
     """One file of a data set on the hub, from the cache where it is there.
 
-    Raises :class:`InputError` where it can't be reached.
+    Raises :class:`InputError` if it can't be reached.
     """
     from huggingface_hub import hf_hub_download
 

@@ -1,6 +1,6 @@
 """The split of a run's questions into demonstrations, calibration and test.
 
-Demonstrations are in neither part. Questions that say the same stay on one side: a question that calibrates the
+Demonstrations are in neither part. Questions that say the same thing stay on one side: a question that calibrates the
 threshold and is then tested would make the test too favourable.
 """
 
@@ -20,7 +20,7 @@ from core.tasks.rotation import asked_again
 @dataclass(frozen=True, slots=True)
 class Draw:
     """A run's questions and their roles, one each; demonstrations come first. ``alike`` counts those of the whole task
-    that say the same, or nearly the same, as an earlier one."""
+    that say the same thing, or nearly the same, as an earlier one."""
 
     questions: tuple[Question, ...]
     roles: tuple[Role, ...]
@@ -53,7 +53,7 @@ def draw(
     questions that are shown first, in this order, and are in no split even where fewer shots are asked for. A question
     that the task holds a second time, with its options in another order, is drawn once.
 
-    Raises :class:`InputError` where either side would be empty.
+    Raises :class:`InputError` if either side would be empty.
     """
     cluster = dict(zip((q.id for q in questions), clusters(questions), strict=True))
     again = {q.id for q, is_again in zip(questions, asked_again(questions), strict=True) if is_again}

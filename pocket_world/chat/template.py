@@ -27,7 +27,7 @@ READ, SAID = 0.05, 0.3
 
 def asked_in_chat(question: Question, *, strategy: str) -> Document:
     """A lettered question as a user asks it and the assistant answers; the text is that of
-    :func:`core.prompting.chat.render` with :data:`TEMPLATE`, and the letter alone is learnt."""
+    :func:`core.prompting.chat.render` with :data:`TEMPLATE`, and the letter alone is learned."""
     said = prompt(question, strategy=strategy).text.removesuffix(OPENING).rstrip()
     head = Piece(f" {said}", 0.0)
     letter = Piece(f" {question.letter}", 1.0)
@@ -37,7 +37,7 @@ def asked_in_chat(question: Question, *, strategy: str) -> Document:
 
 
 def written(system: str, turns: Turns) -> Document:
-    """A conversation as a document, learnt mostly where the assistant speaks."""
+    """A conversation as a document, learned mostly where the assistant speaks."""
     pieces = [Piece(f"{SYSTEM} {system}", 0.0)] if system else []
     for role, text in turns:
         pieces.append(Piece(MARKS[role], 0.0))

@@ -10,7 +10,7 @@ from pocket_world.scenes.frame import Scene, false_values, say, slots_of
 
 
 def fitting(scene: Scene, told: Set[str], rng: random.Random) -> str | None:
-    """A summary's wording that uses nothing but slots which were told; None where there is none."""
+    """A summary's wording that uses nothing but slots which were told; None if there is none."""
     wordings = [wording for wording in scene.frame.summaries if slots_of(wording) <= told]
     return rng.choice(wordings) if wordings else None
 

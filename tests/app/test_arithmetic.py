@@ -13,7 +13,7 @@ from app.components import alpha_lab
 from app.components.alpha_lab import shift
 from app.components.calibration import temperature
 from app.components.one_question import option_bars
-from app.components.shared.scripts import bundle, scripts
+from charts.scripts import bundle, scripts
 from core.conformal.scores import SCORES
 from core.settings import ROOT
 from tests.app import golden

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from app.components.one_question import option_bars
-from app.components.shared.scripts import bundle
+from charts.scripts import bundle
 from core.conformal.alpha import ALPHAS
 from core.conformal.sets import EMPTY_POLICIES
 from core.records import LETTERS

@@ -76,7 +76,8 @@ def test_every_field_reads_its_own_default_and_refuses_nonsense_in_a_sentence(pa
     for field in fields(page):
         again, problems = parse({field.name: str(getattr(default, field.name))}, default)
         assert (again, problems) == (default, ()), field.name
-    assert set(page.SHARES) <= set(SHARED_NAMES)
+    assert len(set(names_in_address(page))) == len(names_in_address(page))
+    assert set(names_in_address(page)) <= set(readers(page))
     assert set(page.OF_ONE_RUN) <= set(names_in_address(page)) - set(SHARED_NAMES)
 
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from app.components import jury
-from app.components.shared.scripts import bundle
 from app.state.jury import CASES
+from charts.scripts import bundle
 from core.jury.adjudication import RULES
 from core.jury.experiment import Protocol
 from core.reports.jury import bench

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from app.formatting import JOINER
 from app.navigation import PAGES
-from app.theme import FAINT
+from charts.theme import FAINT
 from core.runs import store
 from core.runs.juries import jury_store
 from core.settings import ROOT

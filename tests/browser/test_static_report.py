@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext
 
-from app import static_report
+from charts import static_report
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from tests.browser.conftest import Lab

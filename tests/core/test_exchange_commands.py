@@ -12,6 +12,7 @@ from core.reports.evaluation import load
 from core.reports.report import report
 from core.runs import store
 from core.settings import settings
+from tests.charts.test_static_report import NAMES
 from tests.conftest import synthetic_run
 
 CSV = "id,A,B,label\n1,0.7,0.3,A\n2,0.2,0.8,B\n3,0.6,0.4,A\n4,0.5,0.5,B\n"
@@ -83,7 +84,16 @@ def test_documents_are_written(home, tmp_path, capsys, kind, name):
     assert (tmp_path / name).stat().st_size > 500
 
 
-def test_the_report_is_drawn_in_a_process_of_its_own(home, tmp_path, capsys):
+def test_every_figure_is_drawn_as_svg_png_and_html(home, tmp_path, capsys):
+    run = synthetic_run(n=60)
+    assert main(["export", run, "--format", "figures", "--out", str(tmp_path)]) == 0
+    paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(path.name for path in paths) == sorted(path.name for path in (tmp_path / "figures").iterdir())
+    assert {path.stem: len([p for p in paths if p.stem == path.stem]) for path in paths} == dict.fromkeys(NAMES, 3)
+    assert all(path.stat().st_size > 2_000 for path in paths)
+
+
+def test_the_report_is_drawn(home, tmp_path, capsys):
     run = synthetic_run(n=60)
     assert main(["export", run, "--format", "html", "--out", str(tmp_path / "out")]) == 0
     assert (tmp_path / "out" / "report.html").stat().st_size > 50_000

@@ -83,7 +83,7 @@ def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_p
     run = spec.run_spec
     record = store.RunRecord(spec=run, state="done", created=1.0, started=2.0, ended=3.0)
     store.write_record(store.create(record), replace(record, provenance={"jury": "some-jury"}))
-    for page in ("new_run", "alpha_lab", "compare", "perplexity", "one_question", "prompting", "jury", "data"):
+    for page in ("new_run", "compare", "perplexity"):
         app = open_page(page)
         assert not app.exception, page
         assert run.run_id not in said(app), page

@@ -25,7 +25,8 @@ def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
     for cell, one in zip(table["ECE"], found, strict=False):
         figures = one.values["figures"]["ece"]
         assert cell.startswith(f"{figures['excess']:.3f} ({figures['low']:.3f}–{figures['high']:.3f}); seen ")
-    assert len(app.get("vega_lite_chart")) == 2  # reliability, and the ARD-LoRA's ranks
+    assert len(app.get("vega_lite_chart")) == 1  # reliability
+    assert len(app.get("plotly_chart")) == 1  # the ARD-LoRA's ranks
 
 
 def test_an_infinite_nll_is_shown_as_such(open_page: Open, home):

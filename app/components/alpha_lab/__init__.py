@@ -15,10 +15,10 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.components.shared.scripts import LIVE_CSS, bundle
 from app.components.shared.seed import browser_shows, seed
 from app.state.address import names_in_address
 from app.state.alpha_lab import AlphaLabView
+from charts.scripts import LIVE_CSS, bundle
 from core.conformal.scores.table import score_table
 
 HERE = Path(__file__).parent

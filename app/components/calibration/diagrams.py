@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from app import state
 from app.caches import calibration_cache, run_cache
-from app.charts import calibration as charts
 from app.components.shared import controls, figures
 from app.components.shared.runs import titles
 from app.formatting import plain
 from app.state.calibration import CalibrationView
+from charts.reliability_diagram import BIN, SIDE, reliability_diagram
 from core.errors import HedgeError
 from core.reports.calibration.calibrated import CalibrationFigures, said
 
@@ -61,14 +62,11 @@ def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
     with st.container(horizontal=True, gap="medium"):
         for i, (name, one) in enumerate(found):
             bins = frames.bins_frame(one)
-            figure = charts.reliability_diagram(bins, frames.curve_frame(one), name, f"reliability-{i}")
+            figure = reliability_diagram(bins, frames.curve_frame(one), name, f"reliability-{i}")
             key = f"diagram-{one.run}-{one.stratum}-{one.bins}-{one.by}"
-            with st.container(width=charts.SIDE):
+            with st.container(width=SIDE):
                 st.markdown(f"**{plain(name)}**")
-                st.vega_lite_chart(
-                    figure.frame, figure.themed, key=key, alt=figure.alt, width="content",
-                    on_select=lambda key=key, i=i: _bin_clicked(key, i), selection_mode=[charts.BIN],
-                )  # fmt: skip
+                figures.draw(figure, key=key, width="content", on_select=partial(_bin_clicked, key, i))
                 st.caption(plain(said(one)))
             every.append(bins.assign(diagram=name))
     with st.container(horizontal=True, gap="medium"):
@@ -83,7 +81,7 @@ def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
 
 
 def _bin_clicked(key: str, place: int) -> None:
-    chosen = st.session_state[key].selection.get(charts.BIN) or []
+    chosen = st.session_state[key].selection.get(BIN) or []
     if chosen:
         st.session_state[DIAGRAM_KEY] = place
         st.session_state[BIN_KEY] = int(chosen[0]["bin"])

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from app.caches import calibration_cache, run_cache
-from app.charts import calibration as charts
 from app.components.shared import figures
 from app.components.shared.runs import titles
 from app.formatting import plain
+from charts.nominal_coverage import nominal_and_actual
 from core.errors import HedgeError
 
 
@@ -27,7 +27,7 @@ def every_alpha(run_ids: Sequence[str]) -> None:
             st.info(plain(f"{error}."))
     if frames:
         figures.show(
-            charts.nominal_and_actual(pd.concat(frames, ignore_index=True)),
+            nominal_and_actual(pd.concat(frames, ignore_index=True)),
             "On the band coverage is what the guarantee promises, give or take luck"
             + (" (the band is that of the first run)." if len(frames) > 1 else "."),
         )

@@ -8,24 +8,23 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app import static_report
 from app.caches import run_cache
-from app.charts import compare
-from app.components.compare.all_runs import names_of
 from app.components.shared import figures
 from app.state.compare import CompareView
+from charts.abstention_cost import abstention_cost
+from charts.figure_files import risk_frame
+from charts.risk_curves import risk_curves
+from charts.run_names import full_names
 from core.reports.compare import selective
 
 
 def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None:
     """What is right where the model may say nothing: by share of the surest, and by sets of one option."""
-    names = names_of(rows[rows["score"] == view.score])
+    names = full_names(rows[rows["score"] == view.score])
     runs = [run_cache.compared_evaluation(name) for name in run_ids]
-    curves = pd.concat(
-        [static_report.risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True
-    )
+    curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True)
     figures.show(
-        compare.risk_curves(curves),
+        risk_curves(curves),
         "A curve that starts low and rises late belongs to a model that knows when it is right.",
     )
     st.markdown("**Answer only where the set holds one option**")
@@ -52,7 +51,7 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
     best = frame.iloc[int(frame["cost"].argmin())]
     here = frame.iloc[view.alpha - 1]
     figures.show(
-        compare.abstention_cost(frame),
+        abstention_cost(frame),
         f"At alpha {here['alpha']:.3f} it answers {here['answered']:.0%}"
         + ("" if math.isnan(here["accuracy"]) else f" and is right on {here['accuracy']:.0%} of those")
         + f"; the cost is least at alpha {best['alpha']:.3f}, {best['cost']:.3f} a question. Alpha chosen so is chosen "

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app import static_report
 from app.caches import run_cache
-from app.charts import compare
-from app.charts.tasks import task_labels
 from app.components.shared import figures
 from app.state.compare import CompareView
+from charts.bars import bars
+from charts.heat_map import heat_map, set_sizes
+from charts.measures import MEASURES
+from charts.parallel_coordinates import parallel_coordinates
+from charts.radar import radar
+from charts.run_names import full_names, task_labels
+from charts.sizes_when_right import sizes_when_right
 from core.reports.compare import side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
@@ -36,14 +40,9 @@ def set_rule(view: CompareView) -> SetRule:
     return SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
 
 
-def names_of(rows: pd.DataFrame) -> list[str]:
-    """A name for each run, in order."""
-    return static_report.unique(compare.short_names(rows) + "  " + task_labels(rows))
-
-
 def overview(rows: pd.DataFrame, score: str) -> None:
     """One figure of all runs: a heat map over tasks, or bars with intervals."""
-    titles_of = {name: title for name, (title, _) in compare.MEASURES.items()}
+    titles_of = {name: title for name, (title, _) in MEASURES.items()}
     measure = st.segmented_control(
         "Figure",
         list(titles_of),
@@ -54,12 +53,12 @@ def overview(rows: pd.DataFrame, score: str) -> None:
     )
     of_score = rows[rows["score"] == score]
     figures.show(
-        compare.bars(rows, measure),
+        bars(rows, measure),
         RULES[measure],
     )
     if len(set(task_labels(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
         figures.show(
-            compare.heat_map(of_score, measure),
+            heat_map(of_score, measure),
             "The stronger the blue of a cell, the larger the figure; a cell at 0 has the colour of the page.",
         )
 
@@ -67,21 +66,26 @@ def overview(rows: pd.DataFrame, score: str) -> None:
 def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> None:
     """How large sets are, when they are, and five figures at once."""
     of_score = rows[rows["score"] == view.score]
-    names = names_of(of_score)
+    names = full_names(of_score)
     runs = [run_cache.compared_evaluation(name) for name in run_ids]
     figures.show(
-        compare.set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),
+        set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),
         "A sure model has many sets of one option; a set of none says that no option fits.",
     )
     figures.show(
-        compare.sizes_when_right(side_by_side.sizes_when_right(runs, names, view.alpha, view.score)),
+        sizes_when_right(side_by_side.sizes_when_right(runs, names, view.alpha, view.score)),
         "Where a model knows what it does not know, its sets are larger where its top option is wrong.",
     )
     if len(of_score) <= FEW_FOR_RADAR:
         figures.show(
-            compare.radar(of_score),
-            "Each axis runs from 0 at the centre to the best there can be; the area means nothing.",
+            radar(of_score),
+            "Each axis runs from 0 at the centre to the best there can be; the area means nothing. A click on a name "
+            "hides its run or shows it again.",
         )
+    figures.show(
+        parallel_coordinates(of_score),
+        "A line is a run, from its name over its five figures. Drag along an axis to keep the runs that pass there.",
+    )
 
 
 def contrasts(rows: pd.DataFrame, score: str) -> None:

@@ -7,9 +7,9 @@ import math
 import pandas as pd
 import streamlit as st
 
-from app.charts import compare
 from app.components.shared import figures
 from app.formatting import plain
+from charts.claim import claim
 from core.reports.compare import claims
 from core.reports.compare.claims import PublishedClaim
 from core.reports.overview import published
@@ -47,7 +47,7 @@ def _claim(made: PublishedClaim, which: str) -> None:
     if made.instance:
         st.caption(plain(made.instance))
     x_title = {"accuracy": "Accuracy", "scale": "Parameters", "tuning": "Mean set size of the base model"}[made.name]
-    figure = compare.claim(
+    figure = claim(
         made.points, f"{made.name}-{which}", x_title, log=made.name == "scale", diagonal=made.name == "tuning"
     )
     figures.show(

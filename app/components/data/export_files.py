@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import streamlit as st
 
-from app import static_report
 from app.caches import run_cache
 from app.components.shared.runs import titles
 from app.formatting import counted
 from app.state.data import DataView
+from charts import figure_files
+from charts.static_report import report_html
 from core.exchange import writing
 from core.exchange.run_table import run_table, runs_table
 from core.reports.compare import benchmark
@@ -122,11 +123,11 @@ def _benchmark(names: Sequence[str], rule: SetRule) -> bytes:
 
 
 def _figures(names: Sequence[str], rule: SetRule) -> bytes:
-    drawn = static_report.drawings([run_cache.evaluation(name) for name in names], rule)
+    drawn = figure_files.drawings([run_cache.evaluation(name) for name in names], rule)
     return _zip(
-        {f"{one.figure.name}.{ending}": draw(one) for one in drawn for ending, draw in static_report.KINDS.items()}
+        {f"{one.figure.name}.{ending}": draw(one) for one in drawn for ending, draw in figure_files.KINDS.items()}
     )
 
 
 def _report(names: Sequence[str], rule: SetRule) -> bytes:
-    return static_report.report_html([run_cache.evaluation(name) for name in names], rule)
+    return report_html([run_cache.evaluation(name) for name in names], rule)

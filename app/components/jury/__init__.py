@@ -15,9 +15,9 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
-from app.components.shared.scripts import bundle
 from app.components.shared.seed import browser_shows, seed
 from app.state.jury import JuryView
+from charts.scripts import bundle
 from core.jury.adjudication import RULES
 from core.jury.experiment import MEASURES, JuryExperiment
 from core.reports.jury import JurySplit

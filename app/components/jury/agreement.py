@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from app.caches import jury_cache
-from app.charts import jury as charts
 from app.components.shared import figures
 from app.formatting import plain
+from charts.juror_pairs import PAIR_MEASURES, juror_pairs
 from core.estimates import Estimate
 from core.jury.agreement import Pairwise
 from core.runs.juries.jury_store import JuryRecord
@@ -54,8 +54,8 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
     with left:
         measure = st.segmented_control(
             "Of each two jurors",
-            list(charts.PAIR_MEASURES),
-            format_func=charts.PAIR_MEASURES.__getitem__,
+            list(PAIR_MEASURES),
+            format_func=PAIR_MEASURES.__getitem__,
             default="agreement",
             required=True,
             key=PAIR_KEY,
@@ -65,9 +65,9 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
             for pair in found.pairs
             for a, b in ((pair.first, pair.second), (pair.second, pair.first))
         ]
-        selves = [{"first": name, "second": name, **dict.fromkeys(charts.PAIR_MEASURES, 1.0)} for name in record.jurors]
+        selves = [{"first": name, "second": name, **dict.fromkeys(PAIR_MEASURES, 1.0)} for name in record.jurors]
         figures.show(
-            charts.heat_map(pd.DataFrame([*selves, *one_way]), measure),
+            juror_pairs(pd.DataFrame([*selves, *one_way]), measure),
             "Errors that correlate are what a vote can't mend. Point at two jurors for the 95 % interval.",
         )
 
@@ -75,7 +75,7 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
 def _measured(pair: Pairwise) -> dict[str, float]:
     """Each measure of two jurors, with the ends of its interval."""
     ends: dict[str, float] = {}
-    for name in charts.PAIR_MEASURES:
+    for name in PAIR_MEASURES:
         of: Estimate = getattr(pair, name)
         ends |= {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
     return ends

@@ -6,10 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from app.caches import jury_cache
-from app.charts import jury as charts
 from app.components.jury.agreement import percent
 from app.components.shared import figures
 from app.state.jury import JuryView
+from charts.juror_gains import juror_gains
+from charts.juror_reliability import juror_reliability
 from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
@@ -31,7 +32,7 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
         )
         return
     figures.show(
-        charts.gains(mine),
+        juror_gains(mine),
         f"Accuracy by {RULES[view.rule].title} with all jurors, less that without this one, on the same answers; "
         "a line is the 95 % interval.",
     )
@@ -44,9 +45,9 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment, p
     title = CONFIDENCES[protocol.confidence].title
     left, right = st.columns(2, gap="large")
     with left:
-        figures.show(charts.reliability(bins, "confidence"), f"{title} confidence; a line is the 95 % interval.")
+        figures.show(juror_reliability(bins, "confidence"), f"{title} confidence; a line is the 95 % interval.")
     with right:
-        figures.show(charts.reliability(bins, "raw"), "Raw probability; a line is the 95 % interval.")
+        figures.show(juror_reliability(bins, "raw"), "Raw probability; a line is the 95 % interval.")
     errors = jury_cache.calibration_errors(record.jury_id, protocol)
     of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
     columns = {

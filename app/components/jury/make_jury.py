@@ -6,10 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from app import navigation
-from app.charts import jury as charts
 from app.components.new_run.form import known_models
+from app.components.shared.figures import draw
 from app.errors import spoken
 from app.formatting import counted, plain, sentence
+from charts.tuning_loss import tuning_loss
 from core.errors import InputError
 from core.runs.juries import jury_job, jury_pipeline
 from core.runs.juries.jury_job import PathState
@@ -102,8 +103,8 @@ def _card(name: str, state: PathState) -> None:
         if state.message:
             st.caption(plain(sentence(state.message)))
         if len(state.losses) > 1:
-            figure = charts.losses(pd.DataFrame({"step": range(1, len(state.losses) + 1), "loss": state.losses}))
-            st.vega_lite_chart(figure.frame, figure.themed, key=f"losses-{name}", alt=figure.alt, width="stretch")
+            figure = tuning_loss(pd.DataFrame({"step": range(1, len(state.losses) + 1), "loss": state.losses}))
+            draw(figure, key=f"losses-{name}")
         if state.state == "done":
             navigation.link(navigation.JURY, "Open it on the Jury page", jury=state.jury)
         elif state.state in ("running", "queued"):

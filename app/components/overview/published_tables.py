@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app.charts.tasks import task_titles
 from app.components.shared import figures
 from app.formatting import plain
+from charts.run_names import task_titles
 from core.reports.overview.published import SOURCES, published
 from core.reports.overview.similar_accuracy import alike
 from core.runs.banks import task_title

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.charts.tasks import task_labels
 from app.components.shared.runs import open_run, title
 from app.formatting import plain
+from charts.run_names import task_labels
 from core.conformal.scores import SCORES
 from core.reports.frames import overview_ties
 from core.reports.report import DEFAULT_SCORES

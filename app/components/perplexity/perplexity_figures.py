@@ -7,7 +7,6 @@ import math
 import streamlit as st
 
 from app.caches.perplexity_library import Library
-from app.charts import perplexity as charts
 from app.components.perplexity.across_models import across_models
 from app.components.perplexity.measured_messages import (
     DIFFERENCE_HELP,
@@ -22,6 +21,8 @@ from app.components.perplexity.perplexity_tables import tables
 from app.components.shared import figures
 from app.formatting import counted, plain
 from app.state.perplexity import PerplexityView
+from charts.loss_along_conversation import loss_along
+from charts.perplexity_dumbbell import MEASURES, dumbbell, uniform_is_drawn
 from core.perplexity.figures import token_weighted
 from core.reports import perplexity as reports
 
@@ -108,8 +109,8 @@ def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: in
     table = reports.by_conversation(measured, vocabulary=vocabulary)
     measure = st.segmented_control(
         "Measured by",
-        list(charts.MEASURES),
-        format_func=lambda name: charts.MEASURES[name][0],
+        list(MEASURES),
+        format_func=lambda name: MEASURES[name][0],
         default="message_mean" if chosen.mode == "published" else "perplexity",
         required=True,
         key=MEASURE_KEY,
@@ -121,13 +122,13 @@ def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: in
     }[str(measure)]
     here = {place: name for place, name in names(chosen).items() if name in measured}
     if vocabulary:
-        drawn = charts.uniform_is_drawn(table, str(measure))
+        drawn = uniform_is_drawn(table, str(measure))
         said += (
             " The grey ticks are where guessing all tokens alike would be."
             if drawn
             else " Guessing all tokens alike lies far to the right of the figure."
         )
-    figures.show(charts.dumbbell(table, str(measure), here), said)
+    figures.show(dumbbell(table, str(measure), here), said)
 
 
 def _along(measured: MeasuredMessages, vocabulary: int | None) -> None:
@@ -135,6 +136,6 @@ def _along(measured: MeasuredMessages, vocabulary: int | None) -> None:
     frame = reports.along_conversation(measured)
     places = dict(zip(("A", "B", "none"), measured, strict=False))
     figures.show(
-        charts.along(frame, places, vocabulary=vocabulary),
+        loss_along(frame, places, vocabulary=vocabulary),
         "The mean loss of the counselor's first message after the opening, the second, and so on, over conversations.",
     )

@@ -6,11 +6,12 @@ import pyarrow as pa
 import streamlit as st
 
 from app.caches import prompting_cache
-from app.charts import compare, prompting
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
 from app.formatting import plain
 from app.state.prompting import PromptingView
+from charts.measures import MEASURES as MEASURE_TITLES
+from charts.methods_by_shots import by_method
 from core.exchange import writing
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import CONTINUED, LETTERS_METHOD, METHODS, PUBLISHED
@@ -41,7 +42,7 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
     measure = right.segmented_control(
         "Figure",
         MEASURES,
-        format_func=lambda name: compare.MEASURES[name][0],
+        format_func=lambda name: MEASURE_TITLES[name][0],
         default="mean_set_size",
         required=True,
         key=MEASURE_KEY,
@@ -51,7 +52,7 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         st.caption("Choose one or more ways of asking.")
         return ()
     rows = prompting_cache.figures(shown, set_rule(view))
-    figures.show(prompting.by_method(rows, str(measure)), EXPLANATIONS[str(measure)])
+    figures.show(by_method(rows, str(measure)), EXPLANATIONS[str(measure)])
     st.markdown(plain(f"{reports.smallest_sets(rows)} {reports.against_guessing(rows)}"))
     if len(chosen.methods) < 2 or LETTERS_METHOD not in chosen.methods:
         st.caption("Only one form has been asked; the others are launched below.")

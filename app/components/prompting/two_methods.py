@@ -9,13 +9,13 @@ import streamlit as st
 
 from app import state
 from app.caches import prompting_cache
-from app.charts import compare
 from app.components.prompting.by_shots import SETS_NOTE
 from app.components.prompting.card import card
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
 from app.formatting import counted, plain, sentence
 from app.state.prompting import PromptingView
+from charts.heat_map import set_sizes
 from core.errors import InputError
 from core.reports.compare import side_by_side
 from core.reports.prompting import experiments as reports
@@ -86,7 +86,7 @@ def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: Prompti
     shares = side_by_side.size_shares(
         [prompting_cache.evaluation(one) for one in (first, second)], names, view.alpha, view.score
     )
-    figures.show(compare.set_sizes(shares), SETS_NOTE)
+    figures.show(set_sizes(shares), SETS_NOTE)
 
 
 def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: PromptingView) -> None:

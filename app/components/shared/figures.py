@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
+from plotly.graph_objects import Figure as PlotlyFigure
 
-from app.charts.figure import Figure
+from charts.figure import Figure
 from core.conformal.scores import SCORES
 from core.reports import frames
 from core.reports.report import Report
 
 REPORT_KEY = "report_open"
+NO_TOOLBAR = {"displayModeBar": False}
+"""Plotly's own buttons would cover the names above a heat map."""
 
 
 def show(figure: Figure, explanation: str) -> None:
     """Draw a figure, explain it in a sentence, and offer what is in it."""
-    st.vega_lite_chart(figure.frame, figure.themed, key=figure.name, alt=figure.alt, width="stretch")
+    draw(figure, key=figure.name)
     with st.container(horizontal=True, wrap=False, gap="medium"):
         st.caption(explanation, width="stretch")
         download("Data of this figure", figure.frame, figure.name)
+
+
+def draw(
+    figure: Figure,
+    *,
+    key: str,
+    width: Literal["stretch", "content"] = "stretch",
+    on_select: Callable[[], None] | Literal["ignore"] = "ignore",
+) -> None:
+    """Draw a figure alone; ``on_select`` is called where a click selects something that its parameters name."""
+    chart = figure.themed
+    if isinstance(chart, PlotlyFigure):
+        st.plotly_chart(chart, key=key, alt=figure.alt, width=width, config=NO_TOOLBAR)
+    else:
+        st.altair_chart(chart, key=key, alt=figure.alt, width=width, on_select=on_select)
 
 
 def download(label: str, frame: pd.DataFrame, name: str) -> None:

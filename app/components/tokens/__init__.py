@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.components.shared.scripts import bundle
+from charts.scripts import bundle
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "tokens.js"

@@ -6,10 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.charts import tokens as charts
 from app.components.shared import figures
 from app.components.tokens.text_by_token import EVALUATIONS_KEY
 from app.formatting import plain
+from charts.rank_variances import rank_variances
+from charts.token_reliability import MOST, token_reliability
 from core.reports import tokens as reports
 from core.reports.tokens import TokenResult
 
@@ -34,14 +35,14 @@ def evaluations() -> None:
     chosen = st.multiselect(
         "Evaluations", names, names[:3], format_func=lambda i: found[i].name, key=EVALUATIONS_KEY,
         bind="query-params",
-        max_selections=charts.MOST, help="Made by `python -m core tokens evaluate`, the latest of yours among them.",
+        max_selections=MOST, help="Made by `python -m core tokens evaluate`, the latest of yours among them.",
     )  # fmt: skip
     if not chosen:
         st.info("Choose an evaluation above.")
         return
     picked = tuple(found[i] for i in chosen)
     figures.show(
-        charts.token_reliability(reports.reliability_frame(picked)),
+        token_reliability(reports.reliability_frame(picked)),
         "On the dashed line a model's top token is right as often as it is sure; a rule is the "
         "Clopper–Pearson 95 % interval of a bin's accuracy.",
     )
@@ -88,7 +89,7 @@ def _ranks(one: TokenResult) -> None:
         return
     with st.expander(plain(f"The ranks of {one.name}")):
         figures.show(
-            charts.rank_variances(frame),
+            rank_variances(frame),
             "The variance that each rank adds to its layer, as a share of the layer's largest. Automatic relevance "
             "determination lets go of ranks that carry nothing: they fade to 0 %.",
         )

@@ -13,7 +13,8 @@ Number = TypeVar("Number", np.float64, np.int64)
 
 
 def rising_order(probabilities: FloatArray) -> IntArray:
-    """Each row's options by increasing probability, (n, k); equal ones keep their order, missing ones come first."""
+    """Each row's options by increasing probability, (n, k). Equal ones keep their order; missing ones (NaN) come
+    first."""
     p = np.asarray(probabilities, dtype=np.float64)
     return np.argsort(np.where(np.isnan(p), -np.inf, p), axis=1, kind="stable")
 

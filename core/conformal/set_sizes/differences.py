@@ -70,11 +70,11 @@ def _paired_places(sides: tuple[PairedRun, PairedRun], alpha: int, seed: int) ->
     """The places of both runs' redrawn thresholds among their scores, measured in ranks, (2000,) each.
 
     This is a paired bootstrap. n + 1 questions are drawn from the n questions and one more whose score is infinite for
-    both runs, so that rank n + 1 can occur. The drawn ranks are sorted, and a place is the weighted mean of those near
-    the k-th, with the weights P(J | k) of step 1 (:mod:`core.conformal.set_sizes`). It is not the k-th alone, because
-    the figures are means over J too; if the models are similar, the difference of such means varies much less than that
-    of two single thresholds. The j-th smallest drawn rank is j·(n + 1)/(n + 2) + ½ on average. This mean is subtracted,
-    so that the places are centred at the rank k of each run.
+    both runs, so that rank n + 1 can occur. The drawn ranks are sorted, and a place is the weighted mean of those
+    around the k-th, with the weights P(J | k) of step 1 (:mod:`core.conformal.set_sizes`). It is not the k-th alone,
+    because the figures are means over J too; if the models are similar, the difference of such means varies much less
+    than that of two single thresholds. The j-th smallest drawn rank is j·(n + 1)/(n + 2) + ½ on average. This mean is
+    subtracted, so that the places are centred at the rank k of each run.
     """
     rng = np.random.default_rng([seed, 0xB007])
     shared = len(sides[0].calibration)

@@ -71,7 +71,7 @@ class Shifted:
 def side(run: Evaluation, group: str | None, *, by: str) -> ScoredQuestions:
     """The calibration and test questions of a run, or of one of its subjects, with their scores ``by``.
 
-    Raises :class:`InputError` where there are fewer than 20.
+    Raises :class:`InputError` if there are fewer than 20.
     """
     rows = np.sort(np.concatenate([run.calibration, run.test]))
     if group is not None:
@@ -89,7 +89,7 @@ def side(run: Evaluation, group: str | None, *, by: str) -> ScoredQuestions:
 def shifted(source: ScoredQuestions, target: ScoredQuestions, *, seed: int = 0) -> Shifted:
     """Calibrate on ``source`` and test on ``target``.
 
-    Raises :class:`InputError` where they have different numbers of options.
+    Raises :class:`InputError` if they have different numbers of options.
     """
     if source.scores.shape[1] != target.scores.shape[1]:
         raise InputError(

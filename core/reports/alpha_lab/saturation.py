@@ -36,7 +36,7 @@ def can_saturate(name: str, parameters: Parameters) -> bool:
 
 
 def saturation_note(thresholds: Collection[float], strata: str = "", *, title: str = "APS") -> str:
-    """What has to be known of a score's thresholds near 1, or an empty text.
+    """What has to be known about a score's thresholds near 1, or an empty text.
 
     ``strata`` names what has a threshold each (``subjects``); it is empty for one threshold.
 

@@ -41,8 +41,8 @@ class SplitView:
 def look(run: Evaluation, view: SplitView) -> Evaluation:
     """The run under the view.
 
-    Raises :class:`InputError` where E and F are not there to drop, one of them is a truth or nothing to choose from
-    stays without them, where there are not so many calibration questions, or where a seed can't be one.
+    Raises :class:`InputError` if E and F are not there to drop, one of them is a truth or nothing to choose from stays
+    without them, where there are not so many calibration questions, or where a seed can't be one.
     """
     if view.split_seed is not None:
         run = _split_again(run, view.split_seed)
@@ -52,7 +52,7 @@ def look(run: Evaluation, view: SplitView) -> Evaluation:
 
 
 def extra_options(run: Evaluation) -> tuple[int, ...]:
-    """Which option places hold E and F in every question of the run; empty where they are not all alike."""
+    """Which option places hold E and F in every question of the run; empty if they are not all alike."""
     rows = store.read_questions(run.run_id)["options"].to_pylist()
     places = [j for j in range(run.k) if all(j < len(row) and row[j] in (DONT_KNOW, NONE_OF_ABOVE) for row in rows)]
     return tuple(places)

@@ -61,7 +61,7 @@ class CalibrationFigures:
     diagram: Reliability
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the smooth curve as JSON values; what is no number is None."""
+        """Everything but the smooth curve as JSON values; what is not a number is None."""
         return {
             "run": self.run,
             "stratum": self.stratum or "all",
@@ -123,20 +123,20 @@ def _of_stratum(run: Evaluation, stratum: Stratum, bins: int, by: str) -> Calibr
 
 
 def bins_frame(found: CalibrationFigures) -> pd.DataFrame:
-    """A row a bin: ``bin`` from 1, its ends, n, and the diagram's figures; empty bins have no numbers."""
+    """One row per bin: ``bin`` from 1, its ends, n, and the diagram's figures; empty bins have no numbers."""
     frame = pd.DataFrame([asdict(one) for one in found.diagram.bins])
     frame.insert(0, "bin", np.arange(1, len(frame) + 1))
     return frame
 
 
 def curve_frame(found: CalibrationFigures) -> pd.DataFrame:
-    """The smooth curve: confidence, accuracy (NaN where nothing is known), density."""
+    """The smooth curve: confidence, accuracy (NaN if nothing is known), density."""
     of = found.diagram
     return pd.DataFrame({"confidence": of.curve_confidence, "accuracy": of.curve_accuracy, "density": of.curve_density})
 
 
 def figures_frame(found: Sequence[CalibrationFigures], names: Sequence[str]) -> pd.DataFrame:
-    """A row a run and stratum; ``names`` are the runs' in words."""
+    """One row per run and stratum; ``names`` are the runs' in words."""
     rows = []
     for one, name in zip(found, names, strict=True):
         row: dict[str, Any] = {"run": name, "stratum": one.stratum or "all", "n": one.n}
@@ -156,8 +156,8 @@ def figures_frame(found: Sequence[CalibrationFigures], names: Sequence[str]) -> 
 def bin_questions(run: Evaluation, within: str, stratum: str, number: int, *, bins: int, by: str) -> pd.DataFrame:
     """The test questions in bin ``number`` (from 1) of a stratum, the surest first.
 
-    Columns ``id, subject, question, confidence, chosen, truth, right``. Raises :class:`InputError` where there is no
-    such stratum or bin.
+    Columns ``id, subject, question, confidence, chosen, truth, right``. Raises :class:`InputError` if there is no such
+    stratum or bin.
     """
     rows = next((one.rows for one in strata(run, within) if one.name == stratum), None)
     if rows is None:
@@ -184,9 +184,9 @@ def bin_questions(run: Evaluation, within: str, stratum: str, number: int, *, bi
 
 
 def nominal_coverage(run: Evaluation) -> pd.DataFrame:
-    """Coverage asked for and had at every alpha, a row a score and alpha, with the band of the guarantee.
+    """Coverage asked for and had at every alpha, one row per score and alpha, with the band of the guarantee.
 
-    Columns ``score, alpha, nominal, coverage, low, high``. Raises :class:`InputError` where a side has no questions.
+    Columns ``score, alpha, nominal, coverage, low, high``. Raises :class:`InputError` if a side has no questions.
     """
     n, m = len(run.calibration), len(run.test)
     if n == 0 or m == 0:

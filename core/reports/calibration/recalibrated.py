@@ -62,7 +62,7 @@ class Recalibrated:
 def halves(run: Evaluation) -> tuple[IntArray, IntArray]:
     """The calibration rows in two seeded halves, questions alike in the same one.
 
-    Raises :class:`InputError` where they are too few.
+    Raises :class:`InputError` if they are too few.
     """
     if len(run.calibration) < NEEDED:
         raise InputError(

@@ -43,7 +43,7 @@ class Tempered:
     """Figures of the test questions at a temperature.
 
     ``nll_infinite`` questions give the truth probability 0, which makes ``nll`` infinite; ``counts``, ``confidence``
-    and ``accuracies`` are by bin (NaN where it is empty), ``sets`` by score.
+    and ``accuracies`` are by bin (NaN if it is empty), ``sets`` by score.
     """
 
     temperature: float
@@ -74,7 +74,7 @@ def dial_rows(run: Evaluation) -> pa.Table:
     """The slider's data: calibration and test questions in file order, sampled as in the alpha lab.
 
     Columns ``l0 … l(k−1)``, log-probabilities in nats (−inf for a probability of 0, NaN for an option that a question
-    lacks), ``y``, and ``own`` (1 where the run calibrates).
+    lacks), ``y``, and ``own`` (1 if the run calibrates).
     """
     run = sample_for_lab(run)
     rows = np.sort(np.concatenate([run.calibration, run.test]))

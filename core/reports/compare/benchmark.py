@@ -39,12 +39,12 @@ def notes(asked: SetRule) -> tuple[str, ...]:
 
 
 def reports(runs: Sequence[Evaluation], asked: SetRule) -> list[Report]:
-    """A report a run."""
+    """One report per run."""
     return [report(run, asked.alpha, scores=asked.scores, method=asked.method, empty=asked.empty) for run in runs]
 
 
 def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame:
-    """A row a run and score: its names, accuracy, coverage, mean set size, UAcc and ECE with 95 % intervals.
+    """One row per run and score: its names, accuracy, coverage, mean set size, UAcc and ECE with 95 % intervals.
 
     The interval of accuracy is Clopper and Pearson's, that of coverage its Beta-Binomial band where the guarantee
     holds, those of set size and UAcc redraw calibration and test questions (:mod:`core.conformal.set_sizes`). ECE has

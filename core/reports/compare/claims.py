@@ -47,7 +47,7 @@ UNIT = {"k": 1e3, "m": 1e6, "b": 1e9}
 @dataclass(frozen=True, slots=True)
 class Correlation:
     """Pearson's, Spearman's and Kendall's coefficient of n pairs, with their p-values, and Spearman's 95 % interval
-    (:func:`_spearman_interval`). NaN where one side does not vary or there are fewer than 3."""
+    (:func:`_spearman_interval`). NaN if one side does not vary or there are fewer than 3."""
 
     n: int
     pearson: float
@@ -163,7 +163,7 @@ def _spearman_p(a: np.ndarray, b: np.ndarray, rho: float) -> float:
 
 
 def parameters_of(model: str) -> float | None:
-    """A model's parameters as its name says them; None where it doesn't.
+    """A model's parameters as its name says them; None if it doesn't.
 
     >>> parameters_of("Qwen2-0.5B-Instruct"), parameters_of("SmolLM-135M"), parameters_of("phi-2")
     (500000000.0, 135000000.0, None)
@@ -186,8 +186,8 @@ def base_of(model: str) -> str | None:
 
 
 def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list[PublishedClaim]:
-    """The three claims on a table with ``model``, ``task``, ``accuracy`` and ``mean_set_size``, a row a run, and where
-    it has them the rest of :data:`CELL`.
+    """The three claims on a table with ``model``, ``task``, ``accuracy`` and ``mean_set_size``, one row per run, and
+    where it has them the rest of :data:`CELL`.
 
     ``sizes`` are the parameters of models whose names do not say them.
     """

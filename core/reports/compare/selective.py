@@ -26,7 +26,7 @@ class Abstention:
     """Answering single-option sets alone, at each alpha from 1 to 999 thousandths, (999,) each.
 
     ``answered`` is the share of test questions that are answered, ``accuracy`` the share of those that are right (NaN
-    where none is), ``wrong`` the share of all questions that are answered wrongly.
+    if none is), ``wrong`` the share of all questions that are answered wrongly.
     """
 
     alphas: IntArray

@@ -75,8 +75,8 @@ def as_ye_2024(made: Sequence[Report]) -> PublishedFigures:
 
 
 def published(name: str) -> pd.DataFrame:
-    """``model``, ``task``, ``bank``, ``accuracy`` (a share), ``uacc``, ``mean_set_size``, ``k`` and ``source``;
-    NaN where nothing is printed.
+    """``model``, ``task``, ``bank``, ``accuracy`` (a share), ``uacc``, ``mean_set_size``, ``k`` and ``source``; NaN if
+    nothing is printed.
 
     Raises :class:`InputError` for an unknown name.
     """

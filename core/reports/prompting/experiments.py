@@ -166,8 +166,8 @@ def evaluate(reading: PromptingMethod) -> Evaluation:
 
 
 def figures(chosen: Sequence[PromptingMethod], runs: Sequence[Evaluation], asked: SetRule) -> pd.DataFrame:
-    """A row a reading and score, as :func:`core.reports.compare.benchmark.run_rows`, with ``method``, its ``title``,
-    ``chance``, ``against_chance`` and of letters ``invalid_rate`` and ``letter_mass`` (NaN elsewhere)."""
+    """One row per reading and score, as :func:`core.reports.compare.benchmark.run_rows`, with ``method``, its
+    ``title``, ``chance``, ``against_chance`` and of letters ``invalid_rate`` and ``letter_mass`` (NaN elsewhere)."""
     rows = run_rows(runs, reports(runs, asked))
     extra = []
     for reading, run in zip(chosen, runs, strict=True):
@@ -207,7 +207,7 @@ def against(
     score: str,
 ) -> pd.DataFrame:
     """Each other reading less the first, question by question: differences with intervals and p-values corrected
-    together (:func:`core.reports.compare.paired.compare`); empty where there is no other."""
+    together (:func:`core.reports.compare.paired.compare`); empty if there is no other."""
     if not others:
         return pd.DataFrame()
     asked = ("accuracy", "set_size")
@@ -340,8 +340,8 @@ def smallest_sets(rows: pd.DataFrame) -> str:
 
 
 def aggregate(rows: pd.DataFrame) -> pd.DataFrame:
-    """The table of an experiment as it is taken out: a row a method, shots and score, figures without the run's other
-    names."""
+    """The table of an experiment as it is taken out: one row per method, shots and score, figures without the run's
+    other names."""
     columns = [
         "model",
         "task",

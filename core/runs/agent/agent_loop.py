@@ -1,4 +1,4 @@
-"""The rounds that a host agent makes among its workers (:mod:`core.runs.agent.host_agent`)."""
+"""The main loop of a host agent (:mod:`core.runs.agent.host_agent`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ARCHIVE_EVERY_S = 10.0
 
 
 class Agent:
-    """The workers of this host and the rounds that are made among them."""
+    """The workers of this host and the tasks that the loop repeats."""
 
     def __init__(self, lock: IO[str], workers: Sequence[WorkerProcess], *, idle_s: float | None) -> None:
         self.lock = lock
@@ -46,7 +46,7 @@ class Agent:
         self.archiving: threading.Thread | None = None
 
     def run(self) -> None:
-        """Work until told to stop."""
+        """Run the loop until stopped."""
         self._try("publish the slots", lambda: publish(tuple(worker.slot for worker in self.workers)))
         rounds = (
             ("recover", self._recover, RECOVER_EVERY_S),
@@ -73,7 +73,7 @@ class Agent:
         self._end()
 
     def _try(self, name: str, task: Callable[[], object]) -> None:
-        """Do something that a lost database or a full disk may prevent, which is said once and not at every round."""
+        """Do a task that a lost database or a full disk may prevent. The same complaint is logged only once."""
         try:
             task()
         except (HedgeError, OSError) as error:
@@ -84,7 +84,7 @@ class Agent:
             self.complaints.pop(name, None)
 
     def _report(self, worker: WorkerProcess, death: Death) -> None:
-        """Write down how a worker died, where it matters: for the run that it was at."""
+        """Record how a worker died, for the run that it was executing."""
         say(f"worker {worker.executor} was {death.reason}" + (f", at run {death.run_id}" if death.run_id else ""))
         if death.run_id and death.wanted:
             self._try("settle", partial(recovery.settle, death.run_id))
@@ -102,7 +102,8 @@ class Agent:
             self._staff(needed=unfinished or any(worker.run_id for worker in self.workers))
 
     def _staff(self, *, needed: bool) -> None:
-        """Have workers while there are runs and a while longer, and end where nothing was asked for in a long time."""
+        """Keep workers while there are runs and for a while longer, and end the agent after a long time without
+        runs."""
         if needed:
             self.last_needed = time.monotonic()
         idle_s = time.monotonic() - self.last_needed
@@ -125,7 +126,7 @@ class Agent:
         liveness.beat()
 
     def _beat_among_hosts(self) -> None:
-        """Where hosts share a database: say that this one lives, and take the runs of those that do not."""
+        """If hosts share a database: record this host's heartbeat, and requeue the runs of dead hosts."""
         if not database.is_shared():
             return
         hosts.beat(liveness.host(), within_s=ANSWER_WITHIN_S)
@@ -138,7 +139,7 @@ class Agent:
             gpu_metrics.publish([worker.slot for worker in self.workers])
 
     def _archive(self) -> None:
-        """Copy what has ended to the archive, if there is one, beside the rounds: a copy may take minutes."""
+        """Copy finished runs to the archive, if there is one, in a thread, because a copy may take minutes."""
         if not settings().archive_url or (self.archiving and self.archiving.is_alive()):
             return
         from core.runs.storage import archive
@@ -154,7 +155,7 @@ class Agent:
                 worker.kill(f"killed because its run {watchdog.REASON} for {settings().hang_minutes:g} minutes")
 
     def _end(self) -> None:
-        """Stop the workers, then put what they had begun back into the queue."""
+        """Stop the workers, then put the runs they had started back into the queue."""
         for worker in self.workers:
             worker.end()
         self._try("put back", self.recovery.put_back_own)

@@ -1,4 +1,4 @@
-"""A process that is nobody's child (``python -m core.runs.agent.detached MODULE [ARGUMENT ...]``).
+"""Starts a detached process (``python -m core.runs.agent.detached MODULE [ARGUMENT ...]``).
 
 It forks before it loads anything, so that whoever starts it waits for no import and has no dead child to reap, then
 does what ``python -m MODULE ARGUMENT ...`` would.

@@ -1,4 +1,4 @@
-"""Why a process died, in words."""
+"""Exit reasons: why a process died, as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VMSTAT = Path("/proc/vmstat")
 def in_words(status: int, *, starved: bool | None = None) -> str:
     """A process's exit status as the second half of "its worker was …".
 
-    ``starved`` says whether the kernel killed somebody for want of memory meanwhile; None where it can't be told.
+    ``starved`` says whether the kernel killed somebody for want of memory meanwhile; None if it can't be told.
 
     >>> in_words(-9)
     'killed by signal 9 (SIGKILL), perhaps for want of memory'
@@ -43,7 +43,7 @@ def in_words(status: int, *, starved: bool | None = None) -> str:
 def kills_for_memory() -> int | None:
     """How many processes the kernel has killed for want of memory, the machine's or a control group's.
 
-    Only its growth means something. None where the kernel does not say.
+    Only its growth means something. None if the kernel does not say.
     """
     try:
         lines = VMSTAT.read_text(encoding="ascii").splitlines()

@@ -1,4 +1,4 @@
-"""Locks on files, held for as long as a process lives, so that even a killed one lets go.
+"""File locks that are held as long as a process lives, so that even a killed process releases them.
 
 A lock is ``flock``: it belongs to an open file, is not inherited by the programs a process starts, and the
 kernel releases it with the process. Whether one is held can be asked from any process of the host.
@@ -37,7 +37,7 @@ def take(path: Path, *, wait_s: float = 0.5) -> IO[str] | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether some process holds the lock on ``path``; False where there is no such file."""
+    """Whether some process holds the lock on ``path``; False if there is no such file."""
     try:
         with path.open(encoding="utf-8") as file:
             return not _lock(file, fcntl.LOCK_SH)
@@ -46,7 +46,7 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> int | None:
-    """The process id that last took the lock, whether it still lives or not; None where nobody did."""
+    """The process id that last took the lock, whether it still lives or not; None if nobody did."""
     try:
         return int(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -1,7 +1,7 @@
-"""The host agent (``python -m core agent``): one a host, it keeps a worker a slot alive and in order.
+"""The host agent (``python -m core agent``): one per host, it keeps one worker per slot running.
 
-It restarts workers that die, kills those that hang, brings ``run.json`` in line with the database where a worker could
-not, and beats its heart. It executes nothing itself.
+It restarts workers that die, kills those that hang, writes the end of a run into ``run.json`` if its worker could not,
+and records heartbeats. It executes no run itself.
 
 Workers start when there is something to do and go three minutes after the last run (``HEDGE_WARM_MINUTES``), which
 frees their memory and the GPU's; until then the next run finds one that is warm. An agent that a person starts stays
@@ -26,7 +26,7 @@ from core.runs.devices.slots import slots
 def main(*, idle_minutes: float | None = None) -> None:
     """Be this host's agent until stopped by a signal, or, where ``idle_minutes`` is given, after so long idle.
 
-    Raises :class:`~core.errors.InputError` where an agent lives here already.
+    Raises :class:`~core.errors.InputError` if an agent lives here already.
     """
     lock = take(liveness.agent_lock())
     if lock is None:

@@ -1,4 +1,4 @@
-"""Who lives: the files in ``HEDGE_HOME/agents/<host>/`` by which pages, agents and workers know of each other.
+"""Liveness: the files in ``HEDGE_HOME/agents/<host>/`` that show which agents and workers are running.
 
 ==================  ==================================================================================
 ``agent.lock``      held by the host's one agent; touched every two seconds, which is its heartbeat
@@ -128,7 +128,7 @@ def at_work(executor: str, run_id: str) -> bool:
 
 
 def beat() -> None:
-    """Say that this host's agent lives."""
+    """Record a heartbeat of this host's agent."""
     os.utime(agent_lock())
 
 
@@ -140,7 +140,7 @@ def wake() -> None:
 
 
 def last_wake() -> int:
-    """When :func:`wake` was last called, in nanoseconds since the epoch; 0 where it never was."""
+    """When :func:`wake` was last called, in nanoseconds since the epoch; 0 if it never was."""
     try:
         return _wake_file().stat().st_mtime_ns
     except FileNotFoundError:
@@ -148,7 +148,7 @@ def last_wake() -> int:
 
 
 def say_busy(executor: str, run_id: str) -> None:
-    """Say that a worker is at a run."""
+    """Record that a worker executes a run."""
     path = _busy_file(executor)
     part = path.with_suffix(".part")
     part.write_text(run_id, encoding="utf-8")
@@ -156,12 +156,12 @@ def say_busy(executor: str, run_id: str) -> None:
 
 
 def say_idle(executor: str) -> None:
-    """Say that a worker is at no run."""
+    """Record that a worker executes no run."""
     _busy_file(executor).unlink(missing_ok=True)
 
 
 def busy_with(executor: str) -> str:
-    """The run that a worker is at, or was at when it died; empty where there is none."""
+    """The run that a worker executes, or executed when it died; empty if there is none."""
     try:
         return _busy_file(executor).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -169,7 +169,7 @@ def busy_with(executor: str) -> str:
 
 
 def publish(name: str, values: object) -> None:
-    """Let pages and other hosts read ``values``, as JSON, under this name."""
+    """Publish ``values`` as JSON under this name, for pages and other hosts."""
     path = agent_lock().with_name(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
@@ -178,7 +178,7 @@ def publish(name: str, values: object) -> None:
 
 
 def published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
-    """By host, what its agent last published under this name, unless that is longer ago."""
+    """What each host's agent last published under this name, unless that is longer ago than ``within_s``."""
     found = {}
     for path in (settings().home / "agents").glob(f"*/{name}"):
         with suppress(OSError, ValueError):  # being taken away, or damaged

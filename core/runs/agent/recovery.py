@@ -1,4 +1,4 @@
-"""What DBOS does not notice by itself, put right by the agent.
+"""Recovery: what DBOS does not notice on its own, and the agent repairs.
 
 - A worker that was killed, or a run that was given up, could not write how the run ended: ``run.json`` is brought in
   line with the database.
@@ -98,13 +98,13 @@ class Recovery:
 
 
 def settle(run_id: str) -> None:
-    """Bring one run's ``run.json`` in line with the database."""
+    """Write one run's state in the database into its ``run.json``."""
     for entry in run_queue.entries([run_id], within_s=ANSWER_WITHIN_S).values():
         _settle(entry)
 
 
 def note_death(run_id: str, worker: str, reason: str) -> None:
-    """Write down, in the run's log and in the database, how its worker died."""
+    """Record in the run's log and in the database how its worker died."""
     from core.runs import store
 
     store.log(store.folder_of(run_id), f"worker {worker} was {reason}")

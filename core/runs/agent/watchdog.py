@@ -1,4 +1,4 @@
-"""Which workers stand still: their runs have said nothing of progress for too long."""
+"""The watchdog: finds workers whose runs have made no progress for too long."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from core.settings import settings
 
 REASON = "made no progress"
 LOADING_LASTS = 4
-"""Loading may download a model, so that it gets so many times the patience."""
+"""Loading may download a model, so its time limit is this many times as long."""
 
 
 class ProgressWatch:
-    """What has been seen of each run's progress, by a steady clock and not by the times that files carry."""
+    """The progress of each run as last seen, timed by a monotonic clock and not by file times."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str], tuple[bytes, float]] = {}
@@ -34,7 +34,7 @@ class ProgressWatch:
 
 
 def is_loading(run_id: str) -> bool:
-    """Whether a run, as it last said, is loading its model."""
+    """Whether a run's last progress says that it is loading its model."""
     return b"loading" in _said(run_id)
 
 

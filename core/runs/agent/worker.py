@@ -35,7 +35,7 @@ NICENESS = 19
 ASK_EVERY_S = 0.3
 """How often a worker asks whether its run is still wanted."""
 GRACE_S = 0.9
-"""How long a worker may go on with a run that is no longer wanted."""
+"""How long a worker may continue a run that is no longer wanted."""
 GRACE_LOADING_S = 0.3
 """The same while it loads a model, in which it can't be asked to stop."""
 WAIT_FOR_PREDECESSOR_S = 30.0
@@ -157,7 +157,7 @@ def _fail(run_id: str, error: Exception) -> str:
 
 
 def launch(worker: Worker) -> None:
-    """Start DBOS in this process: it goes on with what this executor had begun, then takes from the queue."""
+    """Start DBOS in this process: it continues what this executor had begun, then takes from the queue."""
     from dbos import DBOS, DBOSPortableJSONSerializer
 
     database.prepare(within_s=database.PREPARED_WITHIN_S)

@@ -1,4 +1,4 @@
-"""One slot's worker process, as the host agent keeps it: started, restarted when it dies, killed when it must."""
+"""The worker process of one slot, which the host agent starts, restarts when it dies, and kills if necessary."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class WorkerProcess:
 
     @property
     def run_id(self) -> str:
-        """The run that the worker is at, empty where there is none."""
+        """The run that the worker executes; empty if there is none."""
         return liveness.busy_with(self.executor) if self._process else ""
 
     def tend(self) -> Death | None:
-        """Start the worker where it is due; says so where it has died since the last time."""
+        """Start the worker if it is due. Returns its death if it died since the last call."""
         if self._process is None:
             if self.wanted and time.monotonic() >= self.start_at and self._is_freed():
                 self._start()
@@ -79,13 +79,13 @@ class WorkerProcess:
         return death
 
     def kill(self, reason: str) -> None:
-        """Kill the worker without asking; :meth:`tend` sees it dead a moment later and starts another."""
+        """Kill the worker. :meth:`tend` notices its death a moment later and starts another."""
         if self._process:
             self._killed = reason
             self._process.kill()
 
     def end(self) -> None:
-        """Kill the worker, wait until it is dead, and want no other."""
+        """Kill the worker, wait until it is dead, and start no other."""
         self.wanted = False
         if self._process:
             self._process.kill()
@@ -94,7 +94,7 @@ class WorkerProcess:
             liveness.say_idle(self.executor)
 
     def _is_freed(self) -> bool:
-        """Whether the GPU's memory is as it was before the last worker, or has been waited for long enough."""
+        """Whether the GPU's memory is free again after the last worker, or the wait for it has been long enough."""
         if self._used_gib is None or time.monotonic() - self.died > FREED_WITHIN_S:
             return True
         seen = nvml.reading(self.slot.devices)
@@ -105,7 +105,7 @@ class WorkerProcess:
             self._starved_at, self._starved = time.monotonic(), exit_reasons.kills_for_memory()
 
     def _is_starved(self) -> bool | None:
-        """Whether somebody was killed for want of memory since the worker was last seen alive."""
+        """Whether the kernel killed a process for lack of memory since the worker was last seen alive."""
         now = exit_reasons.kills_for_memory()
         return None if now is None or self._starved is None else now > self._starved
 
@@ -145,7 +145,7 @@ class WorkerProcess:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, with paths that hold wherever a child of it runs."""
+    """This process's environment, with absolute paths that are valid in a child's working directory."""
     fixed = {"HEDGE_HOME": str(settings().home)}
     if settings().database_url:
         fixed["HEDGE_DATABASE_URL"] = database.url()

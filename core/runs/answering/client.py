@@ -35,7 +35,7 @@ def address_file() -> Path:
 
 
 def address() -> tuple[str, bytes] | None:
-    """The server's socket, and the key that both sides prove to each other; None where no server has said so."""
+    """The server's socket, and the key that both sides prove to each other; None if no server has said so."""
     try:
         values = json.loads(address_file().read_bytes())
         return values["socket"], bytes.fromhex(values["key"])

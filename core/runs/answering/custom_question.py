@@ -162,7 +162,7 @@ class ModelAnswer:
 
     @property
     def is_as_recorded(self) -> bool:
-        """Whether the model still answers the run's questions as the run recorded it; True where it was not asked."""
+        """Whether the model still answers the run's questions as the run recorded it; True if it was not asked."""
         return math.isnan(self.recorded_difference) or self.recorded_difference <= self.tolerance
 
 
@@ -181,7 +181,7 @@ def write_answer(answer: ModelAnswer) -> None:
 
 
 def read_answer(answer_id: str) -> ModelAnswer:
-    """The answer with this id; :class:`InputError` where that is no id, or the answer is gone or can't be read."""
+    """The answer with this id. Raises :class:`InputError` if that is no id, or the answer is gone or can't be read."""
     if not ID.match(answer_id):
         raise InputError(f"{answer_id[:40]!r} is no answer's id; ask the question again")
     try:

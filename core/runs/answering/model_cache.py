@@ -80,7 +80,7 @@ class ModelCache:
         self._keep_within(0, most=0)
 
     def _try(self, key: Key) -> bool:
-        """Whether the model was loaded; False where memory ran out while others were kept."""
+        """Whether the model was loaded; False if memory ran out while others were kept."""
         try:
             self._put(key)
         except (RuntimeError, MemoryError) as error:
@@ -134,7 +134,7 @@ def download_watched(source: ModelSource, report: Callable[[int, int], None]) ->
 
 
 def total_bytes(source: ModelSource) -> int:
-    """The bytes that loading the model fetches, 0 where the hub does not say."""
+    """The bytes that loading the model fetches, 0 if the hub does not say."""
     from huggingface_hub import model_info
 
     try:

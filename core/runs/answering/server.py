@@ -57,7 +57,7 @@ class Job:
 class AnsweringWorker:
     """The process that loads models (:mod:`core.runs.answering.worker`), and this side of the pipe to it.
 
-    It sees the devices of ``slot``. Raises :class:`OSError` where no process can be started.
+    It sees the devices of ``slot``. Raises :class:`OSError` if no process can be started.
     """
 
     def __init__(self, slot: Slot) -> None:
@@ -81,7 +81,7 @@ class AnsweringWorker:
 
 
 class AnsweringServer:
-    """The queue, and what is known of every question.
+    """The queue, and what is known about every question.
 
     Clients call :meth:`ask`, :meth:`progress`, :meth:`stop` and :meth:`warm`, each in a thread of its own;
     :meth:`run` hands the worker one question after another.
@@ -175,7 +175,7 @@ class AnsweringServer:
                 self.worker.end()
 
     def _next(self) -> Job | None:
-        """The next question, once there is one; None where the server may end."""
+        """The next question, once there is one; None if the server may end."""
         with self.changed:
             while not self.waiting:
                 if time.monotonic() - self.last_asked >= self.idle_s or not client.address_file().exists():

@@ -114,7 +114,7 @@ class RunSetup:
 
 
 def setup_of(run_id: str) -> RunSetup:
-    """How a finished run asked; :class:`InputError` where it has not finished, or Hedge did not run it."""
+    """How a finished run asked. Raises :class:`InputError` if it has not finished, or Hedge did not run it."""
     record = store.read_record(run_id)
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; a set needs the calibration of a finished run")

@@ -1,4 +1,4 @@
-"""The GPUs of each host while runs run, for people to see: ``HEDGE_HOME/agents/<host>/readings.json``."""
+"""GPU metrics of each host while runs are executed, for display: ``HEDGE_HOME/agents/<host>/readings.json``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRESH_S = 10.0
 
 
 def publish(slots: Sequence[Slot]) -> None:
-    """Write down what the GPUs of these slots say now."""
+    """Write the current metrics of the GPUs of these slots."""
     if seen := {slot.name: asdict(found) for slot in slots if (found := nvml.reading(slot.devices))}:
         liveness.publish(FILE, seen)
 

@@ -1,7 +1,7 @@
-"""What NVIDIA's management library (NVML) says of this host's GPUs: memory, load, heat. Loads no torch.
+"""GPU metrics from NVIDIA's management library (NVML): memory, load, temperature. Loads no torch.
 
-Every function answers with nothing where there is no driver, and none raises: readings are for people, and a
-library that fails must not stop a run.
+Without a driver every function returns nothing. No function raises: metrics are for display, and a failing library must
+not stop a run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GIB = 2**30
 @dataclass(frozen=True, slots=True)
 class GpuMetrics:
     """A GPU at one moment: ``load`` is the share in [0, 1] of the last second in which it computed, ``celsius`` its
-    temperature; None where the card does not say. ``index`` and ``uuid`` are what ``CUDA_VISIBLE_DEVICES`` takes."""
+    temperature; None if the card does not say. ``index`` and ``uuid`` are what ``CUDA_VISIBLE_DEVICES`` takes."""
 
     index: int
     uuid: str
@@ -49,7 +49,7 @@ def reading(device: str) -> GpuMetrics | None:
 
 
 def driver() -> str:
-    """The driver's version, empty where there is none."""
+    """The driver's version, empty if there is none."""
     with _library() as nvml:
         if nvml is None:
             return ""

@@ -1,4 +1,4 @@
-"""The places of this host where a run can be executed: one a GPU, or one in all where there is none."""
+"""The slots of this host, on which runs are executed: one per GPU, or a single one if there is no GPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE = "slots.json"
 NO_DEVICE = ("", "-1", "none", "NoDevFiles")
 GIB = 2**30
 UNKNOWN_GIB = 1e6
-"""The memory of a device that does not say: every run is tried there."""
+"""The memory of a device that does not report it: every run is tried there."""
 LIMITS = (
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
@@ -52,7 +52,7 @@ def slots() -> tuple[Slot, ...]:
 
 
 def host_memory_gib() -> float:
-    """The memory that processes of this host may use: the machine's, or the container's limit where that is less."""
+    """The memory that processes of this host may use: the machine's, or the container's limit if that is less."""
     limits = [float(psutil.virtual_memory().total)]
     for path in map(Path, LIMITS):
         try:
@@ -63,12 +63,12 @@ def host_memory_gib() -> float:
 
 
 def publish(found: tuple[Slot, ...]) -> None:
-    """Let pages and other hosts know of this host's slots."""
+    """Publish this host's slots for pages and other hosts."""
     liveness.publish(FILE, [asdict(slot) for slot in found])
 
 
 def published() -> dict[str, tuple[Slot, ...]]:
-    """The slots of every host that has ever had an agent, as it last said them."""
+    """The slots of every host that ever had an agent, as last published."""
     found = {}
     for host, said in liveness.published(FILE).items():
         with suppress(TypeError):  # of another version

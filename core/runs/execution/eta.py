@@ -1,4 +1,4 @@
-"""How fast a run goes and how long it still takes."""
+"""The rate of a run, and its remaining time."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Pace:
         self.begun = time.monotonic()
 
     def add(self, questions: int, characters: int) -> None:
-        """Count questions that have been answered, and their characters."""
+        """Add answered questions and their characters to the count."""
         self.questions += questions
         self.read += characters
         self.left -= characters
 
     @property
     def seconds(self) -> float:
-        """Since the beginning."""
+        """Seconds since the start."""
         return time.monotonic() - self.begun
 
     @property
     def rate(self) -> float:
-        """Questions a second so far."""
+        """Questions per second so far."""
         return self.questions / max(self.seconds, 1e-9)
 
     @property
     def remaining_s(self) -> float:
-        """Seconds that the rest takes at the pace so far."""
+        """The remaining seconds at the rate so far."""
         return self.left * self.seconds / max(self.read, 1)

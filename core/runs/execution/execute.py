@@ -1,4 +1,4 @@
-"""Do one run from start to end, in this process."""
+"""Executes one run from start to end, in this process."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def execute(
     :class:`~core.errors.RunBusyError` at once and changes nothing. ``cancelled`` is asked between batches and
     around loading.
 
-    Returns the run id. Raises :class:`~core.errors.RunCancelled` where a person stopped it, another
+    Returns the run id. Raises :class:`~core.errors.RunCancelled` if a person stopped it, another
     :class:`~core.errors.HedgeError` where it failed; ``run.json`` says so either way, unless the disk is so full that
     it can't be written.
     """
@@ -92,7 +92,7 @@ def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) ->
 
 
 def _perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
-    """Do a run of another kind; returns what ``run.json`` says of it."""
+    """Execute a run of another kind. Returns its provenance for ``run.json``."""
     if spec.makes_jury:
         from core.runs.juries import jury_stages  # which brings pandas along
 
@@ -101,7 +101,7 @@ def _perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
 
 
 def preflight(spec: RunSpec) -> None:
-    """Find out, before anything is written, whether the run can begin.
+    """Check, before anything is written, whether the run can start.
 
     Raises :class:`~core.errors.InputError` for an unknown model or task, a folder that holds no model, or a split
     with an empty side. Loads no model.
@@ -116,7 +116,7 @@ def preflight(spec: RunSpec) -> None:
 
 
 def cut_short(engine: dict[str, Any]) -> str:
-    """What an engine's description says about prompts that were too long for its model; empty where none was."""
+    """What an engine's description says about prompts that were too long for its model; empty if none was."""
     cut, dropped = engine.get("truncated_prompts", 0), engine.get("dropped_demonstrations", 0)
     if not cut:
         return ""
@@ -127,7 +127,7 @@ def cut_short(engine: dict[str, Any]) -> str:
 
 
 class _Execution:
-    """One try at a run."""
+    """One attempt at a run."""
 
     def __init__(self, spec: RunSpec, folder: Path, teller: Teller) -> None:
         self.spec = spec
@@ -200,7 +200,7 @@ class _Execution:
         return check
 
     def _chunk(self, engine: Engine) -> int:
-        """Questions a chunk, which a killed worker loses at most: as in the try that this one goes on with."""
+        """Questions per chunk, which a killed worker loses at most: as in the try that this one continues."""
         before: int | None = store.read_record(self.spec.run_id).provenance.get("chunk")
         if before and store.finished_chunks(self.folder):
             return before

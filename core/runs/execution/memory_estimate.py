@@ -19,7 +19,7 @@ from core.runs.juries import jury_pipeline
 from core.runs.spec import RunSpec
 
 BYTES = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "int8": 1.1, "int4": 0.65}
-"""Bytes a parameter; quantised weights carry their scales."""
+"""Bytes per parameter. Those of quantised weights include their scales."""
 BESIDE = 1.2
 RUNTIME_GIB = 0.5
 GIB = 2**30
@@ -27,7 +27,7 @@ LARGEST_HEADER = 100_000_000
 
 
 def memory_gib(spec: RunSpec) -> float:
-    """GiB that the run's device must have; 0 where the model's size can't be told without loading it.
+    """The GiB that the run's device must have; 0 if the model's size is unknown until it is loaded.
 
     >>> memory_gib(RunSpec(model="mistralai/Mistral-7B-v0.1", task="qa", dtype="float16")).__round__(1)
     16.7

@@ -1,7 +1,7 @@
-"""A run that scores every word of a counselor's: its request, its execution, and what it leaves on disk.
+"""Perplexity runs, which score every word of a counselor: the request, the execution, and the files.
 
 The request is kept by its hash in ``HEDGE_HOME/perplexity`` before the run is asked for, and copied into the run's
-folder (``request.json``) when it begins. ``losses.parquet`` has a row a message and a row group a part (a system
+folder (``request.json``) when it begins. ``losses.parquet`` has one row per message and a row group a part (a system
 prompt and a conversation, or all choices): ``prompt``, ``source``, ``message``, ``dropped``, ``pieces`` and ``losses``
 (nats). Everything else is computed from them.
 """
@@ -38,7 +38,7 @@ FILE = "losses.parquet"
 
 
 def spec_of(request: Request, model: str, *, dtype: str = "float32") -> RunSpec:
-    """The run of a model that measures this request, which is written down."""
+    """The spec of a run that measures this request with a model. The request is stored."""
     folder = settings().home / TASK
     folder.mkdir(parents=True, exist_ok=True)
     store.write_atomically(folder / f"{request.digest}.json", json.dumps(request.to_json()).encode())
@@ -46,7 +46,7 @@ def spec_of(request: Request, model: str, *, dtype: str = "float32") -> RunSpec:
 
 
 def read_request(spec: RunSpec) -> Request:
-    """What a run measures; :class:`InputError` where nobody has written it down."""
+    """The request of a run. Raises :class:`InputError` if it was not stored."""
     name = spec.task.partition("@")[2]
     copies = [folder / spec.run_id / "request.json" for folder in store.runs_folders()]
     for path in (settings().home / TASK / f"{name}.json", *copies):
@@ -75,7 +75,7 @@ class Measured:
 
 
 def read(run_id: str) -> Measured:
-    """A run that has ended well; :class:`InputError` for any other."""
+    """Read a finished run. Raises :class:`InputError` for any other."""
     record = store.read_record(run_id)
     if not record.spec.measures_perplexity:
         does = "made a jury" if record.spec.makes_jury else "answers questions"
@@ -101,7 +101,7 @@ def read(run_id: str) -> Measured:
 def perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
     """Score what is missing of a run's request; returns what ``run.json`` says of it.
 
-    Raises :class:`~core.errors.InputError` where the words don't fit the model.
+    Raises :class:`~core.errors.InputError` if the words don't fit the model.
     """
     request = read_request(spec)
     parts = list(request.parts())

@@ -1,4 +1,4 @@
-"""How far a run is, told to its folder and to whoever listens; and whether it is still wanted."""
+"""The progress of a run, written to its folder and passed to a callback; and whether the run was cancelled."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Teller:
         self._told: tuple[str, float] = ("", 0.0)
 
     def tell(self, stage: str, *, rate: float | None = None, remaining_s: float | None = None) -> None:
-        """Say how far the run is, ten times a second at most; raises :class:`RunCancelled` where it is not wanted."""
+        """Report progress, at most ten times per second. Raises :class:`RunCancelled` if the run was cancelled."""
         self.stop_if_cancelled()
         if self._told[0] == stage and time.monotonic() - self._told[1] < TELL_EVERY_S and self.done < self.total:
             return
@@ -39,6 +39,6 @@ class Teller:
         self.on_progress(progress)
 
     def stop_if_cancelled(self) -> None:
-        """Raise :class:`RunCancelled` where a person has cancelled the run."""
+        """Raise :class:`RunCancelled` if a person has cancelled the run."""
         if self.cancelled():
             raise RunCancelled(self.folder.name)

@@ -18,7 +18,7 @@ Checked = Callable[[Engine, Sequence[Prompt]], SelfCheck]
 
 
 def score_bare(engine: Engine, prompts: Sequence[Prompt], folder: Path, *, checked: Checked, tell: Told) -> None:
-    """Score each distinct option text once after each bare prompt, and write that down; nothing where it is there.
+    """Score each distinct option text once after each bare prompt, and write that down; nothing if it is there.
 
     ``checked`` compares fast with slow scoring, ``tell`` is called between batches. A model whose tokenizer has no
     token to begin a text with leaves that part out.

@@ -1,4 +1,4 @@
-"""Jury pipelines for pages: launch one, tell how far it is, cancel it, go on with it. The run engine does the work."""
+"""Jury pipelines for pages: launch one, tell how far it is, cancel it, continue it. The run engine does the work."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def launch(spec: PathSpec) -> str:
 
 
 def resume(path_id: str) -> None:
-    """Go on with a pipeline, or begin it."""
+    """Continue a pipeline, or begin it."""
     engine.submit(jury_pipeline.read_spec(path_id).run_spec)
 
 

@@ -125,7 +125,7 @@ def path_ids() -> list[str]:
 
 
 def read_spec(path_id: str) -> PathSpec:
-    """What was asked; :class:`InputError` where there is no such path."""
+    """What was asked. Raises :class:`InputError` if there is no such path."""
     path = folder_of(path_id) / "path.json"
     try:
         values = json.loads(path.read_bytes())
@@ -135,7 +135,7 @@ def read_spec(path_id: str) -> PathSpec:
 
 
 def of_run(spec: RunSpec) -> PathSpec:
-    """What the run of a pipeline was asked for; :class:`InputError` where its folder is gone."""
+    """What the run of a pipeline was asked for. Raises :class:`InputError` if its folder is gone."""
     return read_spec(spec.task.partition("@")[2])
 
 
@@ -181,7 +181,7 @@ def split(
 
     Where questions say themselves that they are for tuning, those tune, whatever ``tune_share`` says.
 
-    Raises :class:`InputError` where one of the three would be empty.
+    Raises :class:`InputError` if one of the three would be empty.
     """
     if any(question.tuning for question in questions):
         questions = sorted(questions, key=lambda question: not question.tuning)

@@ -1,4 +1,4 @@
-"""The stages of a jury pipeline (:mod:`core.runs.juries.jury_pipeline`); each goes on where it was stopped."""
+"""The stages of a jury pipeline (:mod:`core.runs.juries.jury_pipeline`); each continues where it was stopped."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def jury_ids() -> list[str]:
 
 
 def folder_of(jury_id: str) -> Path:
-    """The folder of a jury, of which a unique beginning is enough; :class:`InputError` where there is none."""
+    """The folder of a jury, of which a unique beginning is enough. Raises :class:`InputError` if there is none."""
     if not jury_id or "/" in jury_id or "\\" in jury_id or jury_id.startswith("."):
         raise InputError(f"{jury_id!r} is no jury; `python -m core jury list` names them")
     found = [name for name in jury_ids() if name.startswith(jury_id)]
@@ -88,7 +88,7 @@ def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str]
 
 
 def read_record(jury_id: str) -> JuryRecord:
-    """A jury's record; :class:`InputError` where there is none or it was written by a newer Hedge."""
+    """A jury's record. Raises :class:`InputError` if there is none or it was written by a newer Hedge."""
     path = folder_of(jury_id) / "jury.json"
     try:
         values = json.loads(path.read_bytes())
@@ -102,7 +102,7 @@ def read_record(jury_id: str) -> JuryRecord:
 
 
 def read(jury_id: str) -> Judgements:
-    """A jury's judgements; :class:`InputError` where they can't be read."""
+    """A jury's judgements. Raises :class:`InputError` if they can't be read."""
     path = folder_of(jury_id) / "judgements.parquet"
     try:
         table = pq.read_table(path).to_pandas()

@@ -1,4 +1,4 @@
-"""The run engine's database: where it is, how it is opened, and what is said when it can't be.
+"""The run engine's database: where it is, how it is opened, and the error if it can't be used.
 
 Every question is put in a thread of its own, so that a database which is gone, locked or damaged costs a few
 seconds and one sentence, never a hang. A DBOS client is kept between them: a question then takes half a
@@ -55,7 +55,7 @@ _CONNECTED: dict[tuple[str, int], _Connected] = {}
 
 
 def url() -> str:
-    """The database URL, with an absolute path where it is a SQLite file and a time limit where it is a server."""
+    """The database URL, with an absolute path for a SQLite file and a time limit for a server."""
     return _whole(settings().database)
 
 
@@ -88,23 +88,23 @@ def shown() -> str:
 
 
 def exists() -> bool:
-    """Whether there is a database to read from; asking one that is not there would create it."""
+    """Whether the database exists. Asking one that does not exist would create it."""
     path = _file_of(url())
     return path is None or path.exists()
 
 
 def is_shared() -> bool:
-    """Whether the database is a server's, which other hosts may use as well, and not this host's own file."""
+    """Whether the database is on a server, which other hosts may use too, and not a file of this host."""
     return _file_of(url()) is None
 
 
 def prepare(*, within_s: float = ANSWER_WITHIN_S) -> None:
-    """Create the database's tables where they are missing."""
+    """Create missing tables of the database."""
     ask(lambda client: None, within_s=within_s)
 
 
 def forget() -> None:
-    """Close every connection of this process; the next question opens another."""
+    """Close all connections of this process. The next question opens new ones."""
     while _CONNECTED:
         with suppress(KeyError):  # another thread was faster
             _CONNECTED.popitem()[1].close()

@@ -20,12 +20,12 @@ from core.runs.queue.tables import hosts
 
 BEAT_EVERY_S = 1.0
 STALE_S = 5.0
-"""A host whose heartbeat stood still this long is taken for dead."""
+"""A host whose heartbeat has not changed for this long counts as dead."""
 FRESH_S = 0.5
 
 
 def beat(host: str, *, within_s: float) -> None:
-    """Say that a host's agent lives."""
+    """Record a heartbeat of a host's agent."""
 
     def work(connection: sa.Connection) -> None:
         counted = hosts.update().where(hosts.c.host == host).values(beats=hosts.c.beats + 1, seen=_now())
@@ -36,7 +36,7 @@ def beat(host: str, *, within_s: float) -> None:
 
 
 def leave(host: str, *, within_s: float) -> None:
-    """Say that a host's agent has gone on purpose."""
+    """Record that a host's agent has ended on purpose."""
     transact(lambda connection: connection.execute(hosts.delete().where(hosts.c.host == host)), within_s=within_s)
 
 
@@ -48,7 +48,7 @@ def beats(*, within_s: float) -> dict[str, int]:
 
 
 def ages() -> dict[str, float]:
-    """Seconds since each host's last heartbeat; empty where the database is one host's own file."""
+    """Seconds since each host's last heartbeat; empty if the database is one host's own file."""
     if not database.is_shared():
         return {}
     question = sa.select(hosts.c.host, _now() - hosts.c.seen)
@@ -56,7 +56,7 @@ def ages() -> dict[str, float]:
 
 
 def alive() -> frozenset[str]:
-    """The hosts whose hearts beat, as of half a second ago at most."""
+    """The hosts with a recent heartbeat, as read at most half a second ago."""
     global _LATELY
     address, now = database.url(), time.monotonic()
     if _LATELY[0] != address or now - _LATELY[1] > FRESH_S:
@@ -69,7 +69,7 @@ _LATELY: tuple[str, float, frozenset[str]] = ("", 0.0, frozenset())
 
 
 class HostWatch:
-    """What one observer has seen of the other hosts' heartbeats."""
+    """One observer's record of the other hosts' heartbeats."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[int, float]] = {}

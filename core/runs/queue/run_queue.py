@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 WORKFLOW = "run"
 QUEUE = "runs"
 VERSION = "1"
-"""DBOS leaves a run of another version lying; ours changes only when old runs can't be gone on with."""
+"""DBOS leaves a run of another version lying; ours changes only when old runs can't be continued."""
 TRIES = 3
 """How many workers a run may kill."""
 WAIT_FOR_DATABASE_S = 1.0
@@ -81,7 +81,7 @@ class Entry:
 
     @property
     def holder(self) -> str:
-        """The executor that has the run, whether it has begun it yet or not; empty where it waits or has ended."""
+        """The executor that has the run, whether it has begun it yet or not; empty if it waits or has ended."""
         if self.status == RUNNING:
             return self.executor
         return self.queue.removeprefix(queue_of("")) if self.status in QUEUED and self.queue != QUEUE else ""
@@ -101,7 +101,7 @@ class Lease:
         return entry is not None and entry.status == RUNNING and self._is_mine(entry)
 
     def confirm(self) -> None:
-        """Return while the run is this worker's; :class:`~core.errors.RunLostError` where it no longer is.
+        """Return while the run is this worker's. Raises :class:`~core.errors.RunLostError` if it no longer is.
 
         Where several hosts share a database that is out of reach, another may be taking the run: this waits until
         the database answers. A database file has only one host, which takes from no worker that lives, and needs no
@@ -205,9 +205,9 @@ def open_queue(executor: str) -> None:
 
 
 def take(executor: str, *, memory_gib: float) -> str | None:
-    """Give this worker the first waiting run that its device can hold; returns its id, empty where there is none.
+    """Give this worker the first waiting run that its device can hold; returns its id, empty if there is none.
 
-    None where the worker has one already.
+    None if the worker has one already.
     """
     own = queue_of(executor)
     held = sa.select(_row.workflow_uuid).where(_row.queue_name == own, _row.status.in_(UNFINISHED)).limit(1)
@@ -233,7 +233,7 @@ def take(executor: str, *, memory_gib: float) -> str | None:
 
 
 def put_back(entry: Entry, *, fresh: bool, within_s: float = ANSWER_WITHIN_S) -> bool:
-    """Let a run that a worker has wait again, in its old place; False where it is no longer as ``entry`` says.
+    """Let a run that a worker has wait again, in its old place; False if it is no longer as ``entry`` says.
 
     ``fresh`` forgets its tries: nobody was at fault. DBOS's start of it that is under way finds it gone.
     """

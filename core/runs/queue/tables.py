@@ -2,9 +2,9 @@
 
 =================== ====================================================================================
 ``hedge_schema``    one number; a database of a newer Hedge is refused, an older one is brought up to date
-``hedge_hosts``     a row a host: a count that goes up with every heartbeat
-``workflow_status`` DBOS's own table, a row a run; https://docs.dbos.dev/explanations/system-tables
-=================== ====================================================================================
+``hedge_hosts``     one row per host: a count that goes up with every heartbeat ``workflow_status`` DBOS's own table,
+one row per run; https://docs.dbos.dev/explanations/system-tables ===================
+====================================================================================
 
 Until schema 1 runs waited in a table of Hedge's own, ``hedge_queue``. Bringing such a database up to date gives every
 run that waits there its place and its need of memory in DBOS's table; a run that a worker held stays with that worker.
@@ -57,7 +57,7 @@ _old_queue = sa.table("hedge_queue", sa.column("run_id"), sa.column("place"), sa
 def connect(address: str) -> sa.Engine:
     """A pool of connections to the database, with Hedge's tables made or brought up to date.
 
-    Raises :class:`~core.errors.RunError` where a newer Hedge has made them.
+    Raises :class:`~core.errors.RunError` if a newer Hedge has made them.
     """
     url = sa.make_url(address)
     if url.drivername.startswith("sqlite"):

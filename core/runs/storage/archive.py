@@ -21,7 +21,7 @@ LEFT_OUT = (".lock", ".part", MARK)
 def push() -> list[str]:
     """Copy every run that has ended well and is not in the archive yet; returns their ids.
 
-    Raises :class:`~core.errors.RunError` where the archive can't be written.
+    Raises :class:`~core.errors.RunError` if the archive can't be written.
     """
     place, root = _place()
     pushed = []
@@ -71,7 +71,7 @@ def pull(run_id: str) -> str:
 
 
 def _version(record: store.RunRecord) -> str:
-    """Tells a run from its repeat."""
+    """A key that differs between a run and its repeat."""
     return f"{record.created} {record.ended}\n"
 
 

@@ -1,7 +1,7 @@
-"""Columns of a run's Parquet files, from their bytes.
+"""Columns of a run's Parquet files, made from buffers.
 
-``pyarrow.array`` imports pandas the first time that it is called, a third of a second that a worker has no other use
-for; columns made from buffers do without.
+``pyarrow.array`` imports pandas the first time it is called, which takes a third of a second. A worker does not need
+pandas, and columns made from buffers avoid the import.
 """
 
 from __future__ import annotations

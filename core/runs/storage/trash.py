@@ -1,7 +1,7 @@
-"""Housekeeping among runs: the bin, from which a deleted run can be had back for a week, and what the disk holds.
+"""The bin, from which a deleted run can be restored for a week, and the disk space that runs take.
 
-A deleted run's folder is moved whole to ``HEDGE_HOME/bin/<run id>@<seconds since the epoch>``; nothing else of it
-changes, so that having it back is moving it back.
+A deleted run's folder is moved as a whole to ``HEDGE_HOME/bin/<run id>@<seconds since the epoch>``. Nothing else
+changes, so restoring it means moving it back.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Binned:
 
 
 def binned() -> list[Binned]:
-    """What is in the bin, the latest first."""
+    """The runs in the bin, the latest first."""
     found = []
     for folder in (settings().home / "bin").glob("*@*"):
         run_id, _, stamp = folder.name.rpartition("@")
@@ -42,7 +42,7 @@ def binned() -> list[Binned]:
 
 
 def put_in_bin(folder: Path) -> Binned:
-    """Move a run's folder to the bin; whoever calls sees to it that nobody is at the run."""
+    """Move a run's folder to the bin. The caller makes sure that no process executes the run."""
     deleted = time.time()
     target = settings().home / "bin" / f"{folder.name}@{int(deleted * 1000)}"
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -53,8 +53,8 @@ def put_in_bin(folder: Path) -> Binned:
 def restore(run_id: str) -> str:
     """Have a deleted run back, the one deleted last where there are several; a unique beginning of its id is enough.
 
-    Returns its id. Raises :class:`~core.errors.InputError` where it is not in the bin, or where a run with this id
-    has been made since.
+    Returns its id. Raises :class:`~core.errors.InputError` if it is not in the bin, or where a run with this id has
+    been made since.
     """
     known = binned()
     names = {each.run_id for each in known if each.run_id.startswith(run_id)} if run_id else set()
@@ -80,7 +80,7 @@ def empty_bin(*, older_than_s: float = 0.0) -> list[str]:
 
 
 def keep() -> None:
-    """What an agent does every hour: empty the bin of what is older than a week."""
+    """The agent's hourly task: empty the bin of runs deleted more than a week ago."""
     empty_bin(older_than_s=KEEP_S)
 
 

@@ -234,3 +234,29 @@ def test_the_l2_error_leaves_bins_of_one_question_out_of_its_square():
     assert one.value == pytest.approx(np.sqrt((4 * 0.25**2 + 0.1**2) / 5))
     assert one.bias == pytest.approx(np.sqrt((1 / 4 + 0.09) / 5))
     assert one.low == 0 < one.high
+
+
+@pytest.mark.parametrize(("confidence", "right", "none"), [(0.6, 1.0, "over"), (0.4, 0.0, "under")])
+def test_a_model_that_errs_one_way_alone_has_none_of_the_other(confidence, right, none):
+    found = binned_estimates(TopLabel(np.full(60, confidence), np.full(60, right)))
+    assert (found[none].value, found[none].low, found[none].high) == (0, 0, 0)
+    assert found["ece"].high >= 0.4 - 1e-9
+
+
+@pytest.mark.parametrize("hits", [0, 1, 59, 60])
+@pytest.mark.parametrize("confidence", [0.4, 0.6])
+def test_the_largest_gap_of_hardly_any_and_nearly_all_right_answers(hits, confidence):
+    one = binned_estimates(TopLabel(np.full(60, confidence), (np.arange(60) < hits).astype(float)))["mce"]
+    ends = stats.binomtest(hits, 60).proportion_ci(0.95, method="exact")
+    outside = max(ends.low - confidence, confidence - ends.high, 0)
+    furthest = max(abs(ends.low - confidence), abs(ends.high - confidence))
+    assert (one.value, one.low, one.high) == pytest.approx((abs(hits / 60 - confidence), outside, furthest))
+    assert one.n == 60
+
+
+def test_bins_by_mass_are_those_of_their_edges():
+    top = TopLabel(np.array([0.5, 0.6, 0.7, 0.8]), np.array([0.0, 1.0, 1.0, 0.0]))
+    assert binned_gaps(top, bins=2, by="mass").index.tolist() == [0, 0, 1, 1]
+    assert binned_gaps(top, bins=3).index.tolist() == [1, 1, 2, 2]
+    assert ece_estimate(top, bins=4, by="mass").value == pytest.approx((0.5 + 0.4 + 0.3 + 0.8) / 4)
+    assert len(binned_gaps(TopLabel(np.array([0.1]), np.ones(1))).counts) == 15

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as arrays
 
 from core.calibration.bins import EDGES, TopLabel, edges, place, top_label
 from core.calibration.decomposition import brier_parts
-from core.calibration.errors import classwise_error, top_errors
+from core.calibration.errors import binned_error, class_columns, classwise_error, top_errors
 from core.calibration.evaluator import UncertaintyEvaluator
 from core.calibration.metrics import brier
 from core.errors import InputError
@@ -151,3 +151,42 @@ def test_a_confidence_on_an_edge_is_in_the_bin_that_it_ends():
     assert ece([0.55, 0.6], [0.0, 1.0]) == pytest.approx(0.075)
     assert ece([0.6, 0.65], [1.0, 0.0]) == pytest.approx((0.4 + 0.65) / 2)
     assert ece([0.0, 0.05], [0.0, 1.0]) == pytest.approx(0.95 / 2)
+
+
+def test_errors_of_many_samples_are_row_by_row():
+    sums = np.array([[1.0, -2.0], [0.5, 0.0]])
+    assert binned_error(sums, 4).tolist() == [0.75, 0.125]
+    assert binned_error(sums, 4, "over").tolist() == [0.5, 0.0]
+    assert binned_error(sums, 4, "under").tolist() == [0.25, 0.125]
+
+
+def test_each_option_has_bins_of_its_own():
+    p, y = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), np.array([0, 1, 1])
+    index, gaps = class_columns(p, y, bins=2)
+    assert index.tolist() == [[1, 2], [1, 2], [0, 3]]
+    assert gaps == pytest.approx(np.array([[0.1, -0.1], [-0.6, 0.6], [-0.2, 0.2]]))
+    # By mass, two bins: A's edge is .6 and B's .4, the second smallest.
+    index, _ = class_columns(p, y, bins=2, by="mass")
+    assert index.tolist() == [[1, 2], [0, 2], [0, 3]]
+    assert class_columns(p, y)[0].max() < 30
+    assert classwise_error(p, y, bins=2) == pytest.approx((abs(0.1 - 0.6) + 0.2) / 3)
+    assert classwise_error(p, y, bins=2, by="mass") == pytest.approx(((0.1 + 0.8) + (0.5 + 0.2)) / 6)
+
+
+def test_confidences_lie_between_0_and_1_and_are_as_many_as_their_truths():
+    for c, y in ((np.ones((2, 1)), np.ones((2, 1))), (np.ones(2), np.ones(3))):
+        with pytest.raises(InputError, match=r"confidences have shape .* expected \(n,\) for both"):
+            TopLabel(c, y)
+    for bad in (-0.1, 1.1, 1.00001, np.nan):
+        with pytest.raises(InputError, match=f"confidence {bad} of row 1 is not in"):
+            TopLabel(np.array([0.5, bad, 0.5]), np.ones(3))
+    slightly = TopLabel(np.array([0.0, 1 + 5e-7]), np.ones(2))
+    assert place(slightly.confidence, edges(slightly.confidence)).tolist() == [0, 14]
+
+
+def test_edges_of_equal_width_by_hand():
+    assert edges(np.array([0.5]), bins=4).tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert len(edges(np.array([0.5]))) == 16
+    assert len(edges(np.array([0.5]), bins=100)) == 101
+    with pytest.raises(InputError, match=r"1 to 100 bins, got 2\.5"):
+        edges(np.array([0.5]), bins=2.5)

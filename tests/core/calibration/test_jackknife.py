@@ -68,3 +68,21 @@ def test_groups_are_the_same_at_every_call_and_in_every_version():
     assert random_groups(6, groups=3).tolist() == [0, 0, 1, 2, 1, 2]
     assert np.array_equal(random_groups(50), random_groups(50))
     assert not np.array_equal(random_groups(40) % 20, random_groups(60)[:40])
+
+
+def test_both_ends_are_kept_within_what_can_be():
+    low, high = ends(np.array([0.9, -0.9]), np.array([[0.2, -0.1], [1.6, -1.7]]), least=-0.5, most=0.5)
+    assert low.tolist() == [-0.5, -0.5]
+    assert high.tolist() == [0.5, 0.5]
+    close = ends(np.array([3.0, -3.0]), np.array([[3.0, -3.0], [3.0, -3.0]]), least=-1.0, most=1.0)
+    assert [of.tolist() for of in close] == [[1.0, -1.0], [1.0, -1.0]]
+
+
+def test_a_share_that_varies_much_is_worth_less_than_an_answer():
+    # Shares of 0 and 1 in turn: a variance of 1/4 · 19, so ½ · ½ / variance is worth but a fraction of one answer.
+    left_out = np.tile([[0.0], [1.0]], (10, 1))
+    worth = 0.25 / (19 / 20 * 20 * 0.25) * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2
+    low, high = share_ends(np.array([0.5]), left_out, np.array([40]))
+    hits = worth / 2
+    expected = stats.beta.ppf(0.025, hits, worth - hits + 1), stats.beta.ppf(0.975, hits + 1, worth - hits)
+    assert (low[0], high[0]) == pytest.approx(expected)

@@ -38,3 +38,10 @@ def test_what_has_no_interval(values):
     mean, low, high = skewed_mean_interval(np.array(values))
     assert mean == values[0]
     assert np.isnan([low, high]).all()
+
+
+def test_two_values_have_students_interval_of_one_degree():
+    # s = √2, so s/√2 = 1, and t of one degree of freedom is tan(.475 π) = 12.706.
+    assert skewed_mean_interval(np.array([1.0, 3.0])) == pytest.approx(
+        (2, 2 - np.tan(0.475 * np.pi), 2 + np.tan(0.475 * np.pi))
+    )

@@ -59,3 +59,16 @@ def test_a_truth_of_probability_0_makes_the_mean_infinite():
 
 def test_perfect_confidence_is_perfectly_calibrated():
     assert metrics.expected_calibration_error(np.eye(3), np.arange(3)) == 0
+
+
+def test_the_calibration_error_passes_on_its_bins_and_ties():
+    # Two bins, [0, ½] and (½, 1]: |(1 − .45) + (0 − .4)| and |0 − .9|, a third each.
+    p, y = np.array([[0.45, 0.3, 0.25], [0.4, 0.35, 0.25], [0.05, 0.9, 0.05]]), np.array([0, 1, 0])
+    assert metrics.expected_calibration_error(p, y, bins=2) == pytest.approx((0.15 + 0.9) / 3)
+    # Three bins of equal width part them in the same way; of equal mass each has one question.
+    assert metrics.expected_calibration_error(p, y, bins=3, by="mass") == pytest.approx((0.55 + 0.4 + 0.9) / 3)
+    tied = np.array([[0.4, 0.4, 0.2]])
+    assert metrics.expected_calibration_error(tied, np.array([0])) == pytest.approx(0.4)
+    assert metrics.expected_calibration_error(tied, np.array([0]), ties="first") == pytest.approx(0.6)
+    assert metrics.correct(tied, np.array([1])).tolist() == [1.0]
+    assert metrics.correct(tied, np.array([0])).tolist() == [0.0]

@@ -155,3 +155,18 @@ def test_certain_and_always_wrong_the_temperature_is_as_hot_as_it_goes():
     assert fit("temperature", log(p), np.ones(20, dtype=int)).temperature == pytest.approx(100, rel=1e-3)
     nearly = np.tile([[0.51, 0.49]], (20, 1))
     assert fit("temperature", log(nearly), np.zeros(20, dtype=int)).temperature == pytest.approx(0.01, rel=1e-3)
+
+
+def test_only_a_row_of_zeros_keeps_its_own_probabilities():
+    step = Isotonic(np.array([0.45, 0.55]), np.array([0.0, 1.0]))  # 0 below .45, 1 above .55
+    found = softmax(recalibration.IsotonicScaling((step,) * 3).logits(np.log([[0.3, 0.3, 0.4], [0.2, 0.7, 0.1]])))
+    assert found == pytest.approx(np.array([[0.3, 0.3, 0.4], [0.0, 1.0, 0.0]]))
+
+
+def test_weights_and_slopes_stay_within_their_bounds():
+    """Options told apart by a hair: without bounds the weights and slopes would be in the thousands."""
+    p = np.tile([[0.5005, 0.4995], [0.4995, 0.5005]], (50, 1))
+    y = np.tile([0, 1], 50)
+    assert fit("vector", log(p), y).weights.max() <= 100
+    assert [one.slope for one in fit("platt", log(p), y).sigmoids] == pytest.approx([100, 100])
+    assert fit("temperature", log(p), y).temperature == pytest.approx(0.01, rel=1e-3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import streamlit as st
 
-from app.components.shared.scripts import LIVE_CSS, bundle
+from charts.scripts import LIVE_CSS, bundle
 from core.reports.alpha_lab.covariate_shift import Shifted
 
 HERE = Path(__file__).parent

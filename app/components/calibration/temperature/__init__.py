@@ -13,9 +13,9 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.components.shared.scripts import LIVE_CSS, bundle
 from app.components.shared.seed import browser_shows, seed
 from app.state.calibration import CalibrationView
+from charts.scripts import LIVE_CSS, bundle
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "temperature.js"

@@ -17,9 +17,9 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
-from app.components.shared.scripts import bundle
 from app.components.shared.seed import browser_shows, seed
 from app.state.one_question import OneQuestionView
+from charts.scripts import bundle
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE

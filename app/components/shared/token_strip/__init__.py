@@ -10,7 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.components.shared.scripts import bundle
+from charts.scripts import bundle
 from core.perplexity.figures import ScoredMessage, Word
 
 HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from app import static_report
+from charts import static_report
 from core.calibration.binned import ece_estimate
 from core.calibration.bins import top_label
 from core.calibration.figures import top_estimates

@@ -6,14 +6,27 @@ import itertools
 import re
 import tomllib
 
+import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.elements.lib import streamlit_plotly_theme
 
-from app.charts import series
-from app.charts.compare import SHADE
-from app.charts.figure import Figure
-from app.theme import APS, GUARANTEE, IN_SET, LAC, MEANINGS, OUT_OF_SET, TRUTH, on_shade, text_config
+from charts import heat_map, run_styles
+from charts.figure import Figure
+from charts.theme import (
+    APS,
+    GUARANTEE,
+    IN_SET,
+    LAC,
+    MEANINGS,
+    OUT_OF_SET,
+    PLOTLY_COLORS,
+    PLOTLY_PAGE,
+    SHADE,
+    TRUTH,
+    text_config,
+)
 from core.settings import ROOT
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
@@ -81,7 +94,7 @@ def test_colours_side_by_side_are_told_apart(mode: str, eyes: str):
 @pytest.mark.parametrize("eyes", EYES)
 def test_the_colours_of_runs_are_told_apart(mode: str, eyes: str):
     colors = dict(zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=True))
-    for one, other in itertools.combinations(series.COLORS, 2):
+    for one, other in itertools.combinations(run_styles.COLORS, 2):
         distance = np.linalg.norm(lab(EYES[eyes] @ linear(colors[one])) - lab(EYES[eyes] @ linear(colors[other])))
         assert distance > TOLD_APART, (one, other)
 
@@ -110,7 +123,7 @@ def mixed(text: str, page: str, opacity: float) -> str:
 
 
 def chosen(expression: str, page: str) -> str:
-    """What the expression of :func:`app.theme.ink` gives in a browser whose page has this colour."""
+    """What the expression of :func:`charts.theme.ink` gives in a browser whose page has this colour."""
     found = re.fullmatch(r"luminance\(background\) > ([\d.]+) \? '(#\w{6})' : '(#\w{6})'", expression)
     assert found, expression
     luminance = float(np.array([0.2126, 0.7152, 0.0722]) @ linear(page))
@@ -122,34 +135,41 @@ def test_words_of_charts_have_4_5_to_1(mode: str):
     page = THEME[mode]["backgroundColor"]
     for part, config in text_config().items():
         for what in ("label", "title"):
-            text = chosen(config[f"{what}Color"]["expr"], page)
+            text = chosen(config[f"{what}Color"].expr, page)
             assert text == THEME[mode]["textColor"]
             assert contrast(mixed(text, page, config.get(f"{what}Opacity", 1.0)), page) >= 4.5, (part, what)
 
 
-def test_words_on_every_shade_have_4_5_to_1():
-    found = on_shade("share")
-    limit = float(found["condition"]["test"].rpartition("> ")[2])
-    for grey in range(256):
-        shade = f"#{grey:02x}{grey:02x}{grey:02x}"
-        luminance = float(np.array([0.2126, 0.7152, 0.0722]) @ linear(shade))
-        assert contrast(found["condition"]["value"] if luminance > limit else found["value"], shade) >= 4.5
-
-
-def test_every_chart_is_drawn_with_the_themes_words():
-    calls = [
-        (path, call)
+def test_every_chart_is_drawn_by_the_one_function_that_takes_the_themes_words():
+    drawn_in = [
+        str(path.relative_to(ROOT))
         for path in [*(ROOT / "app").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
-        for call in re.findall(r"vega_lite_chart\(\s*([^)]*)", path.read_text(encoding="utf-8"))
+        if re.search(r"\b(vega_lite|altair|plotly)_chart\(", path.read_text(encoding="utf-8"))
     ]
-    assert calls
-    assert all(".themed" in call for _, call in calls), calls
+    assert drawn_in == ["app/components/shared/figures.py"]
 
 
 def test_a_figures_own_configuration_is_kept():
-    spec = Figure(pd.DataFrame(), {"config": {"view": {"stroke": None}}}, "", "").themed
-    assert spec["config"]["view"] == {"stroke": None}
-    assert spec["config"]["axis"] == text_config()["axis"]
+    chart = alt.Chart(pd.DataFrame({"x": [1]})).mark_point().configure_view(stroke=None)
+    config = Figure(pd.DataFrame(), chart, "", "").themed.to_dict()["config"]
+    assert config["view"]["stroke"] is None
+    assert config["axis"]["labelOpacity"] == text_config()["axis"]["labelOpacity"]
+    assert config["legend"]["titleColor"] == text_config()["legend"]["titleColor"].to_dict()
+
+
+def test_the_stand_ins_of_plotly_are_those_that_streamlit_replaces():
+    own = [getattr(streamlit_plotly_theme, f"CATEGORY_{i}") for i in range(len(MEANINGS))]
+    assert list(PLOTLY_COLORS.values()) == own
+    assert PLOTLY_PAGE == streamlit_plotly_theme.BG_COLOR
+
+
+def test_plotly_s_words_and_shades_are_of_the_themes_colours():
+    figure = heat_map.set_sizes(pd.DataFrame({"name": "run", "size": [0, 1], "share": [0.25, 0.75]})).chart
+    (cells,) = figure.data
+    assert [color for _, color in cells.colorscale] == [PLOTLY_PAGE, PLOTLY_COLORS[LAC]]
+    assert cells.opacity == SHADE
+    texts = [cells.textfont, figure.layout.font, figure.layout.xaxis.tickfont, figure.layout.yaxis.tickfont]
+    assert {text.color for text in texts} == {PLOTLY_COLORS[TRUTH]}
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from app import static_report
+from app.components.alpha_lab import lab_view
+from app.state.alpha_lab import AlphaLabView
+from charts import figure_files, run_names, static_report
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.reports.report import report
@@ -33,22 +36,22 @@ NAMES = {
 
 
 @pytest.fixture
-def drawings(home) -> list[static_report.Drawing]:
+def drawings(home) -> list[figure_files.Drawing]:
     names = [synthetic_run(seed=i, model=f"model-{i}", task=("qa", "rc")[i % 2]) for i in range(3)]
-    return static_report.drawings([load(name) for name in names], SetRule())
+    return figure_files.drawings([load(name) for name in names], SetRule())
 
 
 def test_every_figure_has_its_title_axes_and_source_and_is_not_blank(drawings):
     assert {one.figure.name for one in drawings} == NAMES
     for one in drawings:
-        drawn = static_report.svg(one).decode()
+        drawn = figure_files.svg(one).decode()
         assert one.title in drawn
         assert "3 runs, 300 test questions" in drawn
         marks = drawn.count("<path") + drawn.count("<text")
         assert marks > 15, one.figure.name
-        axes = re.findall(r'"title": "([^"]+)"', repr(one.figure.spec).replace("'", '"'))
+        axes = re.findall(r'"title": "([^"]+)"', json.dumps({**one.figure.spec, "datasets": {}}))
         assert one.figure.name == "radar" or any(title in drawn for title in axes), one.figure.name
-        pixels = np.asarray(Image.open(io.BytesIO(static_report.png(one))).convert("L"))
+        pixels = np.asarray(Image.open(io.BytesIO(figure_files.png(one))).convert("L"))
         assert pixels.shape[1] > 600
         assert 0.002 < (pixels < 200).mean() < 0.9, one.figure.name
 
@@ -63,13 +66,13 @@ def test_titles_name_alpha_only_where_it_changes_the_figure(drawings):
 
 
 def test_a_figure_as_html_asks_no_foreign_host(drawings):
-    page = static_report.page(drawings[0]).decode()
+    page = figure_files.page(drawings[0]).decode()
     assert "<script" in page
     assert not re.search(r'(src|href)="https?://', page)
 
 
 def test_two_names_alike_are_told_apart():
-    assert static_report.unique(["a", "b", "a"]) == ["a", "b", "a (2)"]
+    assert run_names.unique(["a", "b", "a"]) == ["a", "b", "a (2)"]
 
 
 def test_the_report_has_the_figures_of_python_and_no_way_out(home):
@@ -83,3 +86,7 @@ def test_the_report_has_the_figures_of_python_and_no_way_out(home):
     assert "default-src 'none'" in page
     assert not re.search(r'(src|href)="https?://', page)
     assert page.count("mountLab") == 2
+
+
+def test_the_lab_of_the_report_starts_as_the_app_s():
+    assert lab_view(AlphaLabView()) == static_report.START

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-LIVE_CSS = Path(__file__).with_name("live.css")
+from core.settings import ROOT
+
+COMPONENTS = ROOT / "app" / "components"
+"""Where the scripts and styles of the app's components are, as files."""
+LIVE_CSS = COMPONENTS / "shared" / "live.css"
 """The style of live figures."""
 
 LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";$', re.MULTILINE)

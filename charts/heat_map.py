@@ -1,0 +1,153 @@
+"""Heat maps: a figure in each cell and as its shade. Plotly's on a page, Altair's in a file."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+import altair as alt
+import pandas as pd
+from plotly import graph_objects
+
+from charts import run_styles, theme
+from charts.figure import AltairChart, Figure
+from charts.measures import MEASURES, tips
+from charts.run_names import short_names, task_labels, told_apart
+
+CELL = 34
+LINE = 15
+"""Pixels of a line of a row's name."""
+AROUND_CELLS = 80
+LEVEL_COLUMNS = 4
+"""Columns of a still heat map whose long names stand level above them; those of more are slanted."""
+LEVEL_LETTERS = 8
+ROW_LETTERS, COLUMN_LETTERS = 24, 12
+"""Letters of a line of a row's and of a column's name: names are broken, not cut, so that a phone shows all of them."""
+SAID = 24
+"""Cells that the words for those who do not see the figure name one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What a heat map shows of a frame: the columns ``x``, ``y`` and ``value``, what they are called, and the ends of
+    the shade. A hover says ``more`` columns too: each with its title and format. ``x_titled`` writes ``x_title`` above
+    the columns, not only into the hover."""
+
+    x: str
+    x_title: str
+    value: str
+    title: str
+    form: str
+    domain: tuple[float, float] = (0.0, 1.0)
+    y: str = "name"
+    y_title: str = "Run"
+    more: tuple[tuple[str, str, str], ...] = ()
+    x_titled: bool = True
+
+
+def heat_map(rows: pd.DataFrame, measure: str) -> Figure:
+    """Runs down, tasks across."""
+    title, form = MEASURES[measure]
+    frame = rows.assign(name=short_names(rows), task=task_labels(rows))[["name", "task", measure, "run"]]
+    frame = frame.groupby(["name", "task"], sort=False)[measure].mean().reset_index()
+    top = float(rows["k"].max()) if measure == "mean_set_size" else 1.0
+    cells = Cells("task", "Task", measure, title, form, (0.0, top))
+    return drawn(frame, cells, f"heat-map-{measure.replace('_', '-')}", f"{title} of each run on each task")
+
+
+def set_sizes(counts: pd.DataFrame) -> Figure:
+    """How often sets have each size: a frame with ``name``, ``size`` and ``share``, runs down and sizes across."""
+    cells = Cells("size", "Options in the set", "share", "Share of sets", ".0%")
+    return drawn(counts, cells, "set-sizes", "Share of sets of each size")
+
+
+def drawn(frame: pd.DataFrame, cells: Cells, name: str, what: str) -> Figure:
+    """The heat map of a frame, in both forms; ``what`` it shows begins the words for those who do not see it."""
+    rows = frame.head(SAID).to_dict("records")
+    said = "; ".join(f"{row[cells.y]}, {row[cells.x]}: {row[cells.value]:.3g}" for row in rows)
+    return Figure(frame, _pointed_at(frame, cells), f"{what}: {said}.", name, for_file=_still(frame, cells))
+
+
+def _pointed_at(frame: pd.DataFrame, cells: Cells) -> graph_objects.Figure:
+    """Plotly's form: the shade runs from the page's own colour to blue in both themes, and a hover says the cell."""
+    columns, names = (list(dict.fromkeys(frame[of])) for of in (cells.x, cells.y))
+    table = frame.set_index([cells.y, cells.x])
+    wide = table[cells.value].unstack().reindex(index=names, columns=columns)
+    custom = [
+        [tuple(table.loc[(name, column), [of for of, *_ in cells.more]]) if cells.more else () for column in columns]
+        for name in names
+    ]
+    more = "".join(f"<br>{title}: %{{customdata[{i}]:{form}}}" for i, (_, title, form) in enumerate(cells.more))
+    row_texts = [_broken(name, ROW_LETTERS) for name in told_apart(names)]
+    column_texts = [_broken(str(column), COLUMN_LETTERS) for column in columns]
+    figure = graph_objects.Figure(
+        graph_objects.Heatmap(
+            x=list(range(len(columns))),
+            y=list(range(len(names))),
+            z=wide.to_numpy(),
+            customdata=custom if cells.more else None,
+            text=[[f"{name}<br>{cells.x_title}: {column}" for column in columns] for name in names],
+            texttemplate=f"%{{z:{cells.form}}}",
+            textfont={"color": theme.PLOTLY_COLORS[theme.TRUTH], "size": 12},
+            hovertemplate=f"%{{text}}<br>{cells.title}: %{{z:{cells.form}}}{more}<extra></extra>",
+            hoverongaps=False,
+            colorscale=[[0, theme.PLOTLY_PAGE], [1, theme.PLOTLY_COLORS[theme.LAC]]],
+            zmin=cells.domain[0],
+            zmax=cells.domain[1],
+            opacity=theme.SHADE,
+            showscale=False,
+        )
+    )
+    lines = max(text.count("<br>") + 1 for text in row_texts)
+    height = max(CELL, LINE * lines + 4) * len(names) + AROUND_CELLS + LINE * max(t.count("<br>") for t in column_texts)
+    words = {"color": theme.PLOTLY_COLORS[theme.TRUTH]}
+    fixed = {
+        "fixedrange": True,
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "tickfont": words,
+        "automargin": True,
+    }
+    figure.update_layout(
+        theme.plotly_layout(
+            height,
+            margin={"t": 10, "b": 10, "l": 10, "r": 10},
+            xaxis=fixed
+            | {"side": "top", "title": {"text": cells.x_title if cells.x_titled else "", "font": words}}
+            | {"tickvals": list(range(len(columns))), "ticktext": column_texts},
+            yaxis=fixed | {"autorange": "reversed", "tickvals": list(range(len(names))), "ticktext": row_texts},
+        )
+    )
+    return figure
+
+
+def _broken(name: str, letters: int) -> str:
+    """The name in lines of so many letters."""
+    return "<br>".join(textwrap.wrap(name, letters, break_on_hyphens=True)) or name
+
+
+def _still(frame: pd.DataFrame, cells: Cells) -> AltairChart:
+    """Altair's form. At its strongest the blue still lets the text be read in the text's colour."""
+    columns = frame[cells.x]
+    slanted = columns.nunique() > LEVEL_COLUMNS and columns.astype(str).str.len().max() > LEVEL_LETTERS
+    across = alt.Axis(labelAngle=-25 if slanted else 0, orient="top", labelLimit=240, labelOverlap=False)
+    base = alt.Chart().encode(
+        alt.X(cells.x, type="ordinal", title=cells.x_title if cells.x_titled else None, axis=across),
+        alt.Y(cells.y, type="nominal", title=None, sort=None, axis=alt.Axis(labelLimit=run_styles.narrow(150, 260))),
+    )
+    strength = alt.FillOpacity(
+        cells.value,
+        type="quantitative",
+        title=cells.title,
+        scale=alt.Scale(domain=list(cells.domain), range=[0, theme.SHADE], clamp=True),
+        legend=None,
+    )
+    hover = tips(
+        (cells.y, cells.y_title), (cells.x, cells.x_title), (cells.value, cells.title, cells.form), *cells.more
+    )
+    rects = base.mark_rect().encode(strength, tooltip=hover)
+    texts = base.mark_text(fontSize=12).encode(text=alt.Text(cells.value, type="quantitative", format=cells.form))
+    height = CELL * frame[cells.y].nunique() + AROUND_CELLS
+    layers = (theme.painted(rects, theme.LAC), theme.painted(texts, theme.TRUTH))
+    return alt.layer(*layers, data=frame).properties(height=height)

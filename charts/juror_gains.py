@@ -1,0 +1,48 @@
+"""What each juror adds to a rule's accuracy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from charts import theme
+from charts.figure import Figure
+from charts.measures import tips
+
+
+def juror_gains(table: pd.DataFrame) -> Figure:
+    """Bars of what each juror adds to one rule's accuracy, in percentage points; left of 0 it takes away."""
+    ends = ["gain_low", "gain_high"]
+    frame = table[["juror", "gain", *ends, "accuracy", "without"]].assign(
+        points=table["gain"] * 100, points_low=table["gain_low"] * 100, points_high=table["gain_high"] * 100
+    )
+    reach = max(1.0, float(frame[["points_low", "points_high"]].abs().max().max()) * 1.15)
+    across: dict[str, Any] = {
+        "title": ["percentage points of accuracy", "that the juror adds"],
+        "scale": alt.Scale(domain=[-reach, reach]),
+    }
+    hover = tips(
+        ("juror", "Juror"),
+        ("accuracy", "With all", ".1%"),
+        ("without", "Without", ".1%"),
+        ("points", "Adds, in points", "+.1f"),
+        ("points_low", "from", "+.1f"),
+        ("points_high", "to", "+.1f"),
+    )
+    base = alt.Chart().encode(alt.Y("juror:N", title=None, sort=None, axis=alt.Axis(labelLimit=200)), tooltip=hover)
+    bars = base.mark_bar(height=alt.RelativeBandSize(band=0.6)).encode(alt.X("points:Q", stack=False, **across))
+    interval = base.mark_rule(strokeWidth=2).encode(alt.X("points_low:Q", **across), x2="points_high")
+    nothing = alt.Chart().mark_rule(strokeDash=[3, 4]).encode(x=alt.XDatum(0))
+    chart = alt.layer(
+        theme.painted(bars, theme.LAC),
+        theme.painted(interval, theme.TRUTH),
+        theme.painted(nothing, theme.TRUTH),
+        data=frame,
+    ).properties(height=30 * len(frame) + 60)
+    said = "; ".join(
+        f"{row['juror']} {row['points']:+.1f} ({row['points_low']:+.1f} to {row['points_high']:+.1f})"
+        for row in frame.to_dict("records")
+    )
+    return Figure(frame, chart, f"Points of accuracy that each juror adds: {said}.", "jurors-gains")

@@ -1,0 +1,35 @@
+"""The figures of runs that charts show: their titles, how they are written, and their intervals.
+
+Frames of runs come from :func:`core.reports.compare.benchmark.run_rows`, one row per run and score.
+"""
+
+from __future__ import annotations
+
+import altair as alt
+
+MEASURES: dict[str, tuple[str, str]] = {
+    "accuracy": ("Accuracy", ".0%"),
+    "coverage": ("Coverage", ".0%"),
+    "mean_set_size": ("Mean set size", ".2f"),
+    "uacc": ("UAcc", ".2f"),
+    "ece_excess": ("ECE beyond luck", ".3f"),
+}
+"""From a figure's column to its title and how it is written."""
+INTERVALS = {
+    "accuracy": ("accuracy_low", "accuracy_high"),
+    "coverage": ("coverage_low", "coverage_high"),
+    "mean_set_size": ("set_size_low", "set_size_high"),
+    "uacc": ("uacc_low", "uacc_high"),
+    "ece_excess": ("ece_low", "ece_high"),
+}
+"""From a figure's column to those of its interval's ends."""
+
+
+def tips(*fields: tuple[str, str] | tuple[str, str, str]) -> list[alt.Tooltip]:
+    """What a hover says: the column, its title, and the format of a number."""
+    return [
+        alt.Tooltip(one[0], type="quantitative", title=one[1], format=one[2])
+        if len(one) == 3
+        else alt.Tooltip(one[0], type="nominal", title=one[1])
+        for one in fields
+    ]

@@ -1,0 +1,137 @@
+"""Five figures of each run at once, as a radar and as parallel coordinates: each from 0 to the best there is."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import altair as alt
+import pandas as pd
+from plotly import graph_objects
+
+from charts import run_styles, theme
+from charts.figure import AltairChart, Figure
+from charts.measures import tips
+from charts.run_names import full_names, told_apart
+
+AXES: dict[str, Callable[[Mapping[Any, Any]], float]] = {
+    "Accuracy": lambda row: row["accuracy"],
+    "Coverage": lambda row: row["coverage"],
+    "Small sets": lambda row: 1 - (row["mean_set_size"] - 1) / (row["k"] - 1),
+    "UAcc": lambda row: min(row["uacc"] / math.sqrt(row["k"]), 1.0),
+    "1 − ECE": lambda row: 1 - row["ece"],
+}
+"""The figures, each from 0 at the centre to 1 at the rim."""
+RINGS = (0.5, 1.0)
+DASHES = ("solid", "dash", "dot", "longdashdot", "longdash", "dashdot", "8px 2px 2px 2px", "1px 4px")
+"""Plotly's dashes, a new one each time that the colours start again."""
+MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "star", "hexagon")
+LEGEND_ROW = 22
+LEGEND_LETTERS = 40
+SAID = 30
+
+
+def radar(rows: pd.DataFrame) -> Figure:
+    """A star a run. On a page all of them lie on each other, and a click on a name hides or shows it; in a file each
+    has a place of its own."""
+    values = _values(rows)
+    frame = _on_the_plane(values)
+    said = "; ".join(f"{one.name}, {one.axis}: {one.value:.2f}" for one in values.head(SAID).itertuples())
+    words = f"Five figures of each run from 0 to 1: {said}."
+    return Figure(frame, _pointed_at(values), words, "radar", for_file=_small_multiples(frame))
+
+
+def _values(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per run and figure: ``name``, ``axis`` and ``value``, from 0 to 1."""
+    found = [
+        {"name": name, "axis": axis, "value": max(0.0, min(1.0, float(of(row))))}
+        for name, row in zip(full_names(rows), rows.to_dict("records"), strict=True)
+        for axis, of in AXES.items()
+    ]
+    return pd.DataFrame(found, columns=["name", "axis", "value"])
+
+
+def _pointed_at(values: pd.DataFrame) -> graph_objects.Figure:
+    figure = graph_objects.Figure()
+    text = {"color": theme.PLOTLY_COLORS[theme.TRUTH]}
+    names = list(dict.fromkeys(values["name"]))
+    for i, (name, short) in enumerate(zip(names, told_apart(names), strict=True)):
+        of = values[values["name"] == name]
+        color = theme.PLOTLY_COLORS[run_styles.COLORS[i % len(run_styles.COLORS)]]
+        figure.add_scatterpolar(
+            name="<br>".join(textwrap.wrap(short, LEGEND_LETTERS)),
+            r=[*of["value"], of["value"].iloc[0]],
+            theta=[*of["axis"], of["axis"].iloc[0]],
+            mode="lines+markers",
+            line={"color": color, "width": 2, "dash": DASHES[i // len(run_styles.COLORS) % len(DASHES)]},
+            marker={"color": color, "size": 7, "symbol": MARKS[i % len(MARKS)]},
+            hovertemplate=f"{name}<br>%{{theta}}: %{{r:.3f}} of 1<extra></extra>",
+        )
+    grid = theme.PLOTLY_COLORS[theme.OUT_OF_SET]
+    figure.update_layout(
+        theme.plotly_layout(
+            380 + LEGEND_ROW * len(names),
+            margin={"t": 40, "b": 10, "l": 60, "r": 60},
+            showlegend=True,
+            legend={"orientation": "h", "y": -0.12, "yanchor": "top", "x": 0.5, "xanchor": "center", "font": text},
+            polar={
+                "bgcolor": "rgba(0,0,0,0)",
+                "radialaxis": {"range": [0, 1], "tickvals": list(RINGS), "showticklabels": False, "gridcolor": grid}
+                | {"showline": False},
+                "angularaxis": {"rotation": 90, "direction": "clockwise", "gridcolor": grid, "linecolor": grid}
+                | {"tickfont": text},
+            },
+        )
+    )
+    return figure
+
+
+def _on_the_plane(values: pd.DataFrame) -> pd.DataFrame:
+    """The corners of each run's star and of two rings around it, in the order in which a line joins them.
+
+    A figure ``value`` of 1 on axis i lies at (sin 2πi/5, cos 2πi/5); the last corner is the first once more.
+    """
+    axes = list(AXES)
+    rows: list[dict[str, Any]] = []
+    for name, of in values.groupby("name", sort=False):
+        outlines = {"run": list(of["value"]), **{f"ring {ring}": [ring] * len(axes) for ring in RINGS}}
+        for kind, lengths in outlines.items():
+            for place in [*range(len(axes)), 0]:
+                angle = 2 * math.pi * place / len(axes)
+                rows.append(
+                    {
+                        "name": name,
+                        "axis": axes[place],
+                        "value": lengths[place],
+                        "x": lengths[place] * math.sin(angle),
+                        "y": lengths[place] * math.cos(angle),
+                        "order": len(rows),
+                        "kind": kind,
+                    }
+                )
+    return pd.DataFrame(rows, columns=["name", "axis", "value", "x", "y", "order", "kind"])
+
+
+def _small_multiples(frame: pd.DataFrame) -> AltairChart:
+    across, up = alt.Scale(domain=[-1.75, 1.75]), alt.Scale(domain=[-1.25, 1.35])
+    x, y = alt.X("x:Q", axis=None, scale=across), alt.Y("y:Q", axis=None, scale=up)
+    rings = alt.Chart().transform_filter("datum.kind != 'run'").mark_line(strokeWidth=1, opacity=0.5)
+    rings = rings.encode(x, y, order="order:Q", detail="kind:N")
+    words = alt.Chart().transform_filter("datum.kind == 'ring 1.0'").mark_text(fontSize=10)
+    words = words.transform_aggregate(x="min(x)", y="min(y)", groupby=["name", "axis"])
+    words = words.transform_calculate(lx="datum.x * 1.28", ly="datum.y * 1.18")
+    words = words.encode(alt.X("lx:Q", axis=None, scale=across), alt.Y("ly:Q", axis=None, scale=up), text="axis:N")
+    stars = alt.Chart().transform_filter("datum.kind == 'run'")
+    stars = stars.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(filled=True, size=30))
+    stars = stars.encode(x, y, order="order:Q", tooltip=tips(("axis", "Figure"), ("value", "Of 1", ".3f")))
+    layers = (
+        theme.painted(rings, theme.OUT_OF_SET),
+        theme.painted(words, theme.TRUTH),
+        theme.painted(stars, theme.LAC),
+    )
+    one = alt.layer(*layers, data=frame).properties(width=230, height=190)
+    places = alt.Facet("name:N", title=None, sort=None, header=alt.Header(labelLimit=260))
+    found: AltairChart = one.facet(facet=places, columns=3).configure_view(stroke=None)
+    return found

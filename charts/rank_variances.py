@@ -1,0 +1,20 @@
+"""The variances of an adapter's ranks, as a heat map."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from charts import heat_map
+from charts.figure import Figure
+from charts.heat_map import Cells
+
+
+def rank_variances(frame: pd.DataFrame) -> Figure:
+    """The variance that each rank adds, as a share of its layer's largest one: layers down, ranks across."""
+    more = (("variance", "Variance added", ".3g"),)
+    cells = Cells(
+        "rank", "Rank, by variance", "share", "Of its layer's largest", ".0%", y="layer", y_title="Layer", more=more
+    )
+    active = int((frame["share"] >= 0.01).sum())
+    what = f"{active} of {len(frame)} ranks add at least 1 % of their layer's largest"
+    return heat_map.drawn(frame, cells, "rank-variances", what)

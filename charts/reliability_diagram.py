@@ -1,0 +1,74 @@
+"""Reliability diagrams of a run: accuracy against confidence, by bins and as a smooth curve."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import altair as alt
+import pandas as pd
+
+from charts import theme
+from charts.figure import Figure
+from charts.measures import tips
+
+SIDE = 350
+BIN = "bin"
+"""The name of the selection of a click on a bin."""
+
+
+def share_axis(channel: Literal["x", "y"], field: str, title: str | None) -> alt.X | alt.Y:
+    """A share of questions from 0 % to 100 %."""
+    made = alt.X if channel == "x" else alt.Y
+    axis = alt.Axis(format=".0%", tickCount=5)
+    return made(field, type="quantitative", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+
+def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, name: str) -> Figure:
+    """Accuracy against confidence: one mark per bin on where luck would keep a calibrated model's, and a smooth curve.
+
+    ``bins`` and ``curve`` are of :mod:`core.reports.calibration.calibrated`; grey bars are the bins' shares of the
+    questions. An empty bin has no mark. A click on a bin selects it (:data:`BIN`).
+    """
+    n = int(bins["n"].sum())
+    frame = pd.concat(
+        [
+            bins.assign(kind="bin", share=bins["n"] / max(n, 1)),
+            curve[["confidence", "accuracy"]].dropna().assign(kind="curve"),
+            pd.DataFrame({"kind": "ideal", "confidence": [0.0, 1.0], "accuracy": [0.0, 1.0]}),
+        ],
+        ignore_index=True,
+    )
+    x, y = share_axis("x", "confidence", "Confidence"), share_axis("y", "accuracy", "Accuracy")
+    low = share_axis("x", "low", "Confidence")
+    hover = tips(
+        ("bin", "Bin"),
+        ("n", "Questions", ","),
+        ("confidence", "Mean confidence", ".1%"),
+        ("accuracy", "Accuracy", ".1%"),
+        ("accuracy_low", "95 % from", ".1%"),
+        ("accuracy_high", "95 % to", ".1%"),
+        ("consistent_low", "Calibrated: from", ".1%"),
+        ("consistent_high", "Calibrated: to", ".1%"),
+    )
+    filled = alt.Chart().transform_filter("datum.kind == 'bin' && datum.n > 0")
+    ideal, smooth = (
+        alt.Chart().transform_filter(f"datum.kind == '{kind}'").encode(x, y) for kind in ("ideal", "curve")
+    )
+    shares = filled.mark_rect(opacity=0.55).encode(low, share_axis("y", "share", None), x2="high", y2=alt.Y2Datum(0))
+    by_luck = filled.mark_rect(opacity=0.6)
+    by_luck = by_luck.encode(low, share_axis("y", "consistent_low", "Accuracy"), x2="high", y2="consistent_high")
+    interval = filled.mark_rule(strokeWidth=1.5, opacity=0.7)
+    interval = interval.encode(x, share_axis("y", "accuracy_low", "Accuracy"), y2="accuracy_high")
+    marks = filled.mark_circle(size=75, opacity=1, cursor="pointer").encode(x, y, tooltip=hover)
+    chart = alt.layer(
+        theme.painted(shares, theme.OUT_OF_SET),
+        theme.painted(by_luck, theme.GUARANTEE),
+        theme.painted(ideal.mark_line(strokeDash=[4, 4], opacity=0.6), theme.TRUTH),
+        theme.painted(smooth.mark_line(strokeWidth=2), theme.IN_SET),
+        theme.painted(interval, theme.TRUTH),
+        theme.painted(marks, theme.TRUTH).add_params(alt.selection_point(name=BIN, fields=["bin"])),
+        data=frame,
+    ).properties(width=SIDE, height=SIDE)
+    held = bins[bins["n"] > 0].to_dict("records")
+    said = "; ".join(f"{row['confidence']:.0%} sure, {row['accuracy']:.0%} right of {row['n']:,}" for row in held)
+    return Figure(frame, chart, f"Reliability of {title}: {said}.", name)

@@ -1,0 +1,171 @@
+"""The static report: one HTML file that needs no network, with runs' figures and the alpha lab alive.
+
+It holds the figures as Python computed them, and the lab's own scripts with the runs' data inside. The scripts are
+files under ``app/components``, read as they are: nothing here imports the app.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from charts.figure_files import source_of
+from charts.run_names import unique
+from charts.scripts import COMPONENTS, LIVE_CSS, bundle
+from charts.theme import theme_colors
+from core.conformal.scores import SCORES
+from core.conformal.scores.table import score_table
+from core.errors import HedgeError
+from core.reports import frames
+from core.reports.compare import benchmark
+from core.reports.compare.benchmark import SetRule
+from core.reports.evaluation import Evaluation
+from core.runs.banks import labelled
+
+TEMPLATE = Path(__file__).with_name("static_report.html")
+LAB = COMPONENTS / "alpha_lab"
+START: dict[str, Any] = {
+    "alpha": 100,
+    "left": "lac",
+    "right": "aps",
+    "empty": "allow",
+    "by": "all",
+    "extra": "keep",
+    "n": 0,
+    "split": "",
+    "show": "all",
+    "on": "left",
+    "subject": "",
+    "search": "",
+    "list": "cards",
+    "row": 1,
+}
+"""What the lab shows at first, as the app's own view of it does (tests/charts/test_static_report.py)."""
+
+
+def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
+    """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
+    rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
+    names = unique(
+        [
+            f"{run.spec.model_name} · {labelled(run.spec.task, run.bank)} · {run.spec.strategy} · {run.spec.dtype}"
+            for run in runs
+        ]
+    )
+    labs = []
+    for run, name in zip(runs, names, strict=True):
+        tables = frames.lab_tables(run)
+        labs.append(
+            {
+                **{key: _columns(value) if isinstance(value, pa.Table) else value for key, value in tables.items()},
+                "version": run.run_id,
+                "name": name,
+                "scores": score_table(),
+                "view": START | {"alpha": asked.alpha, "empty": asked.empty},
+                "revision": 0,
+            }
+        )
+    script = bundle(LAB / "alpha_lab.js")
+    if script.count("export default function") != 1:
+        raise HedgeError("the alpha lab's script has no single entry; the report can't be made of it")
+    script = script.replace("export default function", "const mountLab = function", 1)
+    template = TEMPLATE.read_text(encoding="utf-8")
+    parts = {
+        "TITLE": html.escape(title),
+        "THEMES": _theme_css(),
+        "SUBTITLE": html.escape(source_of(runs, asked)),
+        "TABLE": _table_html(rows, dict(zip([run.run_id for run in runs], names, strict=True))),
+        "LAB_HTML": _script_json((LAB / "alpha_lab.html").read_text(encoding="utf-8")),
+        "LAB_CSS": _script_json(LIVE_CSS.read_text(encoding="utf-8")),
+        "LABS": _script_json(labs),
+        "SCRIPT": script.replace("</script", "<\\/script"),
+    }
+    # In one pass, so that nothing within the data is taken for a place.
+    return re.sub(r"%%([A-Z_]+)%%", lambda found: parts[found[1]], template).encode()
+
+
+def _script_json(value: Any) -> str:
+    """JSON that can stand inside a script element."""
+    return (
+        json.dumps(value, ensure_ascii=False, allow_nan=False)
+        .replace("<", "\\u003c")
+        .replace("\u2028", "\\u2028")
+        .replace("\u2029", "\\u2029")
+    )
+
+
+def _columns(table: pa.Table) -> dict[str, Any]:
+    """A table as JSON values: numbers as base64 of little-endian arrays, texts as lists."""
+    columns = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+            kind = {"double": "Float64", "int32": "Int32", "uint8": "Uint8"}[str(column.type)]
+            values = np.ascontiguousarray(column.to_numpy())
+            columns[name] = {"kind": kind, "values": base64.b64encode(values.tobytes()).decode()}
+        else:
+            columns[name] = {"kind": "text", "values": column.to_pylist()}
+    return {"rows": table.num_rows, "columns": columns}
+
+
+def _theme_css() -> str:
+    def variables(name: str) -> str:
+        look = theme_colors(name)
+        values = {
+            "--st-background-color": look.background,
+            "--st-secondary-background-color": look.second,
+            "--st-text-color": look.text,
+            "--st-border-color": look.border,
+            "--st-chart-categorical-colors": ",".join(look.colors),
+            "--st-font": look.font,
+            "--st-heading-font": look.font,
+            "--st-code-font": "ui-monospace, monospace",
+            "--st-base-font-size": "15px",
+            "--st-base-radius": "6px",
+            "--st-button-radius": "6px",
+        }
+        return ";".join(f"{key}:{value}" for key, value in values.items())
+
+    light, dark = variables("light"), variables("dark")
+    return f":root{{color-scheme:light dark;{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+
+
+def _table_html(rows: pd.DataFrame, names: dict[str, str]) -> str:
+    head = [
+        "Run",
+        "n, m",
+        "Accuracy (95 %)",
+        "ECE beyond luck (95 %); seen, luck",
+        "Sets by",
+        "alpha",
+        "Coverage (band)",
+        "Mean set size (95 %)",
+        "UAcc (95 %)",
+    ]
+    lines = []
+    for row in rows.to_dict("records"):
+        uacc = f"{row['uacc']:.3f} ({row['uacc_low']:.3f} to {row['uacc_high']:.3f})"
+        cells = [
+            names[row["run"]],
+            f"{row['n_calibration']:,}, {row['n_test']:,}",
+            f"{row['accuracy']:.3f} ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})",
+            f"{row['ece_excess']:.3f} ({row['ece_low']:.3f} to {row['ece_high']:.3f}); {row['ece']:.3f}, "
+            f"{row['ece_luck']:.3f}",
+            SCORES[row["score"]].title,
+            f"{row['alpha']:.3f}",
+            f"{row['coverage']:.3f} ({row['coverage_low']:.3f} to {row['coverage_high']:.3f})",
+            f"{row['mean_set_size']:.3f} ({row['set_size_low']:.3f} to {row['set_size_high']:.3f})",
+            "–" if math.isnan(row["uacc"]) else uacc,
+        ]
+        lines.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
+    titles = "".join(f"<th>{html.escape(name)}</th>" for name in head)
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{''.join(lines)}</tbody></table>"

@@ -1,0 +1,116 @@
+"""Figures that Plotly draws on a page: they say what their frame holds, and so does what stands for them in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from charts import heat_map, theme
+from charts.juror_pairs import juror_pairs
+from charts.parallel_coordinates import FIGURES, parallel_coordinates
+from charts.radar import AXES, radar
+from charts.rank_variances import rank_variances
+from core.errors import HedgeError
+from core.reports import evaluation
+from core.reports.compare import benchmark
+from core.reports.compare.benchmark import SetRule
+from tests.conftest import synthetic_run
+
+
+@pytest.fixture
+def rows(home: Path) -> pd.DataFrame:
+    names = [synthetic_run(model=f"model-{i}", seed=i, task=("qa", "rc")[i % 2]) for i in range(4)]
+    runs = [evaluation.load(name) for name in names]
+    found = benchmark.run_rows(runs, benchmark.reports(runs, SetRule()))
+    return found[found["score"] == "lac"]
+
+
+def still_rows(figure, column: str) -> list[object]:
+    """The values of a column that the figure's Altair form draws."""
+    return [row[column] for values in figure.spec["datasets"].values() for row in values]
+
+
+def test_a_cell_a_run_and_task_in_both_forms(rows: pd.DataFrame):
+    figure = heat_map.heat_map(rows, "mean_set_size")
+    (cells,) = figure.chart.data
+    assert np.isnan(cells.z).sum() == 4  # four models, each on one of two tasks
+    assert sorted(cells.z[~np.isnan(cells.z)]) == pytest.approx(sorted(rows["mean_set_size"]))
+    assert sorted(still_rows(figure, "mean_set_size")) == pytest.approx(sorted(rows["mean_set_size"]))
+    assert (cells.zmin, cells.zmax) == (0, rows["k"].max())
+    assert list(figure.chart.layout.xaxis.ticktext) == ["qa · pocket<br>bank", "rc · pocket<br>bank"]
+    assert "model-0<br>Task: qa · pocket bank" in np.array(cells.text)
+    for row in rows.to_dict("records"):
+        assert f"{row['model']}, {row['task']} · pocket bank: {row['mean_set_size']:.3g}" in figure.alt
+
+
+def test_rows_say_only_what_tells_them_apart():
+    names = ["pocket-1m · base · float32  qa", "pocket-1m · task · float32  qa"]
+    figure = heat_map.set_sizes(pd.DataFrame({"name": np.repeat(names, 2), "size": [0, 1] * 2, "share": 0.5}))
+    assert list(figure.chart.layout.yaxis.ticktext) == ["base", "task"]
+    (cells,) = figure.chart.data
+    assert cells.text[0][0].startswith(names[0])  # the hover says the whole name
+
+
+def test_a_hover_on_two_jurors_says_the_ends_of_the_interval():
+    known = {"agreement": 0.75, "agreement_low": 0.5, "agreement_high": 0.875}
+    itself = {"agreement": 1.0, "agreement_low": np.nan, "agreement_high": np.nan}
+    pairs = pd.DataFrame(
+        [
+            {"first": "b", "second": "b", **itself},
+            {"first": "a", "second": "a", **itself},
+            {"first": "b", "second": "a", **known},
+            {"first": "a", "second": "b", **known},
+        ]
+    )
+    (cells,) = juror_pairs(pairs, "agreement").chart.data
+    assert cells.z.tolist() == [[1.0, 0.75], [0.75, 1.0]]
+    assert tuple(cells.customdata[0][1]) == (0.5, 0.875)
+    assert "from: %{customdata[0]:.0%}" in cells.hovertemplate
+    assert "to: %{customdata[1]:.0%}" in cells.hovertemplate
+
+
+def test_ranks_say_their_variances():
+    frame = pd.DataFrame({"layer": ["0 q", "0 q"], "rank": [1, 2], "variance": [4.0, 1.0], "share": [1.0, 0.25]})
+    figure = rank_variances(frame)
+    (cells,) = figure.chart.data
+    assert cells.z.tolist() == [[1.0, 0.25]]
+    assert list(cells.customdata[0][1]) == [1.0]
+    assert figure.alt.startswith("2 of 2 ranks add at least 1 %")
+
+
+def test_a_radar_has_a_star_a_run_told_apart_by_more_than_colour(rows: pd.DataFrame):
+    figure = radar(rows)
+    stars = figure.chart.data
+    assert len(stars) == len(rows)
+    for star, row in zip(stars, rows.to_dict("records"), strict=True):
+        assert list(star.theta) == [*AXES, next(iter(AXES))]  # closed
+        assert star.r[0] == star.r[-1] == pytest.approx(row["accuracy"])
+        assert star.r[2] == pytest.approx(1 - (row["mean_set_size"] - 1) / (row["k"] - 1))
+    assert len({(star.line.color, star.line.dash) for star in stars}) == len(stars)
+    assert len({star.marker.symbol for star in stars}) == len(stars)
+    drawn = figure.frame[figure.frame["kind"] == "run"]
+    values = [value for star in stars for value in star.r]
+    assert drawn["value"].tolist() == pytest.approx(values)
+    assert np.hypot(drawn["x"], drawn["y"]).tolist() == pytest.approx(values)
+
+
+def test_parallel_coordinates_have_a_line_a_run_that_ends_at_its_name(rows: pd.DataFrame):
+    figure = parallel_coordinates(rows)
+    (lines,) = figure.chart.data
+    names, *figures = lines.dimensions
+    at = dict(zip(names.tickvals, names.ticktext, strict=True))
+    assert [at[place] for place in names["values"]] == [f"{row.model} · {row.task}" for row in rows.itertuples()]
+    for dimension, column in zip(figures, FIGURES, strict=True):
+        assert list(dimension["values"]) == rows[column].tolist()
+        assert list(dimension.tickvals) == [rows[column].min(), rows[column].max()]
+    assert lines.line.color == theme.PLOTLY_COLORS[theme.LAC]
+    with pytest.raises(HedgeError, match="drawn on a page only"):
+        _ = figure.spec
+
+
+def test_no_plotly_figure_is_zoomed_by_accident(rows: pd.DataFrame):
+    for figure in (heat_map.heat_map(rows, "accuracy"), radar(rows)):
+        assert figure.chart.layout.dragmode is False

@@ -1,0 +1,79 @@
+"""What is pinned is imported, and what is imported is pinned."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("core", "app", "charts", "docs", "pages", "pocket_world", "tests")
+NOT_IMPORTED = {
+    "accelerate": "transformers loads quantised models and spreads models over devices with it",
+    "mkdocs-material": "the look of docs/: theme in mkdocs.yml",
+    "mypy": "a command",
+    "pandas-stubs": "types of pandas, for mypy",
+    "pre-commit": "a command",
+    "pre-commit-hooks": "pre-commit runs it: .pre-commit-config.yaml",
+    "pytest-cov": "pytest loads it: --cov",
+    "pytest-timeout": "pytest loads it: --timeout in pyproject.toml",
+    "pytest-xdist": "pytest loads it: -n in pyproject.toml",
+    "ruff": "a command",
+}
+"""Pinned, but imported by nothing of ours, and why."""
+RIVALS = ("krippendorff", "netcal", "relplot", "torchcp", "torchmetrics")
+"""Imported by tests/golden/make_*.py alone, which a person runs in an environment of its own when a golden file is made
+anew; each of those files says which versions made its file."""
+
+
+def pinned() -> set[str]:
+    """The distributions that the requirements name, in lower case with dashes."""
+    lines = [
+        line.strip()
+        for name in ("requirements.txt", "requirements-dev.txt")
+        for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+    ]
+    return {normal(re.split(r"[\[=<>~! ]", line)[0]) for line in lines if line and line[0] not in "#-"}
+
+
+def normal(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def imported() -> dict[str, Path]:
+    """Each module of others that any file imports, wherever in the file, and one of those files."""
+    found: dict[str, Path] = {}
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                    names = [node.module or ""]
+                else:
+                    continue
+                for name in names:
+                    found.setdefault(name.split(".")[0], path)
+    ours = {*FOLDERS, *sys.stdlib_module_names}
+    return {name: path for name, path in found.items() if name not in ours}
+
+
+def test_whatever_is_pinned_is_imported():
+    distributions = packages_distributions()
+    used = {normal(of) for module in imported() for of in distributions.get(module, ())}
+    assert pinned() - used - NOT_IMPORTED.keys() == set()
+    assert NOT_IMPORTED.keys() & used == set(), "imported after all: they need no exception"
+    assert NOT_IMPORTED.keys() <= pinned()
+
+
+def test_whatever_is_imported_is_pinned():
+    distributions, known = packages_distributions(), pinned()
+    missing = {
+        module: str(path.relative_to(ROOT))
+        for module, path in imported().items()
+        if not (module in RIVALS and path.match("tests/golden/make_*.py"))
+        and not known & {normal(of) for of in distributions.get(module, ())}
+    }
+    assert missing == {}
