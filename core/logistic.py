@@ -1,7 +1,7 @@
 """Logistic regression by Newton's method.
 
-The loss is convex, so its minimum is the one place where its gradient is 0. Newton's method finds that place to the
-last digits in a few steps (Bishop 2006, Pattern Recognition and Machine Learning, section 4.3.3).
+The loss is convex, so it is minimal where its gradient is 0. Newton's method finds that point almost to machine
+precision in a few steps (Bishop 2006, Pattern Recognition and Machine Learning, section 4.3.3).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from core.records import FloatArray
 
 STEPS = 100
 CLOSE = 1e-14
-"""Newton's method stops where a step lessens the loss by this share of it or less."""
+"""Newton's method stops once a step reduces the loss by at most this times (1 + |loss|)."""
 SMALLEST_STEP = 1e-18
 
 
@@ -30,7 +30,7 @@ def logistic(
     fixed = np.zeros(len(x)) if offset is None else offset
     ridge = np.diag([penalty] * features.shape[1] + [0.0])
     w = np.zeros(x.shape[1])
-    w[-1] = -fixed.mean()  # where the curvature is not lost to rounding
+    w[-1] = -fixed.mean()  # log-odds near 0, so p(1 − p) does not round to 0
     loss = _loss(x @ w + fixed, targets, w, ridge)
     for _ in range(STEPS):
         p = expit(x @ w + fixed)

@@ -1,1 +1,1 @@
-"""How far confidence can be trusted."""
+"""Calibration: whether a model's confidence matches its accuracy, how large the error is, and how to correct it."""

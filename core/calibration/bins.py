@@ -1,9 +1,10 @@
-"""Bins of confidence: equal widths as published, or equal masses.
+"""Bins of confidence: of equal width, as published, or of equal mass.
 
-A bin holds ``low < confidence ≤ high``; a confidence of exactly 0 is in the first bin (Guo et al. 2017, arXiv
-1706.04599). Of equal mass, the i-th edge is the ⌈i·n/bins⌉-th smallest confidence, so that equal confidences share a
-bin and bins may then be empty (Nixon et al. 2019, arXiv 1904.01685, without splitting ties). Confidences are placed as
-they are to twelve decimals, so that equal ones stay equal whatever order their softmax was summed in.
+A bin contains ``low < confidence ≤ high``; a confidence of exactly 0 is in the first bin (Guo et al. 2017, arXiv
+1706.04599). For bins of equal mass, the i-th edge is the ⌈i·n/bins⌉-th smallest confidence. Equal confidences then
+share a bin, and bins may be empty (Nixon et al. 2019, arXiv 1904.01685, without splitting ties). Confidences are
+rounded to twelve decimals before they are placed, so that equal ones stay equal in whatever order their softmax was
+summed.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class TopLabel:
-    """What calibration of the top option is about: ``confidence`` (n,), its probability, and ``correct`` (n,), 1 where
-    it is the truth (of equally probable ones the later counts), else 0."""
+    """The top option of n questions: ``confidence`` (n,) is its probability, ``correct`` (n,) is 1 if it is true, or 0.
+
+    If several options are equally probable, the last of them counts. Raises :class:`InputError` if the shapes differ,
+    there are no questions, or a confidence is not in [0, 1].
+    """
 
     confidence: FloatArray
     correct: FloatArray
@@ -51,9 +55,9 @@ class TopLabel:
 
 
 def top_label(probabilities: FloatArray, labels: IntArray) -> TopLabel:
-    """The top option of probabilities (n, k) beside labels (n,).
+    """The confidence and correctness of the top option, from probabilities (n, k) and labels (n,).
 
-    Raises :class:`InputError` where a row does not sum to 1, there is one option alone, or a label is none.
+    Raises :class:`InputError` if a row does not sum to 1, there is only one option, or a label is not an option.
     """
     p = check_probabilities(probabilities)
     y = check_labels(labels, n=len(p), k=p.shape[1])
@@ -61,7 +65,7 @@ def top_label(probabilities: FloatArray, labels: IntArray) -> TopLabel:
 
 
 def check_bins(bins: int) -> int:
-    """The number of bins if there can be so many; else :class:`InputError`."""
+    """Return the number of bins if it is from 1 to 100; raises :class:`InputError` otherwise."""
     if not 1 <= bins <= MOST_BINS or bins != int(bins):
         raise InputError(
             f"confidences are put into 1 to {MOST_BINS} bins, got {bins}; {ECE_BINS} is the published number"
@@ -70,7 +74,9 @@ def check_bins(bins: int) -> int:
 
 
 def edges(confidence: FloatArray, *, bins: int = ECE_BINS, by: str = "width") -> FloatArray:
-    """The bins' edges, (bins + 1,), from 0 to 1.
+    """The edges of the bins, (bins + 1,), from 0 to 1.
+
+    ``by`` is ``"width"`` or ``"mass"``. Raises :class:`InputError` for any other value, or an invalid number of bins.
 
     >>> edges(np.array([0.2, 0.4, 0.4, 0.9]), bins=2, by="mass")
     array([0. , 0.4, 1. ])
@@ -81,12 +87,12 @@ def edges(confidence: FloatArray, *, bins: int = ECE_BINS, by: str = "width") ->
     if by == "width":
         return np.asarray(np.round(np.arange(bins + 1) / bins, DECIMALS), dtype=np.float64)
     n = len(confidence)
-    ranks = -(-np.arange(1, bins) * n // bins)
+    ranks = -(-np.arange(1, bins) * n // bins)  # ⌈i·n / bins⌉
     inner = np.sort(np.round(confidence, DECIMALS))[np.maximum(ranks, 1) - 1]
     return np.concatenate([[0.0], inner, [1.0]])
 
 
 def place(confidence: FloatArray, edges: FloatArray) -> IntArray:
-    """The number of each confidence's bin, from 0, (n,)."""
+    """The bin of each confidence, numbered from 0, (n,)."""
     found = np.searchsorted(edges, np.round(confidence, DECIMALS), side="left") - 1
     return np.clip(found, 0, len(edges) - 2).astype(np.int64)

@@ -1,6 +1,6 @@
-"""Class-wise ECE with its 95 % interval: as for the ECE, over the bins of every option.
+"""Class-wise ECE with its 95 % interval, computed as for the ECE, over the bins of every option.
 
-A question stands in a bin of each option, so the bins' noise is drawn with its covariance.
+Each question is in one bin of every option, so the noise of the bins is correlated and is drawn with its covariance.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ from core.records import FloatArray, IntArray
 def classwise_estimate(
     probabilities: FloatArray, labels: IntArray, luck: FloatArray, *, bins: int, by: str
 ) -> CalibrationEstimate:
-    """The estimate for probabilities (n, k) and labels (n,); ``luck`` has a calibrated model's errors, one a draw."""
+    """The estimate for probabilities (n, k) and labels (n,); ``luck`` has a calibrated model's errors, one per draw."""
     n, k = probabilities.shape
     index, gaps = class_columns(probabilities, labels, bins=bins, by=by)
     sums = np.bincount(index.ravel(), weights=gaps.ravel(), minlength=k * bins).astype(np.float64)
     covariance = _covariance(index, gaps, sums, bins) / (n * k) ** 2
+    # tried (k·bins,): standard deviations of the bins' errors; noise (2000, k·bins)
     tried = np.sqrt(np.diag(covariance))
     noise = correlated(covariance)
     seen = float(binned_error(sums, n) / k)
 
     def error(share: float) -> float:
+        # The errors shown by samples of a model whose bins are each off by t standard deviations: Σ_b |z_b + t·sd_b|
         def law(t: float) -> FloatArray:
             return np.asarray(np.abs(noise + t * tried).sum(axis=1))
 
@@ -42,9 +44,10 @@ def classwise_estimate(
 
 
 def _covariance(index: IntArray, gaps: FloatArray, sums: FloatArray, bins: int) -> FloatArray:
-    """Of the bins' summed gaps, (k·bins, k·bins)."""
+    """The covariance of the bins' summed gaps, (k·bins, k·bins)."""
     n, k = gaps.shape
     within = index - np.arange(k) * bins
+    # Cov = Σ_questions g_a·1(bin i)·g_b·1(bin j) − S_ai·S_bj / n, one block (bins, bins) per pair of options a, b
     made = np.empty((k, bins, k, bins))
     for a in range(k):
         for b in range(a, k):

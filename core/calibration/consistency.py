@@ -1,9 +1,9 @@
-"""What a perfectly calibrated model with these confidences would show by luck alone.
+"""What a perfectly calibrated model with the same confidences would show by chance alone.
 
-Each answer is drawn right with the probability of its confidence (consistency resampling, Bröcker & Smith 2007), many
-times. From the draws come the ECE that luck alone brings (its bias: an absolute value is never negative), the bars in
-which a bin's accuracy then lies, and the p-value of the ECE that was seen (Vaicenavicius et al. 2019, arXiv
-1902.06977). Spiegelhalter's z (1986) asks the same without bins.
+Each answer is drawn many times, right with a probability equal to its confidence (consistency resampling, Bröcker &
+Smith 2007). The draws give the range in which a calibrated bin's accuracy lies and the p-value of the observed ECE
+(Vaicenavicius et al. 2019, arXiv 1902.06977). Chance alone also gives the ECE a bias, because an absolute value is
+never negative. Spiegelhalter's z (1986) tests calibration without bins.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from core.records import FloatArray, IntArray
 
 DRAWS = 1000
 CHUNK = 2_000_000
-"""Random numbers drawn at once."""
+"""The most random numbers that are drawn at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationTest:
-    """Is the ECE more than luck?
+    """The test whether the ECE is larger than chance explains.
 
-    ``ece`` the one that was seen, ``expected`` the mean of a calibrated model
-    (:func:`core.calibration.binned.expected_by_luck`), ``p_value`` how likely it shows so much or more, from ``draws``;
-    ``z`` Spiegelhalter's, positive where the squared errors are larger than promised, with its two-sided
-    ``z_p_value``, both NaN where every confidence is 0, ½ or 1 and the test can say nothing.
+    ``ece`` is the observed one and ``expected`` the mean of a calibrated model
+    (:func:`core.calibration.binned.expected_by_luck`). ``p_value`` is the probability that a calibrated model shows at
+    least the observed ECE, estimated from ``draws``. ``z`` is Spiegelhalter's z with its two-sided ``z_p_value``; it is
+    positive if the squared errors are larger than the confidences predict. Both are NaN if every confidence is 0, ½ or
+    1, because the test is then not defined.
     """
 
     ece: float
@@ -43,7 +44,11 @@ class CalibrationTest:
 
 
 def calibrated_sums(top: TopLabel, index: IntArray, *, bins: int, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Sums of (correct − confidence) in each bin for so many draws of a calibrated model, (draws, bins)."""
+    """Sums of (correct − confidence) in each bin for ``draws`` draws of a calibrated model, (draws, bins).
+
+    ``index`` (n,) holds the questions' bins. Raises :class:`InputError` for fewer than one draw.
+    """
+    # Questions are sorted by bin, so each bin is one slice from its start, and ``reduceat`` sums the slices.
     if draws < 1:
         raise InputError(f"the test needs at least one draw, got {draws}")
     order = np.argsort(index, kind="stable")
@@ -64,7 +69,10 @@ def calibrated_sums(top: TopLabel, index: IntArray, *, bins: int, draws: int, rn
 def calibration_test(
     top: TopLabel, *, rng: np.random.Generator, bins: int = ECE_BINS, by: str = "width", draws: int = DRAWS
 ) -> CalibrationTest:
-    """Test the hypothesis that the top option's confidence is calibrated."""
+    """Test the hypothesis that the top option's confidence is calibrated.
+
+    Raises :class:`InputError` for invalid bins or fewer than one draw.
+    """
     of = binned_gaps(top, bins=bins, by=by)
     seen = float(binned_error(of.sums, len(top)))
     drawn = binned_error(calibrated_sums(top, of.index, bins=bins, draws=draws, rng=rng), len(top))
@@ -80,7 +88,7 @@ def calibration_test(
 
 
 def spiegelhalter(top: TopLabel) -> float:
-    """``Σ (y − c)(1 − 2c) / √Σ (1 − 2c)² c (1 − c)``; NaN where the root is 0."""
+    """``Σ (y − c)(1 − 2c) / √Σ (1 − 2c)² c (1 − c)``; NaN if the root is 0."""
     c = top.confidence
     spread = float(((1 - 2 * c) ** 2 * c * (1 - c)).sum())
     return float((top.gap * (1 - 2 * c)).sum() / np.sqrt(spread)) if spread > 0 else float("nan")

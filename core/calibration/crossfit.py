@@ -1,14 +1,15 @@
 """The lower end of a calibration error by cross-fitting.
 
-The questions are parted into ten folds. Nine say in which direction a bin is off, w₋ₖ(bin) in [−1, 1], and the tenth
-says by how much: the mean over questions of ``w₋ₖ(bin) · (correct − confidence)``. Because the direction comes from
-other questions, the expectation of this mean is at most the binned error, however noisy the bins are: luck adds
-nothing. The lower end is the mean less 1.96 standard errors.
+The questions are divided into ten folds. Nine folds estimate the direction in which a bin is off, w₋ₖ(bin) in [−1, 1],
+and the tenth measures by how much: the mean over questions of ``w₋ₖ(bin) · (correct − confidence)``. The direction
+comes from other questions, so the expectation of this mean is at most the binned error, however noisy the bins are;
+noise does not raise it. The lower end is the mean minus 1.96 standard errors.
 
-The direction is a soft sign, the gap of the nine folds in units of the noise of a calibrated model over 1.5, cut off at
-±1. Hard signs make the mean uneven where most bins are calibrated and a few are far off: of 100 such intervals 6 to 10
-then begin above the truth. The folds share their questions, so in a bin whose direction is not clear the mean varies
-more than independent terms would; there the terms' variance is doubled, which is exact for a calibrated bin.
+The direction is a soft sign: the gap of the nine folds divided by 1.5 standard deviations of a calibrated model's gap,
+clipped to ±1. Hard signs make the distribution of the mean irregular if most bins are calibrated and a few are far off:
+6 to 10 of 100 such intervals then begin above the true error. Any two sets of nine folds share questions, so in a bin
+whose direction is not clear the mean varies more than independent terms would. The variance of such terms is doubled,
+which is exact for a calibrated bin.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from core.records import FloatArray, IntArray
 FOLDS = 10
 SOFTNESS = 1.5
 CLEAR = 2.0
-"""A bin this many standard deviations of luck from 0 has a clear direction."""
+"""A bin has a clear direction if its gap is at least this many standard deviations of noise from 0."""
 UNCLEAR = 2.0
-"""By how much the variance of terms is multiplied where the direction is not clear."""
+"""The variance of terms is multiplied by this number in bins whose direction is not clear."""
 REACH = 1.96
 SEED = 0
 
 
 def folds_of(index: IntArray) -> IntArray:
-    """The fold of each question (n,), 0 to 9, drawn by a fixed seed, as many of a bin in each as can be."""
+    """The fold of each question, 0 to 9, (n,), drawn with a fixed seed; each bin is spread evenly over the folds."""
     shuffled = np.random.default_rng(SEED).permutation(len(index))
     order = shuffled[np.argsort(index[shuffled], kind="stable")]
     folds = np.empty(len(index), dtype=np.int64)
@@ -38,19 +39,23 @@ def folds_of(index: IntArray) -> IntArray:
 
 
 def directions(rest: FloatArray, noise: FloatArray) -> FloatArray:
-    """Soft signs of what nine folds show, ``rest``, whose noise in a calibrated model is ``noise`` over all folds."""
+    """Soft signs in [−1, 1] of the nine folds' summed gaps ``rest``.
+
+    ``noise`` is the standard deviation of a calibrated model's summed gaps over all folds.
+    """
+    # w = clip(rest / (1.5·noise·√(9/10)), −1, 1); the hard sign if there is no noise
     scale = SOFTNESS * noise * np.sqrt(1 - 1 / FOLDS)
     signs = np.sign(rest)
     return np.asarray(np.clip(np.divide(rest, scale, out=signs, where=scale > 0), -1, 1))
 
 
 def widened(sums: FloatArray, noise: FloatArray) -> FloatArray:
-    """√2 where the direction of the sums of all folds is not clear, else 1."""
+    """√2 if the direction of a bin's summed gaps over all folds is not clear, else 1."""
     return np.where(np.abs(sums) < CLEAR * noise, np.sqrt(UNCLEAR), 1.0)
 
 
 def lower_end(terms: FloatArray, spread: FloatArray) -> float:
-    """The mean of terms (n,) less 1.96 standard errors, those of ``spread`` (n,); 0 at least."""
+    """The mean of terms (n,) minus 1.96 standard errors, which are computed from ``spread`` (n,); at least 0."""
     n = len(terms)
     if n < 2:
         return 0.0
@@ -58,14 +63,16 @@ def lower_end(terms: FloatArray, spread: FloatArray) -> float:
 
 
 class CrossFit:
-    """Cross-fitted gaps: questions in bins ``index`` (n, g), one for each of g groups, with ``gaps`` (n, g).
+    """Cross-fitted gaps of n questions, each in one bin of each of g groups: ``index`` and ``gaps`` are (n, g).
 
-    ``noise`` (b,) are the standard deviations of a calibrated model's summed gaps in the b bins of all groups.
+    ``noise`` (b,) holds the standard deviations of a calibrated model's summed gaps in the b bins of all groups.
+    ``folds`` (n,) are the questions' folds.
     """
 
     def __init__(self, index: IntArray, gaps: FloatArray, noise: FloatArray, folds: IntArray) -> None:
         bins = len(noise)
         at = index * FOLDS + folds[:, None]
+        # by_fold (b, 10): summed gaps by bin and fold; sums − by_fold are the sums of the other nine folds
         by_fold = np.bincount(at.ravel(), weights=gaps.ravel(), minlength=bins * FOLDS).reshape(bins, FOLDS)
         sums = by_fold.sum(axis=1, keepdims=True)
         self._directions = directions(sums - by_fold, noise[:, None])
@@ -73,8 +80,9 @@ class CrossFit:
         self._at, self._gaps = at, gaps
 
     def low(self, part: Part) -> float:
-        """The lower end of the error of this part, in the units of a question's gap, a mean over groups."""
+        """The lower end of this part of the error, in the units of a question's gap, as a mean over groups."""
         counted = part(self._directions)
         wide = counted * self._widened
+        # terms (n,): the mean over groups of w₋ₖ(bin)·gap; spread (n,): the same with the widened directions
         terms, spread = ((of.ravel()[self._at] * self._gaps).mean(axis=1) for of in (counted, wide))
         return lower_end(terms, spread)

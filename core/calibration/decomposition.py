@@ -1,11 +1,15 @@
-"""The Brier score in parts: how far off its bins are, how unlike each other, and how hard the questions.
+"""The decomposition of the Brier score into reliability, resolution, uncertainty and a within-bin term.
 
-For each option and its bins b of probability, with means p̄, ȳ over a bin and ȳ₀ over all questions (Murphy 1973;
-Stephenson, Coelho & Jolliffe 2008 for the last term, without which the parts do not add up):
+Each option has bins b of its probability. p̄ and ȳ are means over a bin, and ȳ₀ is the mean over all questions. The
+parts are those of Murphy (1973), plus the last one of Stephenson, Coelho & Jolliffe (2008), without which they do not
+add up:
 
-``reliability`` Σ (n_b/n)(p̄ − ȳ)² · ``resolution`` Σ (n_b/n)(ȳ − ȳ₀)² · ``uncertainty`` ȳ₀(1 − ȳ₀) ·
-``within`` mean over questions of (p − p̄)² − 2(p − p̄)(y − ȳ), what bins hide; summed over options,
-``Brier = reliability − resolution + uncertainty + within``.
+``reliability``  Σ (n_b/n)(p̄ − ȳ)²
+``resolution``   Σ (n_b/n)(ȳ − ȳ₀)²
+``uncertainty``  ȳ₀(1 − ȳ₀)
+``within``       the mean over questions of (p − p̄)² − 2(p − p̄)(y − ȳ): what the bins hide
+
+Summed over options, ``Brier = reliability − resolution + uncertainty + within``.
 """
 
 from __future__ import annotations
@@ -30,19 +34,22 @@ class BrierParts:
 
 
 def brier_parts(probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS, by: str = "width") -> BrierParts:
-    """The parts over probabilities (n, k) and labels (n,).
+    """The parts of the Brier score of probabilities (n, k) with labels (n,).
+
+    Raises :class:`InputError` for invalid bins.
 
     >>> brier_parts(np.array([[0.5, 0.5], [0.5, 0.5]]), np.array([0, 1]))
     BrierParts(reliability=0.0, resolution=0.0, uncertainty=0.5, within=0.0)
     """
     n, k = probabilities.shape
     index, gaps = class_columns(probabilities, labels, bins=bins, by=by)
-    truth = gaps + probabilities
+    truth = gaps + probabilities  # gaps are y − p; all three (n, k)
     at = index.ravel()
     counts = np.maximum(np.bincount(at, minlength=k * bins), 1)
     p_mean = np.bincount(at, weights=probabilities.ravel(), minlength=k * bins) / counts
     y_mean = np.bincount(at, weights=truth.ravel(), minlength=k * bins) / counts
     base = truth.mean(axis=0)
+    # p̄ − ȳ, ȳ − ȳ₀ and p − p̄ of the bin of each question and option, (n, k)
     off, away = p_mean[index] - y_mean[index], y_mean[index] - base
     inner = probabilities - p_mean[index]
     return BrierParts(

@@ -1,9 +1,9 @@
-"""Binned calibration errors of the top option, and of every option by itself.
+"""Binned calibration errors of the top option, and of each option separately.
 
-``ECE``  Σ (bin's share) · |accuracy − confidence|; ``MCE`` the largest of those gaps over bins that hold anything
-(Naeini et al. 2015). Over- and under-confidence are the parts of the ECE from bins whose confidence is above and below
-their accuracy. Class-wise ECE is the mean over options of the ECE of that option's probability against its being the
-truth (Kull et al. 2019, arXiv 1910.12656).
+``ECE`` is Σ (bin's share) · |accuracy − confidence|, and ``MCE`` is the largest of these gaps over the non-empty bins
+(Naeini et al. 2015). Overconfidence and underconfidence are the parts of the ECE from bins whose confidence is above
+and below their accuracy. Class-wise ECE treats each option's probability as a prediction that the option is true, and
+is the mean over options of the ECE of that prediction (Kull et al. 2019, arXiv 1910.12656).
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from core.calibration.bins import ECE_BINS, TopLabel, edges, place
 from core.records import FloatArray, IntArray
 
 Part = Callable[[FloatArray], FloatArray]
-"""Which gaps, or directions of gaps, count, and how much."""
+"""A function from gaps, or directions of gaps, to what they contribute to an error."""
 PARTS: dict[str, Part] = {
     "ece": np.abs,
     "over": lambda gaps: np.maximum(-gaps, 0),
     "under": lambda gaps: np.maximum(gaps, 0),
 }
-"""What the errors count of a bin's summed gaps."""
+"""For each error: what a bin's summed gaps contribute to it."""
 
 
 def binned_error(sums: FloatArray, n: int, part: str = "ece") -> FloatArray:
-    """``Σ_b |S_b| / n`` from the bins' summed gaps S (…, b) of n questions: the one formula behind every ECE.
+    """``Σ_b |S_b| / n`` from the bins' summed gaps S (…, b) of n questions, (…). Every ECE is computed by this formula.
 
-    ``over`` counts only bins whose gaps sum to less than 0, ``under`` those above 0.
+    ``over`` counts only bins whose gaps sum to less than 0, and ``under`` only bins whose gaps sum to more than 0.
 
     >>> float(binned_error(np.array([-1.0, 0.5]), 10))
     0.15
@@ -48,7 +48,7 @@ class TopErrors:
 
 
 def top_errors(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> TopErrors:
-    """All binned errors of the top option.
+    """All binned errors of the top option. Raises :class:`InputError` for invalid bins.
 
     >>> top_errors(TopLabel(np.array([0.9, 0.6]), np.array([0.0, 1.0])), bins=2)
     TopErrors(ece=0.25, mce=0.25, over=0.25, under=0.0)
@@ -68,14 +68,17 @@ def top_errors(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> Top
 def class_columns(
     probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS, by: str = "width"
 ) -> tuple[IntArray, FloatArray]:
-    """The bin of every option of every question, numbered on from option to option, (n, k), and truth − p, (n, k)."""
+    """The bin of every option of every question, (n, k), and the gaps y − p, (n, k).
+
+    The bins of option j are numbered from j · bins. Raises :class:`InputError` for invalid bins.
+    """
     k = probabilities.shape[1]
     placed = [place(p, edges(p, bins=bins, by=by)) for p in probabilities.T]
     return np.stack(placed, axis=1) + np.arange(k) * bins, np.eye(k)[labels] - probabilities
 
 
 def classwise_error(probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS, by: str = "width") -> float:
-    """The mean over the k options of their own ECE.
+    """The mean over the k options of each option's ECE. Raises :class:`InputError` for invalid bins.
 
     >>> classwise_error(np.array([[0.75, 0.25], [0.75, 0.25]]), np.array([0, 1]))
     0.25

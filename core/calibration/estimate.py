@@ -1,4 +1,4 @@
-"""A calibration figure with its interval, and what of it is luck."""
+"""A calibration figure with its interval, its bias, and the error beyond chance."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from core.estimates import Estimate
 class CalibrationEstimate(Estimate):
     """A figure of n questions with its 95 % interval.
 
-    A calibration error has two more: ``bias`` is what luck alone brings, the mean of a perfectly calibrated model with
-    the same probabilities, and ``excess`` is the error beyond luck, which lies within the interval. The ``value`` is
-    the error as it is seen, luck included, and may lie above the interval. ``excess`` is None for the largest gap
-    (MCE), which always lies within its interval. Both are None for other figures.
+    A calibration error has two more numbers. ``bias`` is the error that chance alone produces: the mean error of a
+    perfectly calibrated model with the same probabilities. ``excess`` is the error beyond chance, which lies within the
+    interval. ``value`` is the observed error, chance included, and may lie above the interval. ``excess`` is None for
+    the largest gap (MCE), whose value always lies within its interval. Both are None for other figures.
 
     ``infinite`` counts the questions whose loss is infinite, which makes a mean loss infinite; it then has no interval
     (NaN).
@@ -26,7 +26,7 @@ class CalibrationEstimate(Estimate):
     infinite: int = 0
 
     def text(self, *, digits: int = 3) -> str:
-        """The figure as it is shown: of an error first what is beyond luck with its interval, then what was seen.
+        """The figure as text; for an error, the part beyond chance and its interval come before the observed error.
 
         >>> CalibrationEstimate(0.041, 0.009, 0.034, 500, bias=0.02, excess=0.021).text()
         '0.021 (0.009–0.034); seen 0.041, luck 0.020'

@@ -1,8 +1,8 @@
 """The four methods of the published ARD-LoRA evaluator, under their published names.
 
-As published, its NLL is clipped (a true class's probability counts as at least 1e-8), and of equally probable classes
-the first is the predicted one. Everywhere else Hedge computes NLL from log-probabilities without a floor
-(:mod:`core.calibration.metrics`) and takes the later class.
+As in the published code, NLL is clipped (the probability of a true class counts as at least 1e-8), and if several
+classes are equally probable, the first is the predicted one. Everywhere else Hedge computes NLL from log-probabilities
+without a floor (:mod:`core.calibration.metrics`) and takes the last of them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from core.errors import InputError
 from core.records import FloatArray, IntArray
 
 PUBLISHED_FLOOR = 1e-8
-"""The least probability of a true class that the published NLL takes."""
+"""The published NLL replaces smaller probabilities of a true class by this one."""
 
 
 class UncertaintyEvaluator:
-    """Accuracy, NLL and ECE of predictions ``y_probs`` (n, classes) of labels ``y_true`` (n,).
+    """Accuracy, NLL and ECE of predicted probabilities ``y_probs`` (n, classes) with labels ``y_true`` (n,).
+
+    Every method raises :class:`InputError` for arrays of wrong shapes or values.
 
     >>> found = UncertaintyEvaluator().evaluate_predictions([0, 1], [[0.75, 0.25], [0.75, 0.25]])
     >>> found["accuracy"], found["ece"], found["n_samples"], found["n_classes"]
@@ -51,7 +53,7 @@ class UncertaintyEvaluator:
         return expected_calibration_error(p, y, bins=self.n_bins, ties="first")
 
     def evaluate_predictions(self, y_true: npt.ArrayLike, y_probs: npt.ArrayLike) -> dict[str, float]:
-        """``accuracy, nll, ece, n_samples, n_classes``."""
+        """A dictionary of ``accuracy, nll, ece, n_samples, n_classes``."""
         p, y = _checked(y_true, y_probs)
         return {
             "accuracy": accuracy(p, y, ties="first"),

@@ -1,9 +1,9 @@
 """Calibration figures with 95 % intervals.
 
-Accuracy has the exact interval of Clopper and Pearson, as on every page; NLL and Brier have one that allows for
-skewness (:mod:`core.calibration.means`), and an infinite NLL has none. Calibration errors are sums of absolute values.
-Noise raises them, so they have intervals of their own: :mod:`core.calibration.binned`,
-:mod:`core.calibration.classwise` and :mod:`core.calibration.smooth_interval`. Bins of equal mass keep their edges.
+Accuracy has the exact interval of Clopper and Pearson, as on every page. NLL and Brier score have one that allows for
+skewness (:mod:`core.calibration.means`); an infinite NLL has none. Calibration errors are sums of absolute values, and
+noise raises them, so they have special intervals: :mod:`core.calibration.binned`, :mod:`core.calibration.classwise` and
+:mod:`core.calibration.smooth_interval`. The edges of bins of equal mass are treated as fixed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from core.records import FloatArray, IntArray
 
 LUCKY_DRAWS = 200
 CHUNK = 50
-"""Draws of a calibrated model that are made at once."""
+"""The number of draws of a calibrated model that are computed at once."""
 ROUGH = 12
-"""Halvings of a smooth error's width in a resample: an error of 1/4096 is far below its spread."""
+"""The number of halvings for the width of a draw's smooth error; an error of 1/4096 is far below its spread."""
 
 
 def estimates(
@@ -44,10 +44,10 @@ def estimates(
 ) -> dict[str, CalibrationEstimate]:
     """``accuracy, nll, brier, ece, over, under, mce, l2, classwise_ece, smooth_ece`` of n questions.
 
-    ``probabilities`` are (n, k) and ``labels`` (n,). NLL is of ``log_probabilities`` (n, k), or of log p where there
-    are none. ``seed`` draws the calibrated models that the luck of MCE, class-wise and smooth ECE is read from.
+    ``probabilities`` are (n, k) and ``labels`` (n,). NLL is computed from ``log_probabilities`` (n, k), or from log p
+    without them. ``seed`` draws the calibrated models that give the bias of MCE, class-wise and smooth ECE.
 
-    Raises :class:`InputError` for probabilities, labels or bins that can't be.
+    Raises :class:`InputError` for invalid probabilities, labels or bins.
     """
     top = top_label(probabilities, labels)
     logs = log(probabilities) if log_probabilities is None else log_probabilities
@@ -68,8 +68,11 @@ def top_estimates(
     by: str = "width",
     seed: int = 0,
 ) -> dict[str, CalibrationEstimate]:
-    """The same without Brier and class-wise ECE, where only the top option and the true one's loss (n,), −log p, are
-    kept: of tokens with vocabularies of tens of thousands."""
+    """As :func:`estimates`, but without the Brier score and class-wise ECE, which need every option's probability.
+
+    ``losses`` (n,) are −log p of the true options, in nats. This is for tokens: vocabularies have tens of thousands of
+    options, and only the top option and the loss are stored.
+    """
     return _estimates(top, {"nll": losses}, bins=bins, by=by, seed=seed)
 
 
@@ -89,12 +92,12 @@ def _estimates(
 
 
 def accuracy_estimate(top: TopLabel) -> CalibrationEstimate:
-    """The share of questions whose top option is the truth, with its exact interval."""
+    """The share of questions whose top option is true, with its exact interval."""
     return CalibrationEstimate(float(top.correct.mean()), *share_interval(int(top.correct.sum()), len(top)), len(top))
 
 
 def loss_estimate(values: FloatArray) -> CalibrationEstimate:
-    """The mean of losses (n,), which are at least 0, with its interval (:mod:`core.calibration.means`)."""
+    """The mean of non-negative losses (n,) with its interval (:mod:`core.calibration.means`)."""
     mean, low, high = skewed_mean_interval(values)
     return CalibrationEstimate(
         mean, max(0.0, low) if low == low else low, high, len(values), infinite=int(np.isinf(values).sum())
@@ -102,13 +105,13 @@ def loss_estimate(values: FloatArray) -> CalibrationEstimate:
 
 
 def _smooth_errors(top: TopLabel, gaps: FloatArray) -> FloatArray:
-    """The smooth errors of rows of gaps (r, n) at the confidences of ``top``."""
+    """The smooth error of each row of gaps (r, n) at the confidences of ``top``, (r,)."""
     sums = np.stack([on_grid(top.confidence, row, cells=CELLS) for row in gaps])
     return error_at(sums, len(top), fixed_points(sums, len(top), halvings=ROUGH))
 
 
 def _top_luck(top: TopLabel, index: IntArray, bins: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Largest gaps and smooth errors of a calibrated model with these confidences, a value a draw."""
+    """Largest gaps and smooth errors of a calibrated model with these confidences, one value per draw, (200,) each."""
     sums = calibrated_sums(top, index, bins=bins, draws=LUCKY_DRAWS, rng=rng)
     counts, n = np.bincount(index, minlength=bins), len(top)
     smooth = [
@@ -119,12 +122,13 @@ def _top_luck(top: TopLabel, index: IntArray, bins: int, rng: np.random.Generato
 
 
 def _classwise_luck(probabilities: FloatArray, index: IntArray, bins: int, rng: np.random.Generator) -> FloatArray:
-    """Class-wise errors of a model that is calibrated in every option, a value a draw."""
+    """Class-wise errors of a model that is calibrated for every option, one value per draw, (200,)."""
     n, k = probabilities.shape
     cumulative = np.cumsum(probabilities, axis=1)
     promised = np.bincount(index.ravel(), weights=probabilities.ravel(), minlength=k * bins)
     values = np.empty(LUCKY_DRAWS)
     for draw in range(LUCKY_DRAWS):
+        # Each label is drawn from its row of probabilities: the first option whose cumulative sum reaches u.
         labels = (cumulative < rng.random((n, 1))).sum(axis=1).clip(0, k - 1)
         hits = np.bincount(index[np.arange(n), labels], minlength=k * bins)
         values[draw] = binned_error(np.asarray(hits - promised, dtype=np.float64), n) / k

@@ -1,11 +1,12 @@
-"""The upper end of a calibration error, and the error beyond luck, by inverting a test.
+"""The upper end of a calibration error, and the error beyond chance, by inverting a test.
 
-Noise raises an absolute value most where the gap is small, so a resample's error is no guide to how far the sample's
-own was raised. Instead models are tried whose every bin is off by the same multiple t of the bin's noise. Of all models
-with one error these show the least of it: a bin's ``E|δ + s·z|`` is convex in δ, so by Jensen's inequality
-``Σ s·E|δ/s + z|`` is smallest, at a given ``Σ|δ|``, where δ/s is the same everywhere. The largest of them whose samples
-show no more than was seen in 2.5 % of cases is the upper end; the one whose samples show more as often as less is
-the error beyond luck.
+Noise raises an absolute value most if the gap is small, so the errors of resamples do not tell how much noise raised
+the error of the sample itself. Instead, models are tried in which every bin is off by the same multiple t of the bin's
+noise. Of all models with the same true error, these show the smallest errors in samples: a bin's ``E|δ + s·z|`` is
+convex in δ, so by Jensen's inequality ``Σ s·E|δ/s + z|`` is smallest, for a given ``Σ|δ|``, if δ/s is the same in every
+bin. The upper end is the error of the model whose samples show no more than the observed error in 2.5 % of cases. A
+larger true error would almost never show so little. The error beyond chance is that of the model whose samples show
+more than observed as often as less.
 """
 
 from __future__ import annotations
@@ -19,22 +20,23 @@ from scipy.special import ndtri
 from core.records import FloatArray
 
 DRAWS = 2000
-"""Draws of the noise that a model is tried with."""
+"""The number of draws of the noise with which each model is tried."""
 TAIL = 0.025
 MEDIAN = 0.5
 STEPS = 40
 PRECISION = 1e-3
-"""A multiple of the noise is found to within this."""
+"""The multiple of the noise is found with this precision."""
 
 Law = Callable[[float], FloatArray]
-"""From a multiple t of the noise to the errors that samples of such a model show, (r,), rising with t."""
+"""A function from a multiple t of the noise to the errors that samples of that model show, (r,), increasing in t."""
 
 
 @lru_cache(maxsize=8)
 def normal_draws(columns: int, draws: int = DRAWS) -> FloatArray:
-    """Standard normal draws (draws, columns), seeded and the same at every call, each column evenly spread.
+    """Standard normal draws (draws, columns), seeded, so they are the same at every call.
 
-    A column holds the normal's quantiles at (i + ½)/draws in random order, so its mean and variance are exact.
+    Each column holds the normal quantiles at (i + ½)/draws in random order. This spreads the draws evenly, so each
+    column has mean 0 and a variance close to 1.
     """
     rng = np.random.default_rng([0, columns, draws])
     quantiles = ndtri((np.arange(draws) + 0.5) / draws)
@@ -45,15 +47,17 @@ def normal_draws(columns: int, draws: int = DRAWS) -> FloatArray:
 
 
 def correlated(covariance: FloatArray, draws: int = DRAWS) -> FloatArray:
-    """Normal draws (draws, b) with mean 0 and this covariance (b, b)."""
+    """Normal draws (draws, b) with mean 0 and the given covariance (b, b)."""
+    # Σ = V diag(λ) Vᵀ, so z (V √λ)ᵀ has the covariance Σ.
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray(normal_draws(len(covariance), draws) @ (vectors * np.sqrt(np.maximum(values, 0))).T)
 
 
 def multiple(law: Law, seen: float, *, share: float) -> float:
-    """The multiple t ≥ 0 of the noise at which this share of samples shows no more than was seen.
+    """The multiple t ≥ 0 of the noise with which this share of samples shows no more than ``seen``.
 
-    0 where fewer do even at 0. Found by the false-position method (Illinois).
+    It is 0 if the share is smaller even at t = 0. The root of ``quantile_share(law(t)) − seen`` is found by the method
+    of false position, in its Illinois variant.
     """
 
     def beyond(t: float) -> float:
@@ -61,16 +65,18 @@ def multiple(law: Law, seen: float, *, share: float) -> float:
         at = round(share * (len(values) - 1))
         return float(np.partition(values, at)[at]) - seen
 
+    # Bracket the root: beyond(low) = below < 0 ≤ above = beyond(high).
     low, below = 0.0, beyond(0.0)
     if below >= 0:
         return 0.0
     high = 4.0
     while (above := beyond(high)) < 0:
         low, below, high = high, above, 2 * high
-        if high > 1e9:  # no noise at all, which raises nothing
+        if high > 1e9:  # there is no noise, so t has no effect
             return 0.0
     side = 0
     for _ in range(STEPS):
+        # The line through both ends crosses 0 here. An end that is kept twice has its value halved (Illinois).
         middle = (low * above - high * below) / (above - below)
         found = beyond(middle)
         if found < 0:

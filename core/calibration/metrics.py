@@ -1,7 +1,7 @@
 """Accuracy, negative log-likelihood, Brier score and expected calibration error of option probabilities.
 
-All take probabilities (n, k) and labels (n,) and are means over questions, but for the log-likelihood, which takes
-log-probabilities. It has no floor: where the truth has probability 0, the loss and the mean are infinite.
+All of them take probabilities (n, k) and labels (n,) and are means over questions. The log-likelihood takes
+log-probabilities instead. It has no floor: if a true option has probability 0, its loss and the mean are infinite.
 """
 
 from __future__ import annotations
@@ -17,22 +17,26 @@ from core.records import FloatArray, IntArray
 
 
 def correct(probabilities: FloatArray, labels: IntArray, *, ties: str = "later") -> FloatArray:
-    """1 where the most probable option is the truth, else 0, (n,); ``ties`` says which of equal options is on top
-    (:func:`~core.conformal.probabilities.top_options`)."""
+    """1 if the most probable option is true, else 0, (n,).
+
+    ``ties`` says which of several equally probable options is the top one
+    (:func:`~core.conformal.probabilities.top_options`).
+    """
     return np.asarray(top_options(probabilities, ties=ties) == labels, dtype=np.float64)
 
 
 def accuracy(probabilities: FloatArray, labels: IntArray, *, ties: str = "later") -> float:
-    """The share of questions whose most probable option is the truth."""
+    """The share of questions whose most probable option is true."""
     return float(correct(probabilities, labels, ties=ties).mean())
 
 
 @dataclass(frozen=True, slots=True)
 class TopTies:
-    """Questions of which several options are equally and most probable.
+    """Questions with several equally probable top options.
 
-    ``n`` counts them. Accuracy would be ``lost`` if every one whose truth is among them were lost by the order of
-    options, and ``won`` if every one were won.
+    ``n`` is the number of such questions. If the true option is one of several top options, the order of options
+    decides whether the question counts as right. ``lost`` is the accuracy if all such questions count as wrong, and
+    ``won`` the accuracy if all of them count as right.
     """
 
     n: int
@@ -41,7 +45,7 @@ class TopTies:
 
 
 def top_ties(probabilities: FloatArray, labels: IntArray) -> TopTies:
-    """The ties at the top of probabilities (n, k).
+    """Ties between the top options of probabilities (n, k), with labels (n,).
 
     >>> top_ties(np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([0, 1]))
     TopTies(n=1, lost=0.5, won=1.0)
@@ -53,12 +57,12 @@ def top_ties(probabilities: FloatArray, labels: IntArray) -> TopTies:
 
 
 def log_losses(log_probabilities: FloatArray, labels: IntArray) -> FloatArray:
-    """``−log p(true)`` in nats, (n,); infinite where the truth has probability 0."""
+    """``−log p(true)`` in nats, (n,); infinite if the true option has probability 0."""
     return np.asarray(-log_probabilities[np.arange(len(labels)), labels], dtype=np.float64)
 
 
 def negative_log_likelihood(log_probabilities: FloatArray, labels: IntArray) -> float:
-    """``−mean log p(true)`` in nats of log-probabilities (n, k); infinite where any truth has probability 0.
+    """``−mean log p(true)`` in nats, from log-probabilities (n, k); infinite if any true option has probability 0.
 
     >>> negative_log_likelihood(np.array([[-1000.0, 0.0]]), np.array([0]))
     1000.0
@@ -67,13 +71,13 @@ def negative_log_likelihood(log_probabilities: FloatArray, labels: IntArray) -> 
 
 
 def brier_terms(probabilities: FloatArray, labels: IntArray) -> FloatArray:
-    """``Σ (p − y)²`` over options, (n,)."""
+    """``Σ (p − y)²`` over options for each question, (n,)."""
     truth = np.eye(probabilities.shape[1])[labels]
     return np.asarray(((probabilities - truth) ** 2).sum(axis=1), dtype=np.float64)
 
 
 def brier(probabilities: FloatArray, labels: IntArray) -> float:
-    """``mean Σ (p − y)²`` over options, from 0 to 2.
+    """The mean over questions of ``Σ (p − y)²`` over options, from 0 to 2.
 
     >>> brier(np.array([[1.0, 0.0]]), np.array([1]))
     2.0
@@ -85,6 +89,8 @@ def expected_calibration_error(
     probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS, by: str = "width", ties: str = "later"
 ) -> float:
     """``Σ (bin's share) · |accuracy − confidence|`` over bins of the top probability.
+
+    Raises :class:`InputError` for invalid bins.
 
     >>> expected_calibration_error(np.array([[0.75, 0.25], [0.75, 0.25]]), np.array([0, 1]))
     0.25

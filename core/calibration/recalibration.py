@@ -1,15 +1,15 @@
 """Maps from probabilities to better calibrated ones. Each is fitted on questions that are used for nothing else.
 
-They take log-probabilities (n, k), which keep what is too small for a probability, and give logits: a softmax of these
-are the recalibrated probabilities, their log-softmax the log-probabilities.
+They take log-probabilities (n, k), which can represent values that are too small for a probability, and return logits.
+The softmax of the logits gives the recalibrated probabilities, and their log-softmax the log-probabilities.
 
-``temperature``  softmax(log p / T), T of the least NLL; the ranking of options stays (Guo et al. 2017)
-``vector``       softmax(w · log p + b), a weight and a bias an option (Guo et al. 2017)
-``platt``        each option against the rest by a sigmoid of its log-odds, with Platt's (1999) smoothed targets
-``isotonic``     each option against the rest by the best rising function (Zadrozny & Elkan 2002)
+``temperature``  softmax(log p / T) with the T that minimises NLL; the ranking of options stays (Guo et al. 2017)
+``vector``       softmax(w · log p + b) with one weight and one bias per option (Guo et al. 2017)
+``platt``        each option against the rest, by a sigmoid of its log-odds with Platt's (1999) smoothed targets
+``isotonic``     each option against the rest, by isotonic regression (Zadrozny & Elkan 2002)
 
-The last two scale each row to sum to 1 afterwards. An option of probability 0, as one that a question
-lacks, stays at 0.
+The last two scale each row to sum to 1 afterwards. An option with probability 0 stays at 0, for example one that a
+question lacks.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from core.errors import InputError
 from core.records import FloatArray, IntArray
 
 FEWEST = 10
-"""Questions below which nothing is fitted."""
+"""With fewer questions than this, nothing is fitted."""
 COLDEST, HOTTEST = 0.01, 100.0
 SMALLEST = 1e-12
 STEEPEST = 50.0
 
 
 class Recalibration(Protocol):
-    """A fitted map."""
+    """A fitted map from log-probabilities to logits."""
 
     def logits(self, log_probabilities: FloatArray) -> FloatArray:
         """The logits (n, k) of the recalibrated probabilities, from log-probabilities (n, k)."""
         ...
 
     def words(self) -> dict[str, float]:
-        """The parameters that a person may want to see, by name; empty where they are too many."""
+        """The parameters to show to a person, by name; empty if there are too many."""
         ...
 
 
 def tempered(log_probabilities: FloatArray, temperature: float) -> FloatArray:
-    """The logits ``log p / T``; T > 1 makes probabilities more alike, T < 1 less.
+    """The logits ``log p / T``; T > 1 makes probabilities more equal, T < 1 less.
 
-    Raises :class:`InputError` for a temperature that is not above 0.
+    Raises :class:`InputError` if the temperature is not above 0 and finite.
 
     >>> np.exp(tempered(np.log([[0.8, 0.2]]), 2.0)).round(3)  # not scaled to sum to 1
     array([[0.894, 0.447]])
@@ -61,7 +61,7 @@ def tempered(log_probabilities: FloatArray, temperature: float) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Temperature:
-    """One temperature for all options."""
+    """One temperature for all options: ``log p / T``."""
 
     temperature: float
 
@@ -74,7 +74,7 @@ class Temperature:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """``weights`` and ``biases`` (k,) of the options' log-probabilities."""
+    """``weights`` and ``biases`` of the options, (k,) each: ``w · log p + b``."""
 
     weights: FloatArray
     biases: FloatArray
@@ -88,7 +88,7 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class PlattScaling:
-    """For each option a sigmoid of its log-odds."""
+    """One sigmoid of the log-odds per option."""
 
     sigmoids: tuple[Sigmoid, ...]
 
@@ -103,7 +103,7 @@ class PlattScaling:
 
 @dataclass(frozen=True, slots=True)
 class IsotonicScaling:
-    """For each option a rising function of its probability."""
+    """One non-decreasing function of the probability per option."""
 
     functions: tuple[Isotonic, ...]
 
@@ -116,7 +116,10 @@ class IsotonicScaling:
 
 
 def _kept(logs: FloatArray, log_probabilities: FloatArray) -> FloatArray:
-    """Logarithms of new values, −inf where an option has probability 0; a row of nothing but −inf keeps its own."""
+    """The new logarithms (n, k), but −inf for an option with probability 0.
+
+    A row that would be −inf everywhere keeps its old log-probabilities.
+    """
     kept = np.where(np.isneginf(log_probabilities), -np.inf, logs)
     return np.where(np.isneginf(kept).all(axis=1, keepdims=True), log_probabilities, kept)
 
@@ -127,11 +130,12 @@ def _log_odds(probabilities: FloatArray) -> FloatArray:
 
 
 def fit_temperature(log_probabilities: FloatArray, labels: IntArray) -> Temperature:
-    """The temperature of the least NLL, from 0.01 to 100."""
+    """The temperature from 0.01 to 100 that minimises NLL."""
     logs = _finite(log_probabilities)
     true = logs[np.arange(len(labels)), labels]
 
     def loss(log_t: float) -> float:
+        # With s = 1/T: NLL = mean(log Σ_j exp(s·z_j) − s·z_true)
         scale = np.exp(-log_t)
         return float((logsumexp(logs * scale, axis=1) - true * scale).mean())
 
@@ -140,12 +144,13 @@ def fit_temperature(log_probabilities: FloatArray, labels: IntArray) -> Temperat
 
 
 def fit_vector(log_probabilities: FloatArray, labels: IntArray) -> Vector:
-    """Weights from 0.01 to 100 and biases of the least NLL; the biases sum to 0."""
+    """The weights from 0.01 to 100 and biases that minimise NLL; the biases sum to 0."""
     logs = _finite(log_probabilities)
     n, k = logs.shape
     truth = np.eye(k)[labels]
 
     def loss(values: FloatArray) -> tuple[float, FloatArray]:
+        # values (2k,) are w, then b. z = w·log p + b; ∂NLL/∂z = (softmax(z) − y)/n, (n, k)
         z = logs * values[:k] + values[k:]
         whole = logsumexp(z, axis=1, keepdims=True)
         off = (np.exp(z - whole) - truth) / n
@@ -160,7 +165,8 @@ def fit_vector(log_probabilities: FloatArray, labels: IntArray) -> Vector:
 
 
 def fit_platt(log_probabilities: FloatArray, labels: IntArray) -> PlattScaling:
-    """A sigmoid an option. A slope below 0 would turn an option's probabilities round, so it is from 0 to 100."""
+    """One sigmoid per option. The slope is from 0 to 100, because a negative one would reverse the order of an option's
+    probabilities."""
     odds = _log_odds(np.exp(log_probabilities))
     return PlattScaling(
         tuple(Sigmoid.fit(x, labels == j, least_slope=0.0, most_slope=HOTTEST) for j, x in enumerate(odds.T))
@@ -168,12 +174,12 @@ def fit_platt(log_probabilities: FloatArray, labels: IntArray) -> PlattScaling:
 
 
 def fit_isotonic(log_probabilities: FloatArray, labels: IntArray) -> IsotonicScaling:
-    """A rising function an option."""
+    """One isotonic regression per option."""
     return IsotonicScaling(tuple(Isotonic.fit(p, labels == j) for j, p in enumerate(np.exp(log_probabilities).T)))
 
 
 def _finite(logs: FloatArray) -> FloatArray:
-    """A log-probability of −inf as one that no temperature here brings back."""
+    """Replace −inf by a finite log-probability, so low that no temperature allowed here makes it count."""
     return np.maximum(logs, np.finfo(np.float64).min / 1e4)
 
 
@@ -183,13 +189,13 @@ METHODS: dict[str, Callable[[FloatArray, IntArray], Recalibration]] = {
     "platt": fit_platt,
     "isotonic": fit_isotonic,
 }
-"""Every way to recalibrate, by name."""
+"""Every recalibration method, by name."""
 
 
 def fit(method: str, log_probabilities: FloatArray, labels: IntArray) -> Recalibration:
     """Fit a map on log-probabilities (n, k) and labels (n,), which are used for nothing else afterwards.
 
-    Raises :class:`InputError` for an unknown method, fewer than 10 questions, or arrays that can't be.
+    Raises :class:`InputError` for an unknown method, fewer than 10 questions, or invalid arrays.
     """
     if method not in METHODS:
         raise InputError(f"unknown recalibration {method!r}; choose from {', '.join(METHODS)}")
@@ -198,6 +204,6 @@ def fit(method: str, log_probabilities: FloatArray, labels: IntArray) -> Recalib
     if len(p) < FEWEST:
         raise InputError(f"recalibration needs at least {FEWEST} questions of its own, got {len(p)}")
     logs = np.asarray(log_probabilities, dtype=np.float64)
-    if np.isneginf(logs[np.arange(len(p)), y]).any():  # a truth thought impossible: no map can have a finite loss
+    if np.isneginf(logs[np.arange(len(p)), y]).any():  # a true option with probability 0: every map's loss is infinite
         logs = log((p + SMALLEST) / (1 + SMALLEST * p.shape[1]))
     return METHODS[method](logs, y)

@@ -1,4 +1,4 @@
-"""A reliability diagram as data: what each bin of confidence holds, and what luck allows it."""
+"""The data of a reliability diagram: each bin's accuracy, and the range in which chance leaves a calibrated model's."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ BAND = (0.025, 0.975)
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """One bin, ``low < confidence ≤ high``, of n questions.
+    """One bin, ``low < confidence ≤ high``, with n questions.
 
-    ``confidence`` and ``accuracy`` are means, NaN where the bin is empty; ``accuracy_low`` and ``accuracy_high`` the
-    exact 95 % interval of the accuracy; ``consistent_low`` and ``consistent_high`` where 95 % of a perfectly calibrated
-    model's accuracies lie.
+    ``confidence`` and ``accuracy`` are means over the bin. ``accuracy_low`` and ``accuracy_high`` are the exact 95 %
+    interval of the accuracy. 95 % of a perfectly calibrated model's accuracies lie between ``consistent_low`` and
+    ``consistent_high``. All six are NaN if the bin is empty.
     """
 
     low: float
@@ -37,7 +37,11 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """A diagram: its bins, and the smooth curve over [0, 1] of ``width``, its accuracy NaN where nothing is known."""
+    """A reliability diagram: its bins, and a smooth curve over [0, 1] whose kernel has the width ``width``.
+
+    ``curve_accuracy`` is NaN at confidences without enough questions nearby
+    (:func:`core.calibration.smooth.smooth_curve`).
+    """
 
     bins: tuple[ReliabilityBin, ...]
     curve_confidence: FloatArray
@@ -49,12 +53,14 @@ class Reliability:
 def reliability(
     top: TopLabel, *, rng: np.random.Generator, bins: int = ECE_BINS, by: str = "width", draws: int = DRAWS
 ) -> Reliability:
-    """The diagram of the top option's confidence."""
+    """The reliability diagram of the top option's confidence. Raises :class:`InputError` for invalid bins."""
     ends = edges(top.confidence, bins=bins, by=by)
     index = place(top.confidence, ends)
     counts = np.bincount(index, minlength=bins)
     sums = np.bincount(index, weights=top.confidence, minlength=bins)
     hits = np.bincount(index, weights=top.correct, minlength=bins)
+    # calibrated_sums are Σ (correct − confidence), so adding Σ confidence gives the numbers of right answers,
+    # (draws, bins).
     drawn = calibrated_sums(top, index, bins=bins, draws=draws, rng=rng) + sums
     lowest, highest = np.quantile(drawn, BAND, axis=0)
     width = smooth_error(top)[1]

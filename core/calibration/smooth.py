@@ -1,10 +1,10 @@
 """Smooth calibration error, and the smooth reliability curve.
 
-The gaps ``correct − confidence`` are smoothed on [0, 1] by a Gaussian kernel that is reflected at both ends, and the
-error is the integral of the absolute result: ``smECE_σ = ∫ |Σ K_σ(t, cᵢ) (yᵢ − cᵢ) / n| dt``. The width is the fixed
-point ``smECE_σ = σ`` (Błasiok & Nakkiran 2023, arXiv 2309.12236), so no bins are chosen. The reflected kernel is that
-of heat in a rod with closed ends: on cosines it is a factor ``exp(−(πjσ)²/2)``, which is how it is computed, on a grid
-of 1/1000 with each question shared between its two nearest points.
+The gaps ``correct − confidence`` are smoothed on [0, 1] by a Gaussian kernel that is reflected at both ends. The error
+is the integral of the absolute result: ``smECE_σ = ∫ |Σ K_σ(t, cᵢ) (yᵢ − cᵢ) / n| dt``. The width is the fixed point
+``smECE_σ = σ`` (Błasiok & Nakkiran 2023, arXiv 2309.12236), so no bins need to be chosen. The reflected kernel is the
+heat kernel of a rod with insulated ends. It multiplies the j-th cosine by ``exp(−(πjσ)²/2)``, and is computed in this
+way, on a grid with steps of 1/1000. Each question is divided between its two nearest grid points.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ HALVINGS = 30
 
 
 def on_grid(confidence: FloatArray, values: FloatArray, *, cells: int = CELLS) -> FloatArray:
-    """Sums of values (n,) at the grid's points, (1001,), each shared between its neighbours by nearness."""
+    """Sums of values (n,) at the grid points, (cells + 1,), (1001,) by default.
+
+    Each value is divided between its two neighbouring points by linear interpolation.
+    """
     at = np.clip(confidence, 0, 1) * cells
     left = np.minimum(at.astype(np.int64), cells - 1)
     part = at - left
@@ -32,38 +35,43 @@ def on_grid(confidence: FloatArray, values: FloatArray, *, cells: int = CELLS) -
 
 
 def cosines(sums: FloatArray) -> FloatArray:
-    """Sums at a grid's points (…, cells + 1) as coefficients of cosines."""
-    # What the ends' half cells hold is doubled, as the transform counts its ends once and all others twice.
+    """The cosine coefficients of sums at grid points (…, cells + 1), in the same shape."""
+    # The two end points have half a cell each. Their sums are doubled, because the transform (DCT-I) counts its ends
+    # once and all other points twice.
     doubled = sums.copy()
     doubled[..., [0, -1]] *= 2
     return np.asarray(dct(doubled, type=1, axis=-1), dtype=np.float64)
 
 
 def heated(coefficients: FloatArray, width: FloatArray | float) -> FloatArray:
-    """Densities at the grid's points, from :func:`cosines`, under the reflected kernel of each row's width."""
+    """Smoothed densities at the grid points, (…, cells + 1), with a kernel width per row.
+
+    ``coefficients`` (…, cells + 1) come from :func:`cosines`.
+    """
     cells = coefficients.shape[-1] - 1
+    # The j-th coefficient is multiplied by exp(−(πjσ)²/2).
     heat = np.exp(-0.5 * (np.pi * np.arange(cells + 1) * np.asarray(width)[..., None]) ** 2)
     return np.asarray(idct(coefficients * heat, type=1, axis=-1) * cells, dtype=np.float64)
 
 
 def densities_of(sums: FloatArray, width: FloatArray | float) -> FloatArray:
-    """Densities of sums at a grid's points (…, cells + 1) under the reflected kernel of each row's width."""
+    """Smoothed densities of sums at grid points (…, cells + 1), with a kernel width per row."""
     return heated(cosines(sums), width)
 
 
 def integral(values: FloatArray) -> FloatArray:
-    """The integral over [0, 1] of values at a grid's points (…, cells + 1)."""
+    """The integral over [0, 1] of values at grid points (…, cells + 1), by the trapezoidal rule, (…)."""
     cells = values.shape[-1] - 1
     return np.asarray((values.sum(axis=-1) - (values[..., 0] + values[..., -1]) / 2) / cells, dtype=np.float64)
 
 
 def error_at(sums: FloatArray, n: int, width: FloatArray | float) -> FloatArray:
-    """``smECE_σ`` of gap sums (…, 1001) of n questions at a given width."""
+    """``smECE_σ`` of n questions at a given width σ, (…), from their summed gaps at grid points (…, cells + 1)."""
     return integral(np.abs(densities_of(sums, width))) / n
 
 
 def fixed_points(sums: FloatArray, n: int, *, halvings: int = HALVINGS) -> FloatArray:
-    """The width at which each row's error equals it, (…,), to 2^−halvings; not below 0.001."""
+    """The width that equals each row's error at that width, (…,), to 2^−halvings by bisection; at least 0.001."""
     low, high = np.full(sums.shape[:-1], NARROWEST), np.ones(sums.shape[:-1])
     coefficients = cosines(sums)
     for _ in range(halvings):
@@ -74,7 +82,7 @@ def fixed_points(sums: FloatArray, n: int, *, halvings: int = HALVINGS) -> Float
 
 
 def smooth_error(top: TopLabel) -> tuple[float, float]:
-    """The smooth calibration error of the top option, from 0 to 1, and its width.
+    """The smooth calibration error of the top option, from 0 to 1, and its kernel width.
 
     >>> smooth_error(TopLabel(np.array([0.5, 0.5]), np.array([1.0, 0.0])))[0]
     0.0
@@ -87,8 +95,8 @@ def smooth_error(top: TopLabel) -> tuple[float, float]:
 def smooth_curve(top: TopLabel, width: float, *, points: int = 101) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Confidence, smoothed accuracy and density at equally spaced points of [0, 1], (points,) each.
 
-    Accuracy is NaN beyond the least and the largest confidence, and where less than one question lies within the
-    kernel's reach: there nothing is known.
+    Accuracy is NaN below the smallest and above the largest confidence, and at points with less than one question
+    within the kernel's width.
     """
     every = CELLS // (points - 1)
     mass = densities_of(on_grid(top.confidence, np.ones(len(top))), width)[::every]

@@ -1,9 +1,10 @@
-"""Smooth calibration error with its 95 % interval, by the same two ends as the binned error's.
+"""Smooth calibration error with its 95 % interval, whose ends are computed as those of the binned error.
 
-At one width the smooth error is an integral of an absolute value, as the binned error is a sum: its upper end is found
-by inversion, with models that are off at each confidence by the same multiple of the noise there, and its lower end by
-cross-fitted directions at each confidence. The error itself is a fixed point, the width at which it equals the
-width, and so are its ends: each is the width at which the end for that width equals it.
+At a fixed width the smooth error is an integral of absolute values, as the binned error is a sum of them. Its upper end
+is found by inversion (:mod:`core.calibration.inversion`), with models that are off at each confidence by the same
+multiple of the noise there. Its lower end comes from cross-fitted directions at each confidence
+(:mod:`core.calibration.crossfit`). The error itself is a fixed point: the width that equals the error at that width. So
+are its ends: each is the width that equals the end at that width.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from core.calibration.smooth import NARROWEST, cosines, densities_of, heated, in
 from core.records import FloatArray
 
 CELLS = 250
-"""Of the grid that ends, and the luck of calibrated models, are found on."""
+"""The number of cells of the grid on which the ends, and the errors of calibrated models, are computed."""
 DRAWS = 500
 HALVINGS = 10
 
 
 def smooth_estimate(top: TopLabel, luck: FloatArray) -> CalibrationEstimate:
-    """The smooth error of the top option; ``luck`` are the errors of a calibrated model, one a draw."""
+    """The estimate of the smooth error of the top option; ``luck`` has a calibrated model's errors, one per draw."""
     value, _ = smooth_error(top)
     ends = _Ends(top)
     largest = min(max(8 * value, 0.1), 1.0)
@@ -38,7 +39,7 @@ def smooth_estimate(top: TopLabel, luck: FloatArray) -> CalibrationEstimate:
 
 
 def _fixed_point(end: Callable[[float], float], largest: float) -> float:
-    """The width at which the end for that width equals it, by halving; 0 where it is below the narrowest."""
+    """The width that equals the end at that width, by bisection; 0 if it is below the narrowest width."""
     low, high = 0.0, 1.0 if end(largest) > largest else largest
     for _ in range(HALVINGS):
         middle = max((low + high) / 2, NARROWEST)
@@ -50,26 +51,28 @@ def _fixed_point(end: Callable[[float], float], largest: float) -> float:
 
 
 class _Ends:
-    """Ends of the smooth error at a given width."""
+    """The ends of the smooth error's interval at a given width."""
 
     def __init__(self, top: TopLabel) -> None:
         c, gap = top.confidence, top.gap
         self._n, self._confidence, self._gap = len(top), c, gap
         self._folds = folds_of(place(c, edges(c, bins=ECE_BINS)))
         self._by_fold = np.stack([on_grid(c, gap * (self._folds == fold), cells=CELLS) for fold in range(FOLDS)])
+        # by_fold (10, 251): summed gaps at the grid points; noise (500, 251): normal, with variance Σ gap² at each
         noise = normal_draws(CELLS + 1, DRAWS) * np.sqrt(np.maximum(on_grid(c, gap**2, cells=CELLS), 0))
         self._noise = cosines(noise)
         self._tried: dict[float, tuple[FloatArray, FloatArray]] = {}
         self._luck = np.maximum(on_grid(c, c * (1 - c), cells=CELLS), 0)
 
     def error(self, width: float, *, share: float) -> float:
-        """The error at this width of the model whose samples show no more than was seen in this share of cases."""
+        """The error at this width of the model whose samples show no more than was observed in this share of cases."""
         seen = float(integral(np.abs(densities_of(self._by_fold.sum(axis=0), width))))
         if width not in self._tried:
             smoothed = heated(self._noise, width)
             self._tried[width] = smoothed, smoothed.std(axis=0)
         noise, tried = self._tried[width]
 
+        # ∫ |noise + t·sd| over [0, 1] for each draw, (500,)
         def law(t: float) -> FloatArray:
             return integral(np.abs(noise + t * tried))
 
@@ -77,8 +80,9 @@ class _Ends:
 
     def low(self, width: float) -> float:
         """The lower end of the error at this width."""
-        sums = densities_of(self._by_fold, width)
+        sums = densities_of(self._by_fold, width)  # (10, 251)
         whole = sums.sum(axis=0)
+        # The variance of Σ K_σ(t, cᵢ)·gapᵢ is Σ K_σ² c(1 − c), and K_σ² = K_{σ/√2} / (2σ√π).
         noise = np.sqrt(np.maximum(densities_of(self._luck, width / np.sqrt(2)), 0) / (2 * width * np.sqrt(np.pi)))
         counted = directions(whole - sums, noise)
         terms, spread = (self._reached(of, width) * self._gap for of in (counted, counted * widened(whole, noise)))
@@ -87,7 +91,7 @@ class _Ends:
     def _reached(self, counted: FloatArray, width: float) -> FloatArray:
         """``∫ K(t, c) w₋ₖ(t) dt`` at each question's confidence c and fold k, (n,)."""
         ends = counted.copy()
-        ends[:, [0, -1]] /= 2  # a grid's end has half a cell
+        ends[:, [0, -1]] /= 2  # the end points of the grid have half a cell each
         smoothed = densities_of(ends / CELLS, width)
         at = np.clip(self._confidence, 0, 1) * CELLS
         left = np.minimum(at.astype(np.int64), CELLS - 1)

@@ -1,1 +1,1 @@
-"""Several judges of one answer: what their confidence is worth, where they disagree, and how one verdict is formed."""
+"""Juries of several models that judge the same answers: confidence, agreement, and rules for one verdict."""

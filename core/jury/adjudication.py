@@ -1,9 +1,9 @@
-"""Rules that turn the verdicts of a jury into one.
+"""Rules that combine the verdicts of a jury into one verdict.
 
-The six published rules (JuriesDemo, after Verga et al. 2024, arXiv 2404.18796) work for any number of jurors; what is
-tied is False, but where a rule takes one juror's verdict a tie goes to the first juror. Where all jurors agree their
-verdict stands, whatever the rule; only ``always_false`` ignores it. Sums and products are formed from the smallest
-term up, so that the order of the jurors doesn't enter through rounding.
+The six published rules (JuriesDemo, after Verga et al. 2024, arXiv 2404.18796) work for any number of jurors. A tie
+gives False, except in rules that take one juror's verdict, which take the first of the tied jurors. If all jurors
+agree, their verdict is used whatever the rule; only ``always_false`` ignores it. Sums and products start with the
+smallest term, so that the order of the jurors does not change the result through rounding.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from core.records import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a rule sees: the jury's judgements, its confidences (n, j), and the answers that fitted rules learn from.
+    """The input of a rule: the judgements to decide, their confidences (n, j), and the answers to fit on.
 
-    ``calibration`` are answers of the kind that is judged: where only disputed answers are, these are disputed too.
-    ``unanimous`` (u, j) are the verdicts on the other answers to calibrate on; None where ``calibration`` is of all
-    kinds. A confidence, a regression and the choice of a best juror have to hold for the answers that are judged, so
-    they learn from ``calibration``. (All jurors are right or wrong together where they agree, so the best juror is the
-    same on all answers.) Dawid–Skene's model holds only for all kinds of answers, so it learns from both.
+    ``asked`` are the answers to decide. ``calibration`` are answers of the same kind: if only disputed answers are
+    judged, these are disputed too. ``unanimous`` (u, j) are the verdicts on the other calibration answers, on which all
+    jurors agree; it is None if ``calibration`` contains all kinds of answers. Confidences, the regression and the
+    choice of the best juror must hold for the answers that are judged, so they are fitted on ``calibration``. (Jurors
+    who agree are right or wrong together, so the best juror is the same on all answers.) The Dawid–Skene model holds
+    only for all kinds of answers together, so it is fitted on both.
     """
 
     asked: Judgements
@@ -48,11 +49,13 @@ def _majority(case: Case) -> BoolArray:
 
 
 def _confidence_sum(case: Case) -> BoolArray:
+    # Σ over the jurors of a side of (confidence − ½), (n,) for each side
     surplus = case.confidence - 0.5
     return _total(surplus, case.verdicts) > _total(surplus, ~case.verdicts)
 
 
 def _confidence_product(case: Case) -> BoolArray:
+    # Π over the jurors of a side of (1 − confidence): the chance that all of them are wrong; the smaller one wins
     doubt = 1 - case.confidence
     true, false = (np.sort(np.where(side, doubt, 1.0), axis=1).prod(axis=1) for side in (case.verdicts, ~case.verdicts))
     return np.asarray(true < false, dtype=np.bool_)
@@ -76,6 +79,7 @@ def _mean_probability(case: Case) -> BoolArray:
 
 def _weighted_log_odds(case: Case) -> BoolArray:
     check_both_classes(case.calibration)
+    # (n, j) log-odds; the verdict is True if Σ_j w_j·log-odds_j + b > 0
     odds = log_odds(case.calibration.p_true, case.calibration.p_false)
     *weights, intercept = logistic(odds, case.calibration.labels.astype(np.float64), penalty=1.0)
     asked = log_odds(case.asked.p_true, case.asked.p_false) @ np.array(weights) + intercept
@@ -97,7 +101,7 @@ def _always_false(case: Case) -> BoolArray:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its title, what it does and how it treats ties in a sentence each, whether it is a published one."""
+    """A rule: its title, one sentence each on what it does and on ties, whether it is published, and its function."""
 
     title: str
     sentence: str
@@ -158,7 +162,7 @@ RULES = {
         "Always False", "Every answer is said to be wrong; what any rule has to beat.", _NONE, False, _always_false
     ),
 }
-"""Every rule, by name; the published ones first."""
+"""Every rule by name, the published ones first."""
 
 PUBLISHED_RULES = tuple(name for name, rule in RULES.items() if rule.published)
 
@@ -166,8 +170,7 @@ PUBLISHED_RULES = tuple(name for name, rule in RULES.items() if rule.published)
 def adjudicate(name: str, case: Case) -> BoolArray:
     """The jury's verdict on each answer, (n,), by one rule.
 
-    Raises :class:`InputError` for an unknown rule, or where a fitted one has only right or only wrong answers to learn
-    from.
+    Raises :class:`InputError` for an unknown rule, or if the answers to fit on are all right or all wrong.
     """
     if name not in RULES:
         raise InputError(f"unknown rule {name!r}; choose from {', '.join(RULES)}")
@@ -178,20 +181,20 @@ def adjudicate(name: str, case: Case) -> BoolArray:
 
 
 def pooled(asked: Judgements) -> FloatArray:
-    """The jurors' mean probabilities of True and of False (n, 2)."""
+    """The jurors' mean probabilities of True and of False, (n, 2)."""
     sides = [np.sort(p, axis=1).mean(axis=1) for p in (asked.p_true, asked.p_false)]
     return np.column_stack(sides)
 
 
 def best_juror(calibration: Judgements) -> int:
-    """The number of the juror whose verdicts are right most often; the first of equal ones."""
+    """The index of the juror whose verdicts are right most often; the first one if several are equal."""
     return int(calibration.right.mean(axis=0).argmax())
 
 
 def sureness(case: Case, verdict: BoolArray) -> FloatArray:
-    """How sure the jury is of a verdict (n,): the mean of the jurors' confidences in it, from 0 to 1.
+    """The jury's confidence in a verdict (n,): the mean of the jurors' confidences in it, from 0 to 1, (n,).
 
-    A juror that says otherwise counts with 1 − its confidence.
+    A juror with the opposite verdict counts with 1 − its confidence.
     """
     agrees = case.verdicts == verdict[:, None]
     return np.asarray(
@@ -200,8 +203,10 @@ def sureness(case: Case, verdict: BoolArray) -> FloatArray:
 
 
 def _of_one(case: Case, juror: IntArray) -> BoolArray:
+    """The verdict on each answer by the juror with that index, (n,)."""
     return np.asarray(case.verdicts[np.arange(len(case.asked)), juror], dtype=np.bool_)
 
 
 def _total(values: FloatArray, side: BoolArray) -> FloatArray:
+    """The sum over the jurors of one side of the values (n, j), smallest first, (n,)."""
     return np.asarray(np.sort(np.where(side, values, 0.0), axis=1).sum(axis=1), dtype=np.float64)

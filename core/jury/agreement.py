@@ -1,8 +1,9 @@
-"""How much jurors agree, beyond chance and beyond the truth.
+"""How much jurors agree beyond chance, and how far their errors are correlated.
 
-Chance-corrected coefficients of verdicts (n, j), 1 for full agreement, 0 for that of chance; NaN where every verdict is
-the same, so that chance alone explains all agreement. Sources: Cohen 1960; Fleiss 1971; Krippendorff 2011, nominal.
-Agreement is no sign of truth: jurors that err on the same answers count as fewer votes (:func:`effective_votes`).
+The chance-corrected coefficients take verdicts (n, j). They are 1 for full agreement and 0 for the agreement expected
+by chance. They are NaN if all verdicts are the same, because chance then explains all agreement. Sources: Cohen 1960;
+Fleiss 1971; Krippendorff 2011, for nominal values. Agreement does not show that verdicts are right: jurors that err on
+the same answers count as fewer votes (:func:`effective_votes`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _NONE = np.full((1, 1), np.nan)
 
 @dataclass(frozen=True, slots=True)
 class Pairwise:
-    """Two jurors: the share of equal verdicts, Cohen's kappa, and the correlation of their errors."""
+    """A pair of jurors: the share of equal verdicts, Cohen's kappa, and the correlation of their errors."""
 
     first: str
     second: str
@@ -34,9 +35,12 @@ class Pairwise:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of a whole jury: every pair, the coefficients of all, how many independent votes it is worth, and unanimity.
+    """The agreement of a jury on n answers.
 
-    ``unanimous`` is the share of answers on which all agree, ``unanimous_wrong`` the share of those that is wrong.
+    ``pairs`` has one entry per pair of jurors; ``fleiss`` and ``krippendorff`` are coefficients of the whole jury.
+    ``effective_votes`` is the number of independent votes that the jury is worth. ``unanimous`` is the share of answers
+    on which all jurors agree (``n_unanimous`` of them), and ``unanimous_wrong`` is the share of these that all get
+    wrong.
     """
 
     pairs: tuple[Pairwise, ...]
@@ -50,7 +54,9 @@ class Agreement:
 
 
 def cohen_kappa(first: BoolArray, second: BoolArray) -> float:
-    """``(p_o − p_e) / (1 − p_e)`` of two jurors' verdicts (n,), p_e from each juror's own share of True.
+    """``(p_o − p_e) / (1 − p_e)`` of two jurors' verdicts (n,).
+
+    p_o is the share of equal verdicts. p_e is the share expected by chance, from each juror's own share of True.
 
     >>> cohen_kappa(np.array([True, True, False, False]), np.array([True, False, False, False]))
     0.5
@@ -62,15 +68,22 @@ def cohen_kappa(first: BoolArray, second: BoolArray) -> float:
 
 
 def fleiss_kappa(verdicts: BoolArray) -> float:
-    """The same of j jurors: agreeing pairs an answer on average, p_e from the share of True among all verdicts."""
+    """``(p_o − p_e) / (1 − p_e)`` of the verdicts (n, j) of j jurors.
+
+    p_o is the mean share of agreeing pairs per answer. p_e comes from the share of True among all verdicts.
+    """
     trues, j = verdicts.sum(axis=1), verdicts.shape[1]
+    # p_o = mean of [t(t − 1) + (j − t)(j − t − 1)] / [j(j − 1)] with t the number of jurors that say True
     observed = float(((trues * (trues - 1) + (j - trues) * (j - trues - 1)) / (j * (j - 1))).mean())
     share = float(verdicts.mean())
     return _corrected(observed, share**2 + (1 - share) ** 2)
 
 
 def krippendorff_alpha(verdicts: BoolArray) -> float:
-    """``1 − D_o / D_e`` for nominal values: disagreeing pairs within answers against those among all n·j verdicts."""
+    """``1 − D_o / D_e`` of verdicts (n, j), for nominal values.
+
+    D_o is the share of disagreeing pairs within answers, and D_e the share among all n·j verdicts.
+    """
     trues, (n, j) = verdicts.sum(axis=1), verdicts.shape
     observed = float((2 * trues * (j - trues) / (j - 1)).sum() / (n * j))
     true = int(trues.sum())
@@ -79,17 +92,19 @@ def krippendorff_alpha(verdicts: BoolArray) -> float:
 
 
 def error_correlation(first: BoolArray, second: BoolArray) -> float:
-    """Pearson's correlation of two jurors' errors (n,); NaN where one of them errs always or never."""
+    """Pearson's correlation of two jurors' errors (n,); NaN if one of them always or never errs."""
     a, b = float(first.mean()), float(second.mean())
+    # ρ = (P(both wrong) − a·b) / √(a(1 − a)·b(1 − b))
     spread = (a * (1 - a) * b * (1 - b)) ** 0.5
     return (float((first & second).mean()) - a * b) / spread if spread > 0 else float("nan")
 
 
 def effective_votes(wrong: BoolArray) -> float:
-    """``j / (1 + (j − 1) ρ)``, ρ the mean correlation of errors: how many independent jurors err as unevenly.
+    """``j / (1 + (j − 1) ρ)``, where ρ is the mean correlation of errors over pairs of jurors.
 
-    ``wrong`` (n, j). From 1, where all err alike, to j, where errors have nothing to do with each other; more where
-    they avoid each other, at most 2j. NaN where no pair's correlation is defined.
+    This many independent jurors would have a mean error with the same variance. ``wrong`` is (n, j). The result is 1 if
+    all jurors err on the same answers and j if their errors are uncorrelated. It is larger, at most 2j, if the
+    correlations are negative. It is NaN if no pair's correlation is defined.
     """
     j = wrong.shape[1]
     found = [error_correlation(wrong[:, a], wrong[:, b]) for a in range(j) for b in range(a)]
@@ -100,10 +115,10 @@ def effective_votes(wrong: BoolArray) -> float:
 
 
 def agreement(judgements: Judgements) -> Agreement:
-    """All of a jury's coefficients, with 95 % intervals over answers.
+    """All agreement coefficients of a jury, with 95 % intervals over answers.
 
-    Those of shares are Clopper and Pearson's, the others are jackknifed (:mod:`core.calibration.jackknife`), one answer
-    left out in turn.
+    The intervals of shares are Clopper and Pearson's. The others come from the jackknife
+    (:mod:`core.calibration.jackknife`), which leaves out one answer at a time.
     """
     verdicts, wrong, n = judgements.verdicts, ~judgements.right, len(judgements)
 
@@ -136,10 +151,10 @@ def agreement(judgements: Judgements) -> Agreement:
 
 
 def jackknifed(figure: Callable[[BoolArray], float], values: BoolArray, *, least: float, most: float) -> Estimate:
-    """A figure of rows ``values`` (n, j) with its 95 % interval between ``least`` and ``most``.
+    """A figure of the rows of ``values`` (n, j) with its 95 % jackknife interval, clipped to ``least`` … ``most``.
 
-    Equal rows give the same figure when they are left out, so each kind of row is left out once. All NaN where the
-    figure is not defined, or would not be without some row.
+    Leaving out either of two equal rows gives the same figure, so only one row of each kind is left out. All three
+    values are NaN if the figure is not defined, or is not defined without some row.
     """
     _, first, times = np.unique(values, axis=0, return_index=True, return_counts=True)
     value = figure(values)

@@ -1,13 +1,15 @@
-"""How sure a juror is of its own verdict, on five scales; each is fitted on calibration rows alone, juror by juror.
+"""A juror's confidence in its own verdict, on five scales. Each is fitted on calibration rows only, for each juror.
 
-``published``  1 − the smallest ε of .01 … .99 whose quantile of S = 1 − p(what was true) is below the verdict's
-               probability, 0 where there is none: the least error rate at which a set would hold the verdict alone
-``p-value``    the same idea exactly: 1 − the conformal p-value of the other verdict
+``published``  1 − the smallest ε of .01 … .99 for which the (1 − ε) quantile of S = 1 − p(the true label) is below the
+               verdict's probability, or 0 if there is none. This ε is the smallest error rate at which a conformal set
+               would contain the verdict alone
+``p-value``    the same idea without steps: 1 − the conformal p-value of the other verdict
 ``platt``      the probability of the verdict after Platt's sigmoid of the log-odds
-``isotonic``   the probability of the verdict after an isotonic fit of p
-``raw``        the verdict's probability as the juror gave it
+``isotonic``   the probability of the verdict after isotonic regression on p
+``raw``        the probability that the juror gave to its verdict
 
-A published confidence is not the chance of being right: it says how rare it was that a wrong verdict looked so good.
+A published confidence is not the probability that the verdict is right. It says how rarely a wrong verdict looked as
+good as this one.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ from core.records import BoolArray, FloatArray
 GRID = np.arange(1, 100) / 100
 """The error rates ε of the published map: the decimals .01 … .99."""
 SMALLEST = 1e-8
-"""Probabilities are kept this far from 0 before logarithms are taken."""
+"""Probabilities are raised to at least this before logarithms are taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One juror on n rows: ``p_true``, ``p_false``, ``verdicts`` (n,)."""
+    """One juror's judgements of n rows: ``p_true``, ``p_false`` and ``verdicts``, (n,) each."""
 
     p_true: FloatArray
     p_false: FloatArray
@@ -40,24 +42,26 @@ class Said:
 
     @property
     def top(self) -> FloatArray:
-        """The probability of the verdict (n,)."""
+        """The probability of the verdict, (n,)."""
         return np.maximum(self.p_true, self.p_false)
 
 
 def log_odds(p_true: FloatArray, p_false: FloatArray) -> FloatArray:
-    """``log p_true − log p_false``, of the same shape, each probability at least 1e-8."""
+    """``log p_true − log p_false``, in the same shape; probabilities below 1e-8 count as 1e-8."""
     return np.asarray(np.log(np.maximum(p_true, SMALLEST)) - np.log(np.maximum(p_false, SMALLEST)), dtype=np.float64)
 
 
 def nonconformity(p_true: FloatArray, p_false: FloatArray, labels: BoolArray) -> FloatArray:
-    """``S = 1 − p(what was true)``, (n,)."""
+    """``S = 1 − p(the true label)``, (n,)."""
     return 1 - np.where(labels, p_true, p_false)
 
 
 def _published(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
     s = nonconformity(fitted.p_true, fitted.p_false, labels)
     levels = np.asarray(rank(len(s), 10 * np.arange(1, 100))) / len(s)
-    possible = levels <= 1  # :func:`core.conformal.threshold.paper` at all levels at once, which is much faster
+    # The thresholds of :func:`core.conformal.threshold.paper` at all 99 levels at once, which is much faster. levels
+    # and quantiles are (99,), below is (n, 99).
+    possible = levels <= 1
     quantiles = np.where(possible, np.quantile(s, np.minimum(levels, 1), method="higher"), np.inf)
     below = quantiles[None, :] < asked.top[:, None]
     return np.asarray(np.where(below.any(axis=1), 1 - GRID[below.argmax(axis=1)], 0.0), dtype=np.float64)
@@ -84,7 +88,7 @@ def _raw(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A scale of confidence: its title, what it says in a sentence, and how it is computed."""
+    """A scale of confidence: its title, a sentence about it, and the function that computes it."""
 
     title: str
     sentence: str
@@ -102,13 +106,13 @@ CONFIDENCES = {
     "isotonic": Scale("Isotonic", "The probability of the verdict after a fit that never falls.", _isotonic),
     "raw": Scale("Raw", "The probability that the juror itself gave to its verdict.", _raw),
 }
-"""Every scale, by name."""
+"""Every confidence scale, by name."""
 
 
 def confidence(name: str, calibration: Judgements, asked: Judgements) -> FloatArray:
-    """Each juror's confidence in its own verdicts on ``asked`` (n, j), from 0 to 1, fitted on ``calibration``.
+    """Each juror's confidence in its own verdicts on ``asked``, from 0 to 1, (n, j), fitted on ``calibration``.
 
-    Raises :class:`InputError` for an unknown scale, and where calibration rows are all right or all wrong.
+    Raises :class:`InputError` for an unknown scale, or if the calibration answers are all right or all wrong.
     """
     if name not in CONFIDENCES:
         raise InputError(f"unknown confidence {name!r}; choose from {', '.join(CONFIDENCES)}")
@@ -121,7 +125,7 @@ def confidence(name: str, calibration: Judgements, asked: Judgements) -> FloatAr
 
 
 def check_both_classes(calibration: Judgements) -> None:
-    """:class:`InputError` where what a fit would learn from is all right or all wrong."""
+    """Raises :class:`InputError` if the answers to fit on are all right or all wrong."""
     if calibration.labels.all() or not calibration.labels.any():
         raise InputError(
             f"for calibration, {one_sided(calibration)}, so nothing can be learnt of the others; take more answers, "

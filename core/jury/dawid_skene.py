@@ -1,13 +1,14 @@
-"""Dawid & Skene (1979): how reliable each juror is, learnt from their verdicts alone, without the truth.
+"""Dawid & Skene (1979): the reliability of each juror, estimated from the verdicts alone, without the truth.
 
-EM over two classes: given how often each juror says True of true and of false answers, each answer has a posterior;
-given the posteriors, the rates are counted anew. One imagined verdict of each kind keeps the rates off 0 and 1.
+The model is fitted by EM with two classes. E-step: from the rates at which each juror says True of right and of wrong
+answers, compute each answer's posterior probability of being right. M-step: from the posteriors, compute the rates
+again. One imagined verdict of each kind (add-one smoothing) keeps the rates away from 0 and 1.
 
-The model says that jurors err independently of each other, given the truth. Among answers on which they disagree that
-cannot hold, because one juror's verdict then narrows down the others': fitted on those alone it fails. So it is fitted
-on all answers, and its posterior holds for the disputed ones among them as it is, because which answers are disputed
-follows from the verdicts alone. Which of the two classes is the right answers is settled by the start: the majority is
-trusted on the whole.
+The model assumes that, given the truth, jurors err independently. This cannot hold among disputed answers only, because
+one juror's verdict then restricts the others', and a fit on disputed answers alone fails. So the model is fitted on all
+answers. Its posterior is valid for disputed answers without correction, because the verdicts alone determine which
+answers are disputed. The starting values decide which of the two classes is "right": the fit starts from the majority's
+verdicts.
 """
 
 from __future__ import annotations
@@ -20,14 +21,19 @@ from scipy.special import expit
 from core.records import BoolArray, FloatArray
 
 FEWEST = 3
-"""Jurors: the verdicts of two have fewer free shares than the model has parameters, and settle nothing."""
+"""The fewest jurors. The verdicts of two have fewer degrees of freedom than the model has parameters, so they do not
+determine it."""
 STEPS = 1000
 CLOSE = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
 class DawidSkene:
-    """``prior`` share of right answers; ``says_true`` (2, j): P(juror says True | wrong), P(… | right)."""
+    """A fitted model of j jurors.
+
+    ``prior`` is the share of right answers. ``says_true`` (2, j) holds P(juror says True | answer wrong) in row 0 and
+    P(juror says True | answer right) in row 1.
+    """
 
     prior: float
     says_true: FloatArray
@@ -35,16 +41,20 @@ class DawidSkene:
     @classmethod
     def fit(cls, verdicts: BoolArray) -> DawidSkene:
         """Fit on verdicts (n, j) of all kinds of answers, starting from the share of jurors that say True."""
-        kinds, counts = np.unique(verdicts, axis=0, return_counts=True)  # equal verdicts have one posterior
+        # kinds (q, j): the different rows of verdicts. Equal rows have the same posterior, so each is computed once.
+        kinds, counts = np.unique(verdicts, axis=0, return_counts=True)
         patterns, n = kinds.astype(np.float64), len(verdicts)
-        trues = counts @ patterns
-        right = patterns.mean(axis=1)
+        trues = counts @ patterns  # (j,): how often each juror says True
+        right = patterns.mean(axis=1)  # (q,): posterior of each kind of row
         for _ in range(STEPS):
+            # M-step: P(True | right) = (Σ r_i·v_ij + 1) / (Σ r_i + 2), the same with 1 − r_i for wrong; the prior is
+            # (Σ r_i + 1) / (n + 2).
             weights = counts * right
             m, said = weights.sum(), weights @ patterns
             if_right, if_wrong = (said + 1) / (m + 2), (trues - said + 1) / (n - m + 2)
             prior = (m + 1) / (n + 2)
-            # Each juror that says True adds log(if_right / if_wrong) to the log-odds, the others the same of 1 − rate.
+            # E-step: each juror that says True adds log(if_right / if_wrong) to the prior's log-odds. Each that says
+            # False adds log((1 − if_right) / (1 − if_wrong)).
             false = np.log((1 - if_right) / (1 - if_wrong))
             new = expit(np.log(prior / (1 - prior)) + false.sum() + patterns @ (np.log(if_right / if_wrong) - false))
             moved = abs(new - right).max()

@@ -1,13 +1,13 @@
-"""The experiment: which rule is right how often, over repeated splits into calibration and test.
+"""The jury experiment: how often each rule is right, over repeated splits into calibration and test.
 
-``published`` keeps the answers on which jurors disagree, those that the source made to calibrate first, shuffles them
-with pandas (``DataFrame.sample(frac=1, random_state=seed)``) and calibrates on as many as the source's own calibration
-part has. The other answers are divided in the same way; they are never judged, and only what is fitted on all answers
-learns from those that calibrate.
+The protocol ``published`` keeps the answers on which jurors disagree, with the source's calibration answers first. It
+shuffles them with pandas (``DataFrame.sample(frac=1, random_state=seed)``) and calibrates on as many of them as the
+source's own calibration part has. The other answers are divided in the same way. They are never judged; only rules that
+are fitted on all answers use the calibration part of them.
 
-An interval is of what the same experiment would give on other answers of the same kind, calibration included: splits
-overlap and share their answers, so neither the spread over splits nor a bootstrap that keeps the fits as they are says
-how uncertain a figure is. The whole experiment is repeated without each of 20 groups of answers
+An interval estimates what the same experiment, calibration included, would give on other answers of the same kind.
+Splits overlap and share their answers, so the spread over splits does not measure this uncertainty, and neither does a
+bootstrap that keeps the fits fixed. Instead, the whole experiment is repeated without each of 20 groups of answers
 (:mod:`core.calibration.jackknife`).
 """
 
@@ -31,18 +31,19 @@ from core.records import BoolArray, FloatArray, IntArray
 
 MEASURES = ("accuracy", "precision", "recall", "f1")
 BASELINES = ("majority", "max_probability")
-"""The rules against which every rule is compared."""
+"""The rules with which every rule is compared."""
 SEEDS_NAMED = 10
-"""Seeds that a sentence names; of more it names the first."""
+"""The most seeds that a sentence lists; of more seeds it lists the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How rules are tried.
+    """How rules are tested.
 
-    ``disagreement`` keeps only answers on which jurors disagree. ``share`` of them calibrates; None: as many as the
-    source's own calibration part has. A split a seed. Raises :class:`InputError` for no seeds, or a share outside
-    (0, 1).
+    There is one split per seed. ``disagreement`` keeps only answers on which jurors disagree. ``share`` is the share of
+    the answers that calibrates; None means as many as the source's own calibration part has. ``confidence`` and
+    ``rules`` name the confidence scale and the rules. Raises :class:`InputError` if there are no seeds, a seed is not
+    from 0 to 2³² − 1, or the share is outside (0, 1).
     """
 
     seeds: tuple[int, ...] = tuple(range(10))
@@ -65,13 +66,16 @@ PROTOCOLS = {
     "published": Protocol(share=None, rules=PUBLISHED_RULES),
     "all-rules": Protocol(share=None),
 }
-"""By name: the published experiment, and the same splits with every rule."""
+"""Protocols by name: the published experiment, and the same splits with every rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """A rule over all splits: means over seeds of the four measures, and the accuracy's difference to majority's and
-    to maximum probability's on the same answers."""
+    """A rule's results over all splits: the means over seeds of the four measures.
+
+    ``to_majority`` and ``to_max_probability`` are the rule's accuracy minus that of these two rules on the same
+    answers.
+    """
 
     rule: str
     accuracy: Estimate
@@ -84,7 +88,7 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True)
 class JurorOutcome:
-    """A juror over all splits: its accuracy."""
+    """A juror's mean accuracy over all splits."""
 
     juror: str
     accuracy: Estimate
@@ -92,10 +96,11 @@ class JurorOutcome:
 
 @dataclass(frozen=True, slots=True)
 class JuryExperiment:
-    """What came out: ``n`` answers, of which ``n_calibration`` calibrate in each split; ``kept_of`` answers in all.
+    """The results of an experiment with ``n`` answers, selected from ``kept_of``.
 
-    ``ece`` and ``ece_raw`` are the expected calibration errors (15 bins) of all jurors' confidences together and of
-    their raw probabilities, means over splits, as published; ``right`` is the share of the answers that is right.
+    In each split ``n_calibration`` answers calibrate and ``n_test`` are tested. ``right`` is the share of the ``n``
+    answers that is right. ``ece`` is the expected calibration error (15 bins) of all jurors' confidences together, and
+    ``ece_raw`` that of their raw probabilities; both are means over splits, as published.
     """
 
     protocol: Protocol
@@ -112,7 +117,7 @@ class JuryExperiment:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One split: its rows' places among the judgements, and the case that rules see of its test rows."""
+    """One split: the indices of its calibration and test rows among the judgements, and the input of the rules."""
 
     calibration: IntArray
     test: IntArray
@@ -120,9 +125,9 @@ class Split:
 
 
 def kept(judgements: Judgements, protocol: Protocol) -> IntArray:
-    """The places of the answers that an experiment is made of, the source's calibration part first.
+    """The indices of the answers that an experiment uses, with the source's calibration part first.
 
-    Raises :class:`InputError` where the jurors disagree on none, or what is left is all right or all wrong.
+    Raises :class:`InputError` if the jurors disagree on no answer, or the remaining answers are all right or all wrong.
     """
     chosen = judgements.disagreed if protocol.disagreement else np.ones(len(judgements), dtype=np.bool_)
     if not chosen.any():
@@ -139,7 +144,10 @@ def kept(judgements: Judgements, protocol: Protocol) -> IntArray:
 
 
 def calibration_size(judgements: Judgements, places: IntArray, protocol: Protocol) -> int:
-    """How many of the places calibrate; :class:`InputError` where none would, or none be tested."""
+    """The number of answers among ``places`` that calibrate.
+
+    Raises :class:`InputError` if the source's own split would leave none to calibrate on or none to test.
+    """
     n = len(places)
     if protocol.share is None:
         size: int = sum(judgements.parts[i] == "calibration" for i in places.tolist())
@@ -153,9 +161,10 @@ def calibration_size(judgements: Judgements, places: IntArray, protocol: Protoco
 
 
 def split_in_half(judgements: Judgements, protocol: Protocol) -> tuple[Protocol, str]:
-    """The protocol, which calibrates on half of the answers where it asks for the source's own split and there is none.
+    """The protocol, changed to calibrate on half of the answers if it asks for a source's split that does not exist.
 
-    The sentence says so, and why; it is empty where the protocol stays. Raises :class:`InputError` as :func:`kept`.
+    The second value is a sentence that says so and why; it is empty if the protocol is unchanged. Raises
+    :class:`InputError` as :func:`kept` does.
     """
     if protocol.share is not None:
         return protocol, ""
@@ -182,10 +191,10 @@ def split(
     *,
     without: BoolArray | None = None,
 ) -> Split:
-    """The split of a seed: shuffled with pandas, the first ``size`` calibrate.
+    """The split for one seed: ``places`` are shuffled with pandas, and the first ``size`` calibrate.
 
-    ``without`` (n,) marks judgements that are then left out on either side, but where a side needs them: calibration
-    needs right and wrong answers, and a test at least one.
+    ``without`` (n,) marks judgements that are then left out on both sides. A side keeps them if it would otherwise lack
+    what it needs: calibration needs right and wrong answers, and testing needs at least one answer.
     """
     order, others = _shuffled(places, seed), _shuffled(_not_judged(judgements, places), seed)
     agreed = others[: _share_of_others(judgements, others, protocol)]
@@ -211,8 +220,8 @@ def _shuffled(places: IntArray, seed: int) -> IntArray:
 
 @functools.lru_cache(maxsize=64)
 def _order(n: int, seed: int) -> IntArray:
-    """Kept, because an experiment is repeated with the same splits."""
-    import pandas as pd  # heavy, and whoever only asks for names does without
+    """A random order of n rows as pandas shuffles them, (n,). It is cached, because experiments repeat their splits."""
+    import pandas as pd  # slow to import, and not needed to list names
 
     order = np.array(pd.Series(np.arange(n)).sample(frac=1, random_state=seed), dtype=np.int64)
     order.setflags(write=False)
@@ -220,32 +229,37 @@ def _order(n: int, seed: int) -> IntArray:
 
 
 def _not_judged(judgements: Judgements, places: IntArray) -> IntArray:
+    """The indices of all other answers, in order."""
     others = np.ones(len(judgements), dtype=np.bool_)
     others[places] = False
     return np.flatnonzero(others)
 
 
 def _share_of_others(judgements: Judgements, others: IntArray, protocol: Protocol) -> int:
-    """How many of the answers that are not judged calibrate: as :func:`calibration_size`, but there may be none."""
+    """The number of answers that calibrate among those that are not judged.
+
+    This follows :func:`calibration_size`, but it may be 0.
+    """
     if protocol.share is None:
         return sum(judgements.parts[i] == "calibration" for i in others.tolist())
     return round(protocol.share * len(others))
 
 
 def _less(side: IntArray, without: BoolArray, judgements: Judgements, *, both: bool) -> IntArray:
+    """The side without the marked answers, or the whole side if too little would be left (``both``: both labels)."""
     kept = side[~without[side]]
     enough = len(kept) > 0 and (not both or 0 < judgements.labels[kept].sum() < len(kept))
     return kept if enough else side
 
 
 Figures = Callable[[Sequence[Split]], FloatArray]
-"""From an experiment's splits to figures (f,), whatever they are."""
+"""A function from an experiment's splits to any figures (f,)."""
 
 
 def estimates(
     judgements: Judgements, protocol: Protocol, figures: Figures, *, least: float = -np.inf, most: float = np.inf
 ) -> list[Estimate]:
-    """Figures of an experiment's splits with 95 % intervals, none of which reaches beyond ``least`` or ``most``.
+    """Figures of an experiment's splits with 95 % intervals, which are clipped to ``least`` … ``most``.
 
     Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
     """
@@ -255,8 +269,10 @@ def estimates(
 
 
 def repeated(judgements: Judgements, protocol: Protocol, figures: Figures) -> tuple[FloatArray, FloatArray]:
-    """Figures (f,) of an experiment's splits, and those of the same experiment without each of g groups of answers
-    (g, f)."""
+    """Figures of an experiment's splits, (f,), and of the same experiment without each of g groups of answers, (g, f).
+
+    Raises :class:`InputError` as :func:`estimates` does.
+    """
     places = kept(judgements, protocol)
     size = calibration_size(judgements, places, protocol)
     group = np.empty(len(judgements), dtype=np.int64)
@@ -270,7 +286,7 @@ def repeated(judgements: Judgements, protocol: Protocol, figures: Figures) -> tu
 
 
 def run(judgements: Judgements, protocol: Protocol) -> JuryExperiment:
-    """Try every rule of the protocol on every split.
+    """Apply every rule of the protocol to every split.
 
     Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
     """
@@ -279,6 +295,7 @@ def run(judgements: Judgements, protocol: Protocol) -> JuryExperiment:
     names = _with_baselines(protocol.rules)
 
     def figures(splits: Sequence[Split]) -> FloatArray:
+        # measured (rules, 4): the four measures, averaged over splits
         measured = np.mean([[_measures(adjudicate(name, of.case), of) for name in names] for of in splits], axis=0)
         accuracies = measured[:, 0]
         against = [accuracies - accuracies[names.index(other)] for other in BASELINES]
@@ -306,7 +323,10 @@ def run(judgements: Judgements, protocol: Protocol) -> JuryExperiment:
 
 
 def _mean_ece(splits: Sequence[tuple[FloatArray, BoolArray]]) -> float:
-    """The mean over splits of the ECE of all jurors' confidences (n, j) in verdicts that are right or not (n, j)."""
+    """The mean over splits of the ECE of all jurors' confidences together.
+
+    Each split has the confidences (n, j) and whether the verdicts are right (n, j).
+    """
     return float(
         np.mean([top_errors(TopLabel(sure.ravel(), right.ravel().astype(np.float64))).ece for sure, right in splits])
     )
@@ -321,8 +341,9 @@ def _measures(verdict: BoolArray, of: Split) -> list[float]:
 
 
 def measures(verdict: BoolArray, labels: BoolArray) -> dict[str, float]:
-    """Accuracy, precision, recall and F1 of verdicts (n,), n ≥ 1; a right answer is the positive. 0 where a share is of
-    nothing: precision where nothing is said to be right, recall where nothing is.
+    """Accuracy, precision, recall and F1 of verdicts (n,), n ≥ 1; a right answer is the positive class.
+
+    A measure is 0 if its denominator is 0: precision if no answer is judged right, recall if no answer is right.
 
     >>> measures(np.array([True, True, False]), np.array([True, False, False]))["precision"]
     0.5

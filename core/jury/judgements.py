@@ -1,8 +1,9 @@
-"""Judgements: what each juror of a jury said of each answer, and whether the answer was right.
+"""Judgements: what each juror said about each answer, and whether the answer was right.
 
-A juror's judgement is a probability of True and one of False. Its verdict is True only if the first is the larger.
+A juror's judgement is a probability of True and a probability of False. Its verdict is True only if the first is
+larger.
 
-A jury may judge pairs of answers instead: then True means that the first of the two is better.
+A jury may also judge pairs of answers. Then True means that the first answer of the pair is better.
 """
 
 from __future__ import annotations
@@ -17,29 +18,30 @@ import numpy as np
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 
-if TYPE_CHECKING:  # heavy, and whoever only asks for names does without
+if TYPE_CHECKING:  # pandas is slow to import and not needed to list names
     import pandas as pd
 
 COLUMNS = ("id", "question", "answer", "juror", "p_true", "p_false", "label", "part")
-"""Of the tidy table: a row an answer and juror. ``p_false``, ``id`` and ``part`` may be missing."""
+"""The columns of the tidy table, which has one row per answer and juror. ``p_false``, ``id`` and ``part`` may be
+missing."""
 PARTS = ("calibration", "test", "")
 FIRST, SECOND = "first", "second"
 """Labels of a table of pairs: which of the two answers is better."""
 PAIR = re.compile(r"(?i)pair\b\W*\d*")
-"""What stands in the place of an answer's text in a table of pairs that gives neither text, such as "pair 3"."""
+"""A placeholder for the text of an answer, such as "pair 3", in a table of pairs without the texts of the answers."""
 Cell = TypeVar("Cell")
 SLACK = 1e-3
-"""How far p_true + p_false may be from 1."""
+"""The largest allowed difference between p_true + p_false and 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
     """n answers judged by j jurors.
 
-    ``labels`` (n,) whether the answer is right; ``p_true`` and ``p_false`` (n, j) in [0, 1]; ``parts`` (n,) what the
-    source made each row for, "" where it doesn't say. ``pairwise``: a row is a pair of answers, and True means that the
-    first one is better. Raises :class:`InputError` for fewer than two jurors, no rows,
-    or probabilities that are none.
+    ``labels`` (n,) says whether each answer is right. ``p_true`` and ``p_false`` (n, j) are in [0, 1] and sum to 1
+    within 1e-3. ``parts`` (n,) is the source's purpose for each row, ``"calibration"`` or ``"test"``, or ``""`` if it
+    gives none. If ``pairwise``, a row is a pair of answers, and True means that the first one is better. Raises
+    :class:`InputError` for fewer than two jurors, repeated names of jurors, no rows, or invalid probabilities.
     """
 
     jurors: tuple[str, ...]
@@ -90,21 +92,21 @@ class Judgements:
 
     @property
     def top(self) -> FloatArray:
-        """The probability of each juror's own verdict (n, j)."""
+        """The probability of each juror's own verdict, (n, j)."""
         return np.maximum(self.p_true, self.p_false)
 
     @property
     def right(self) -> BoolArray:
-        """Whether each juror's verdict is right (n, j)."""
+        """Whether each juror's verdict is right, (n, j)."""
         return np.asarray(self.verdicts == self.labels[:, None], dtype=np.bool_)
 
     @property
     def disagreed(self) -> BoolArray:
-        """Where not all jurors have the same verdict (n,)."""
+        """Whether the jurors' verdicts on each answer differ, (n,)."""
         return np.asarray(self.verdicts.any(axis=1) & ~self.verdicts.all(axis=1), dtype=np.bool_)
 
     def rows(self, chosen: IntArray | BoolArray) -> Judgements:
-        """Those answers alone, in that order; :class:`InputError` where there are none."""
+        """Only the chosen answers, by index or mask, in that order. Raises :class:`InputError` if there are none."""
         places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
         pick = places.tolist()
         return Judgements(
@@ -120,7 +122,7 @@ class Judgements:
         )
 
     def without(self, juror: int) -> Judgements:
-        """The jury without one juror; :class:`InputError` where one alone would be left."""
+        """The jury without one juror. Raises :class:`InputError` if only one juror would be left."""
         kept = [i for i in range(len(self.jurors)) if i != juror]
         return Judgements(
             tuple(self.jurors[i] for i in kept),
@@ -135,8 +137,10 @@ class Judgements:
         )
 
     def table(self) -> pd.DataFrame:
-        """The tidy table: a row an answer and juror (:data:`COLUMNS`); with a column pairwise
-        where the rows are pairs of answers or could be taken for them."""
+        """The tidy table (:data:`COLUMNS`), with one row per answer and juror.
+
+        It has a column ``pairwise`` if the rows are pairs of answers or could be mistaken for pairs.
+        """
         import pandas as pd
 
         n, j = self.p_true.shape
@@ -158,11 +162,12 @@ def joined(
     ids: Sequence[str] = (),
     pairwise: bool = False,
 ) -> Judgements:
-    """The judgements of jurors that were read one by one, in rows of part, question, answer, label, p_true, p_false.
+    """Join the judgements of several jurors, given as one list of rows per juror.
 
-    Rows of different jurors are the same answer where part, question and answer are, the same ones that repeat in
-    their order. The first juror's order stays. ``ids`` (n,) name the first juror's rows; numbers do without.
-    Raises :class:`InputError` where jurors judged different answers or differ in what was right.
+    A row is (part, question, answer, label, p_true, p_false). Rows of different jurors belong to the same answer if
+    part, question and answer are equal; repeated ones are matched in their order. The order is that of the first juror.
+    ``ids`` (n,) name the first juror's rows; without them the rows are numbered from 1. Raises :class:`InputError` if
+    jurors judged different answers or have different labels for the same answer.
     """
     tables = []
     for name, rows in jurors:
@@ -214,12 +219,12 @@ def _same_rows(
 
 
 def from_table(table: pd.DataFrame, *, where: str = "the table") -> Judgements:
-    """Judgements of a tidy table of any number of jurors.
+    """Judgements from a tidy table of any number of jurors.
 
-    Needs the columns question, answer, juror, p_true and label; p_false is 1 − p_true where it is missing. Its rows are
-    pairs of answers where a column pairwise says so in every row, where labels are "first" and "second", or where
-    every answer is named as :data:`PAIR` does. Raises
-    :class:`InputError` that begins with ``where`` for missing columns, cells or labels, and as :func:`joined` does.
+    The table needs the columns question, answer, juror, p_true and label; without the column p_false it is 1 − p_true.
+    The rows are pairs of answers if a column pairwise says so in every row. Without that column they are pairs if the
+    labels are "first" and "second", or if every answer matches :data:`PAIR`. Raises :class:`InputError`, starting with
+    ``where``, for missing columns, cells or labels, and as :func:`joined` does.
     """
     lacking = [name for name in ("question", "answer", "juror", "p_true", "label") if name not in table.columns]
     if lacking:
@@ -264,7 +269,7 @@ def _first(cell: object) -> bool:
 
 
 def one_sided(judgements: Judgements) -> str:
-    """The words for answers (n ≥ 1) that all have the same label.
+    """A clause that says which label all answers (n ≥ 1) have, for a sentence.
 
     >>> p = np.full((2, 2), 0.5)
     >>> one_sided(Judgements(("a", "b"), ("1", "2"), ("", ""), ("", ""), np.array([True, True]), p, p, ("", "")))
@@ -277,9 +282,10 @@ def one_sided(judgements: Judgements) -> str:
 
 
 def truth(cell: object) -> bool:
-    """Whether an answer is right: True or False, 1 or 0, Correct or Incorrect.
+    """Whether an answer is right, read from a cell: True or False, 1 or 0, Correct or Incorrect, Right or Wrong, Yes or
+    No.
 
-    Raises :class:`InputError` for anything else, and for nothing.
+    Raises :class:`InputError` for any other text and for an empty cell.
     """
     word = str(cell).strip().lower().removesuffix(".0")
     if word in ("true", "1", "correct", "right", "yes"):

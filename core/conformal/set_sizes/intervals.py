@@ -106,6 +106,7 @@ def strata_intervals(
 
 
 def _covariance_of_means(m: int, size: float, both: float, right: float) -> FloatArray:
+    """The covariance (2, 2) of mean size and accuracy, from population variances and covariance over m questions."""
     # The covariance of the means of m questions: m / (m − 1) · (population covariance) / m.
     return np.array([[size, both], [both, right]]) / max(m - 1, 1)
 
