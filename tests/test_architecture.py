@@ -131,3 +131,25 @@ def test_what_the_page_process_imports_loads_no_torch():
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)
+
+
+def test_a_class_name_means_one_thing():
+    places: dict[str, list[str]] = {}
+    for folder in ("core", "app", "charts", "pages", "pocket_world"):
+        for path in python_files(folder):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_core_never_starts_the_app():
+    for path in python_files("core"):
+        strings = [
+            node.value
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Constant)
+        ]
+        assert not [text for text in strings if isinstance(text, str) and (text == "app" or text.startswith("app."))], (
+            path
+        )
