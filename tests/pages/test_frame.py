@@ -28,7 +28,7 @@ EVERY_PAGE = """
 import sys
 from streamlit.testing.v1 import AppTest
 app = AppTest.from_file({main!r}, default_timeout=30).run()
-heavy = {{"torch", "transformers", "scipy.stats", "matplotlib", "sklearn", "altair"}}
+heavy = {{"torch", "transformers", "scipy.stats", "matplotlib", "sklearn"}}
 # These come last: they show tests of what ships, for which they load scipy.stats.
 testing = ("prompting", "compare")
 for page in sorted({pages!r}, key=lambda name: name in testing):
