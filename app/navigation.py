@@ -44,20 +44,27 @@ LEARN = PageEntry("learn", "Learn", "A lesson in conformal prediction whose figu
 
 DOCTOR = PageEntry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
 
-PAGES = (
-    *(OVERVIEW, NEW_RUN, ALPHA_LAB, ONE_QUESTION, COMPARE),
-    *(CALIBRATION, TOKENS, JURY, PROMPTING, PERPLEXITY),
-    *(DATA, LEARN, DOCTOR),
-)
-"""The pages of the menu. The first page opens by default."""
+MENU = {
+    "Start": (OVERVIEW, LEARN),
+    "Explore": (ALPHA_LAB, ONE_QUESTION, COMPARE, CALIBRATION),
+    "Studies": (JURY, PROMPTING, PERPLEXITY, TOKENS),
+    "Run": (NEW_RUN, DATA, DOCTOR),
+}
+"""The groups of the menu and their pages, in order."""
+
+PAGES = tuple(entry for group in MENU.values() for entry in group)
+"""All pages in the order of the menu. The first one opens by default."""
 
 
-def pages() -> list[st.Page]:
-    """The pages as Streamlit expects them. A page's address is the name of its script."""
-    return [
-        st.Page(entry.script, title=entry.title, url_path=entry.name, help=entry.help, default=entry is PAGES[0])
-        for entry in PAGES
-    ]
+def pages() -> dict[str, list[st.Page]]:
+    """The groups of pages as Streamlit expects them. A page's address is the name of its script."""
+    return {
+        title: [
+            st.Page(entry.script, title=entry.title, url_path=entry.name, help=entry.help, default=entry is PAGES[0])
+            for entry in group
+        ]
+        for title, group in MENU.items()
+    }
 
 
 def link(entry: PageEntry, label: str, **view: str) -> None:

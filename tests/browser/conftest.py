@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
+from app.navigation import MENU
 from core.reports import evaluation
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView as Look
@@ -217,3 +218,10 @@ class Lab:
             shown = self.figure(name, "band").get_attribute("data-value")
             if shown:  # with thresholds for strata it is computed at rest
                 assert [float(end) for end in shown.split()] == pytest.approx(figures.coverage_band)
+
+
+def choose_page(page: Page, title: str) -> None:
+    """Go to the page with this title by the menu: open its group, then click on it."""
+    group = next(group for group, entries in MENU.items() if title in {entry.title for entry in entries})
+    page.get_by_test_id("stTopNavSection").filter(has_text=group).click()
+    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()

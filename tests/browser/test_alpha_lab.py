@@ -21,7 +21,7 @@ from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.report import report
 from core.reports.scored_sets import form
 from core.runs import store
-from tests.browser.conftest import Lab, Visitor, server
+from tests.browser.conftest import Lab, Visitor, choose_page, server
 from tests.conftest import synthetic_questions, synthetic_run
 
 
@@ -134,9 +134,9 @@ def test_back_and_forth_in_the_browser_and_between_pages(visit: Visitor, address
     lab.expect_alpha(100)
     page.go_forward()
     lab.expect_alpha(250)
-    page.get_by_role("link", name="Overview").click()
+    choose_page(page, "Overview")
     expect(page.get_by_role("heading", name="Which models know when they don't know?")).to_be_visible()
-    page.get_by_role("link", name="Alpha lab").click()
+    choose_page(page, "Alpha lab")
     lab.ready().expect_alpha(250)
     lab.expect_report(runs["plain"])
 

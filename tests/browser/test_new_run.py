@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 
 from core.inference.models import bundled_models
 from core.tasks import bank
-from tests.browser.conftest import Lab, Visitor, engine_ended, page_server, server
+from tests.browser.conftest import Lab, Visitor, choose_page, engine_ended, page_server, server
 
 ENDS_WITHIN_MS = 120_000
 AT_WORK = re.compile(r"\d+ of 100 prompts .* a second .* left")
@@ -67,9 +67,9 @@ def test_a_pocket_run_from_the_button_to_the_lab(pocket: str, visit: Visitor):
     page.get_by_role("button", name="Launch").click()
     expect(page.get_by_text("120 questions at most")).to_be_visible()
     # The page is free to use meanwhile.
-    page.get_by_role("link", name="Overview").click()
+    choose_page(page, "Overview")
     expect(page.get_by_role("heading", name="Which models know when they don't know?")).to_be_visible()
-    page.get_by_role("link", name="New run").click()
+    choose_page(page, "New run")
     expect(page.get_by_text(re.compile(r"^done in"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     # At once, while the list is drawn anew because the run has ended.
     page.get_by_role("link", name="Open in the Alpha lab").click()
@@ -184,7 +184,7 @@ def test_a_run_that_ends_says_so_on_another_page(fake: str, visit: Visitor):
     choose_fake(page)
     page.get_by_role("button", name="Launch").click()
     expect(page.get_by_text("Asked for fake")).to_be_visible()
-    page.get_by_role("link", name="Overview").click()
+    choose_page(page, "Overview")
     toast = page.get_by_test_id("stToast")
     expect(toast).to_have_text(re.compile("Done: fake · qa · pocket bank"), timeout=ENDS_WITHIN_MS)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.navigation import PAGES
+from app.navigation import MENU, PAGES
 from core.settings import ROOT
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
@@ -76,3 +76,8 @@ def test_an_unforeseen_error_is_a_sentence_and_a_log(
     assert "ZeroDivisionError" in said(app)
     assert "secret" not in said(app)
     assert "secret of the house" in caplog.text
+
+
+def test_the_menu_has_four_groups():
+    assert list(MENU) == ["Start", "Explore", "Studies", "Run"]
+    assert [entry for group in MENU.values() for entry in group] == list(PAGES)
