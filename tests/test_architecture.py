@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,13 +37,19 @@ LAYERS = {
 """Every room of core by its height; a room imports from lower ones and from itself."""
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file, which several tests walk."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def python_files(folder: str) -> list[Path]:
     return sorted(path for path in (ROOT / folder).rglob("*.py"))
 
 
 def imported(path: Path, *, at_import_only: bool = False) -> set[str]:
     """The dotted names that a file imports; ``at_import_only`` leaves out those inside functions."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     nodes = ast.walk(tree) if not at_import_only else _outside_functions(tree)
     names: set[str] = set()
     for node in nodes:
@@ -74,7 +81,7 @@ def test_core_knows_no_pages_and_no_charts():
 @pytest.mark.parametrize("folder", ["core", "charts", "pocket_world"])
 def test_nothing_below_the_app_starts_it_by_name(folder: str):
     for path in python_files(folder):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert not re.fullmatch(r"(app|pages)(\.\w+)+|(app|pages)/\S*\.py", node.value), (path, node.value)
 
@@ -137,19 +144,7 @@ def test_a_class_name_means_one_thing():
     places: dict[str, list[str]] = {}
     for folder in ("core", "app", "charts", "pages", "pocket_world"):
         for path in python_files(folder):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            for node in parsed(path).body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
-
-
-def test_core_never_starts_the_app():
-    for path in python_files("core"):
-        strings = [
-            node.value
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Constant)
-        ]
-        assert not [text for text in strings if isinstance(text, str) and (text == "app" or text.startswith("app."))], (
-            path
-        )
