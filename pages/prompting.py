@@ -5,10 +5,15 @@ import streamlit as st
 from app import state
 from app.components.prompting import by_shots, experiment, launch, letters, two_methods
 from app.components.shared import controls
+from app.components.shared.page_head import head
 from app.errors import spoken
 from app.state.prompting import PromptingView
 
-st.title("Which way of asking leaves a model surer?", anchor=False)
+head(
+    "Prompting",
+    "Which way of asking makes a model more certain?",
+    terms=("by letter", "by text", "shots", "coverage", "set size"),
+)
 view = state.view(PromptingView)
 with spoken():
     chosen = experiment.choose(view)
