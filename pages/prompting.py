@@ -25,9 +25,9 @@ with spoken():
             controls.score_choice(view)
         shown = by_shots.overview(chosen, view)
         two_methods.two_ways(chosen, shown, view)
-        title = "Answers that are no letter, other orders, written answers"
+        title = "Invalid answers, other option orders, written answers"
         with st.expander(title, on_change="rerun", key="prompting_letters_open") as folded:
             if folded.open:
                 letters.letters(chosen.letters, view)
-with st.expander("Ask in all these ways", expanded=not chosen, key="prompting_launch_open"), spoken():
+with st.expander("Launch an experiment", expanded=not chosen, key="prompting_launch_open"), spoken():
     launch.section()
