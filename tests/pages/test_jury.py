@@ -110,7 +110,7 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     assert list(app.dataframe[0].value.columns) == ["Juror", "Answers", "Says True", "Right"]
     next(box for box in app.checkbox if "pair of answers" in box.label).check().run()
     assert list(app.dataframe[0].value.columns) == ["Juror", "Pairs", "Says first is better", "Agrees with the label"]
-    assert "of the pairs the first answer is better" in said(app)
+    assert "of the pairs, the first answer is better" in said(app)
     assert "are right" not in said(app)
     next(button for button in app.button if button.label.startswith("Keep")).click().run()
     (name,) = jury_store.jury_ids()
