@@ -6,6 +6,7 @@ links, files and on the command line (``ds``, ``bfloat16``, ``cloze``) stay as t
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
@@ -13,6 +14,7 @@ from pathlib import PurePath
 from core.runs.banks import bank_name, task_title
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from core.tasks import POCKET_BANK, TASKS
 
 STRATEGY_TITLES = {"base": "no instruction", "shared": "shared instruction", "task": "task instruction"}
 """Strategy → what the prompt begins with."""
@@ -154,6 +156,18 @@ def distinct_titles(runs: Mapping[str, tuple[RunSpec, str]]) -> dict[str, str]:
 def record_titles(records: Sequence[RunRecord]) -> dict[str, str]:
     """Maps each stored run's id to its title, no two of them alike (:func:`distinct_titles`)."""
     return distinct_titles({of.run_id: (of.spec, bank_name(of.spec, of.provenance)) for of in records})
+
+
+def reading_order(record: RunRecord) -> tuple[object, ...]:
+    """The place of a run in a list that is grouped by task, then by model; the plainest way of asking comes first.
+
+    Tasks have the order of :data:`core.tasks.TASKS`, and numbers in a model's name count as numbers.
+    """
+    spec, bank = record.spec, bank_name(record.spec, record.provenance)
+    tasks = list(TASKS)
+    place = tasks.index(spec.task_name) if spec.task_name in tasks else len(tasks)
+    model = [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", spec.model_name)]
+    return place, bank != POCKET_BANK, spec_task_title(spec, bank), model, len(differences(spec)), run_title(spec, bank)
 
 
 def _folder_of_model(spec: RunSpec) -> str:
