@@ -10,7 +10,7 @@ import pandas as pd
 from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import tips
-from charts.run_names import task_labels
+from charts.run_names import task_titles
 from core.conformal.scores import SCORES
 
 NAMED_RUNS = 12
@@ -53,7 +53,7 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> Figure:
     name, meaning = SCORES[score].title, theme.score_meaning(score)
     most = int(runs["k"].max())
     mixed = runs["k"].nunique() > 1
-    frame = runs.assign(height=runs[size] / runs["k"] if mixed else runs[size], task=task_labels(runs))
+    frame = runs.assign(height=runs[size] / runs["k"] if mixed else runs[size], task=task_titles(runs))
     frame["label"] = _free_labels(frame, 1 if mixed else most)
     described = ["run", "model", "task", "strategy", "dtype", "form", "k", "accuracy", "accuracy_low", "accuracy_high"]
     frame = frame[[*described, f"{score}_coverage", size, "height", "label"]]

@@ -15,7 +15,7 @@ from charts.heat_map import heat_map, set_sizes
 from charts.measures import MEASURES
 from charts.parallel_coordinates import parallel_coordinates
 from charts.radar import radar
-from charts.run_names import full_names, task_labels
+from charts.run_names import full_names, task_titles
 from charts.sizes_when_right import sizes_when_right
 from core.reports.compare import side_by_side
 from core.reports.compare.benchmark import SetRule
@@ -56,7 +56,7 @@ def overview(rows: pd.DataFrame, score: str) -> None:
         bars(rows, measure),
         RULES[measure],
     )
-    if len(set(task_labels(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
+    if len(set(task_titles(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
         figures.show(
             heat_map(of_score, measure),
             "The stronger the blue of a cell, the larger the figure; a cell at 0 has the colour of the page.",

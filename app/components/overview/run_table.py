@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.components.shared.runs import open_run, title
 from app.formatting import plain
-from charts.run_names import task_labels
+from charts.run_names import task_titles
 from core.conformal.scores import SCORES
 from core.reports.frames import overview_ties
 from core.reports.report import DEFAULT_SCORES
@@ -98,7 +98,7 @@ def finished_runs(table: pd.DataFrame, score: str) -> None:
     """Show the overview frame as a table. A click on a model's name, or Shift and space, opens its run."""
     columns = columns_of(score)
     shown = table.assign(
-        task=task_labels(table),
+        task=task_titles(table),
         accuracy=100 * table["accuracy"],
         **{name: 100 * table[name] for name in columns if name.endswith("_coverage")},
         interval=[_span(*ends) for ends in zip(table["accuracy_low"], table["accuracy_high"], strict=True)],
