@@ -18,7 +18,7 @@ AROUND_BARS = 120
 
 
 def bars(rows: pd.DataFrame, measure: str) -> Figure:
-    """One bar per run and score with its 95 % interval, tasks side by side."""
+    """One bar per run and score with its 95% interval, tasks side by side."""
     title, form = MEASURES[measure]
     by_score = measure in BY_SCORE
     methods = rows["score"].map(lambda score: SCORES[score].title)

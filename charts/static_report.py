@@ -137,13 +137,13 @@ def _table_html(rows: pd.DataFrame, names: dict[str, str]) -> str:
     head = [
         "Run",
         "n, m",
-        "Accuracy (95 %)",
-        "ECE beyond luck (95 %); seen, luck",
+        "Accuracy (95%)",
+        "ECE beyond luck (95%); seen, luck",
         "Sets by",
         "alpha",
         "Coverage (band)",
-        "Mean set size (95 %)",
-        "UAcc (95 %)",
+        "Mean set size (95%)",
+        "UAcc (95%)",
     ]
     lines = []
     for row in rows.to_dict("records"):

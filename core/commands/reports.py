@@ -50,12 +50,12 @@ def report_table(made: list[dict[str, Any]]) -> str:
             f"{shown(math.inf if values['nll_infinite'] else values['nll'])}, ECE beyond luck {_ece(values)}"
         )
         lines += [f"  {note}" for note in values["notes"]]
-        lines.append(f"  sets at alpha {values['alpha']:.3f}, intervals 95 %:")
+        lines.append(f"  sets at alpha {values['alpha']:.3f}, intervals 95%:")
         for name, figures in values.items():
             if isinstance(figures, dict) and "coverage_band" in figures:
                 low, high = figures["coverage_band"]
                 lines.append(
-                    f"  {name:<15} coverage {figures['coverage']:.3f} (95 % Beta-Binomial band {low:.3f} to "
+                    f"  {name:<15} coverage {figures['coverage']:.3f} (95% Beta-Binomial band {low:.3f} to "
                     f"{high:.3f}), mean set size {_with_ends(figures, 'mean_set_size', 2)}, UAcc "
                     f"{_with_ends(figures, 'uacc', 3)}, empty {figures['empty_rate']:.3f}"
                 )
@@ -75,7 +75,7 @@ def report_table(made: list[dict[str, Any]]) -> str:
 def _ece(values: dict[str, Any]) -> str:
     low, high = values["ece_interval"]
     return (
-        f"{values['ece_excess']:.3f} (95 % {low:.3f} to {high:.3f}; seen {values['ece']:.3f}, luck "
+        f"{values['ece_excess']:.3f} (95% {low:.3f} to {high:.3f}; seen {values['ece']:.3f}, luck "
         f"{values['ece_luck']:.3f})"
     )
 
@@ -91,7 +91,7 @@ def _with_ends(figures: dict[str, Any], name: str, digits: int) -> str:
 def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
     """A table with one row per stratum: its questions, threshold, coverage with its interval, mean set size."""
     width = max(len(title), *(len(row["stratum"]) for row in strata))
-    lines = [f"    {title:<{width}}      n      m  threshold  coverage (Clopper–Pearson 95 %)  size"]
+    lines = [f"    {title:<{width}}      n      m  threshold  coverage (Clopper–Pearson 95%)  size"]
     for row in strata:
         threshold = "none" if row["threshold"] is None else f"{row['threshold']:.4f}"
         lines.append(

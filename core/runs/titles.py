@@ -183,7 +183,7 @@ APART: tuple[Callable[[RunSpec], str], ...] = (
     _folder_of_model,
     _place_of_questions,
     lambda spec: f"seed {spec.seed}",
-    lambda spec: f"{100 * spec.calibration_share:.0f} % calibration questions",
+    lambda spec: f"{spec.calibration_share:.0%} calibration questions",
     lambda spec: ORIGIN_TITLES.get(spec.origin, f"from {spec.origin}"),
 )
 """What is said of two runs with the same title, if it differs."""

@@ -79,7 +79,7 @@ def test_ranks_say_their_variances():
     (cells,) = figure.chart.data
     assert cells.z.tolist() == [[1.0, 0.25]]
     assert list(cells.customdata[0][1]) == [1.0]
-    assert figure.alt.startswith("2 of 2 ranks add at least 1 %")
+    assert figure.alt.startswith("2 of 2 ranks add at least 1%")
 
 
 def test_a_radar_has_a_star_a_run_told_apart_by_more_than_colour(rows: pd.DataFrame):

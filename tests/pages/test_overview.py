@@ -57,7 +57,7 @@ def test_ties_at_the_top_are_said(open_page: Open):
     assert made.top_ties.n > 0
     text = said(open_page("overview"))
     assert "1 run has test questions on which two or more options are equally and most probable" in text
-    assert f"at most {100 * made.top_ties.n / made.n_test:.1f} % of a run's" in text
+    assert f"at most {100 * made.top_ties.n / made.n_test:.1f}% of a run's" in text
     assert f"at most {100 * (made.top_ties.won - made.top_ties.lost):.1f} points of accuracy" in text
 
 

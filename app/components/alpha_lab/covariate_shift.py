@@ -117,7 +117,7 @@ def searched_words(search: Search) -> str:
     how_often = "seldom" if search.p_value < LIKELY else "often"
     return (
         f"This pair was searched for among {search.pairs:,}: its coverage at alpha {SEARCHED_AT / THOUSAND:g}, "
-        f"{100 * search.coverage:.1f} %, falls shortest. Luck alone {how_often} finds one this bad: when the subjects "
+        f"{100 * search.coverage:.1f}%, falls shortest. Luck alone {how_often} finds one this bad: when the subjects "
         "are shuffled over the questions and the search is repeated, the worst pair covers this little with a "
         f"frequency of {_p(search.p_value, search.shuffles)} (corrected p, from {search.shuffles} shuffles)."
     )

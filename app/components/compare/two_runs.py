@@ -71,7 +71,7 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
             {
                 "Figure": name,
                 "Difference": of.mean,
-                "95 % interval": f"{of.low:+.3f} to {of.high:+.3f}",
+                "95% interval": f"{of.low:+.3f} to {of.high:+.3f}",
                 "Cohen's d": "–" if math.isnan(of.cohens_d) else f"{of.cohens_d:.2f}",
                 "Test": paired.TESTS[key],
                 "p": pair.p_values[key],
@@ -85,7 +85,7 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
         hide_index=True,
         column_config={
             "Difference": st.column_config.NumberColumn(format="%+.3f", help="Second less first."),
-            "95 % interval": st.column_config.TextColumn(help=INTERVAL_HELP),
+            "95% interval": st.column_config.TextColumn(help=INTERVAL_HELP),
             "Cohen's d": st.column_config.TextColumn(
                 help="The difference in standard deviations over questions, at these two thresholds."
             ),
