@@ -20,6 +20,7 @@ from charts.sizes_when_right import sizes_when_right
 from core.reports.compare import side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
+from core.runs.titles import setting_title
 
 MEASURE_KEY = "compared_measure"
 FEW_FOR_RADAR = 9
@@ -32,7 +33,7 @@ RULES = {
     "ece_excess": "A rule is the 95% interval of the error beyond luck. It does not depend on alpha.",
 }
 """Maps each measure to its chart's caption."""
-CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "Letters or texts"}
+CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "By letter or by text"}
 
 
 def set_rule(view: CompareView) -> SetRule:
@@ -98,10 +99,12 @@ def contrasts(rows: pd.DataFrame, score: str) -> None:
             continue
         shown = True
         st.markdown(f"**{title}**")
+        settings = {name: [setting_title(name, value) for value in table[name]] for name in CONTRAST_TITLES}
         st.dataframe(
-            table.drop(columns="score"),
+            table.assign(task=task_titles(table), **settings).drop(columns=["score", "bank"]),
             hide_index=True,
             column_config={
+                "dtype": "precision",
                 "accuracy": st.column_config.NumberColumn("accuracy", format="%.3f"),
                 "coverage": st.column_config.NumberColumn("coverage", format="%.3f"),
                 "mean_set_size": st.column_config.NumberColumn("mean set size", format="%.3f"),
@@ -116,7 +119,7 @@ def contrasts(rows: pd.DataFrame, score: str) -> None:
                     "weights, GB", format="%.3f", help="Parameters times the bytes of their precision."
                 ),
             },
-            alt=f"Runs that differ in {setting} alone",
+            alt=f"Runs that differ only in one setting: {title}",
         )
         figures.download(f"{title} as CSV", table, f"contrast-{setting}")
     if not shown:

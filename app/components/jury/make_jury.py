@@ -16,6 +16,7 @@ from core.runs.juries import jury_job, jury_pipeline
 from core.runs.juries.jury_job import JuryProgress
 from core.runs.juries.jury_pipeline import JurySpec
 from core.runs.spec import DTYPES
+from core.runs.titles import PRECISION_TITLES
 from core.tasks import trivia
 
 POLL_S = 1.0
@@ -65,7 +66,13 @@ def _form() -> None:
         a, b, c = st.columns(3)
         samples = a.number_input("Questions at most", 8, value=OFFERED.samples, key="jury_samples")
         steps = b.number_input("Steps of tuning", 1, value=OFFERED.steps, key="jury_steps", help="32 judgements each.")
-        dtype = c.selectbox("Precision", DTYPES, key="jury_dtype", help="int4 is QLoRA and needs an NVIDIA GPU.")
+        dtype = c.selectbox(
+            "Precision",
+            DTYPES,
+            format_func=PRECISION_TITLES.__getitem__,
+            key="jury_dtype",
+            help="4-bit is QLoRA and needs an NVIDIA GPU.",
+        )
         if not st.form_submit_button("Make this jury", key="jury_launch"):
             return
         with spoken(), st.spinner("Starting …"):
@@ -96,7 +103,9 @@ def _card(name: str, state: JuryProgress) -> None:
             st.markdown(f"**{plain(', '.join(spec.juror_names))}** on answers of {plain(spec.base)}", width="stretch")
             st.markdown(f"**{plain(state.state)}**", width="content")
         amount = counted(spec.samples, "question") if spec.samples else "all questions"
-        st.caption(plain(f"{spec.questions}, {amount} at most, {counted(spec.steps, 'step')}, {spec.dtype}"))
+        st.caption(
+            plain(f"{spec.questions}, {amount} at most, {counted(spec.steps, 'step')}, {PRECISION_TITLES[spec.dtype]}")
+        )
         if state.state == "running" and state.total:
             said = f"{state.stage} · {state.done:,} of {state.total:,}"
             st.progress(min(1.0, state.done / state.total), text=plain(said))

@@ -70,8 +70,8 @@ def titles_of(*specs: RunSpec) -> list[str]:
 def test_two_runs_with_one_title_say_what_differs():
     assert titles_of(PLAIN, replace(PLAIN, seed=3)) == ["phi-2 · Summaries · seed 0", "phi-2 · Summaries · seed 3"]
     assert titles_of(PLAIN, replace(PLAIN, calibration_share=0.25)) == [
-        "phi-2 · Summaries · 50 % calibration questions",
-        "phi-2 · Summaries · 25 % calibration questions",
+        "phi-2 · Summaries · 50% calibration questions",
+        "phi-2 · Summaries · 25% calibration questions",
     ]
     assert titles_of(PLAIN, replace(PLAIN, model="other/phi-2")) == [
         "phi-2 · Summaries · org",
