@@ -66,7 +66,7 @@ def test_the_answer_is_what_the_figure_shows(visit: Visitor, address: str, run_i
     expect(page.get_by_text(f"The {shown} above lies")).to_be_visible()
     assert lab.figure("lac", "coverage").inner_text() == shown
     page.get_by_role("button", name="Draw 1,000 splits").click()
-    expect(page.locator(".redrawn")).to_contain_text("1,000 splits of 200 calibration")
+    expect(page.locator(".redrawn")).to_contain_text("1,000 splits with 200 calibration")
 
 
 def test_alpha_moves_a_lessons_figure_and_nothing_else(visit: Visitor, address: str, run_id: str):

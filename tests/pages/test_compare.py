@@ -74,7 +74,7 @@ def test_enter_in_an_opened_list_does_not_take_every_run(open_page: Open):
 def test_a_single_run_has_its_figures_and_what_needs_two_says_so(open_page: Open):
     app = open_page("compare", runs=synthetic_run())
     assert not app.exception
-    assert "This part compares two runs and one is chosen." in said(app)
+    assert "This part compares two runs, and only one is chosen." in said(app)
     assert not app.metric
     assert app.get("vega_lite_chart")
 
@@ -99,7 +99,7 @@ def test_what_is_folded_opens(open_page: Open):
     app.run()
     assert not app.exception
     text = said(app)
-    assert "No two of these runs are alike but for their precision" in text
+    assert "No two of these runs differ only in precision" in text
     assert "it answers" in text
     before = text
     app.slider(key="abstaining_cost").set_value(0.9).run()
@@ -110,7 +110,7 @@ def test_runs_of_different_questions_are_told_apart_in_a_sentence(open_page: Ope
     ids = [synthetic_run(seed=1, n=30), synthetic_run(seed=2, n=14, model="other")]
     app = open_page("compare", runs=",".join(ids))
     assert not app.exception
-    assert "comparing them needs at least 10" in said(app)
+    assert "a comparison needs at least 10" in said(app)
 
 
 def test_a_run_that_is_gone_is_one_sentence(open_page: Open):

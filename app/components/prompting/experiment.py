@@ -59,13 +59,16 @@ def choose(view: PromptingView) -> ShownExperiment | None:
     found = {one.key: (one, records) for one, records in prompting_cache.experiments().items()}
     if not found:
         st.info(
-            "Accuracy and prediction sets of each way of asking would be here. Launch them below; a pocket model's "
-            "take about a minute."
+            "There is no experiment yet. This page will show the accuracy and the prediction sets of each way of "
+            "asking. Launch one below; with a pocket model it takes about a minute."
         )
         return None
     if view.experiment not in found:
         if view.experiment:
-            st.warning("There are no finished runs of the linked experiment here (any more); another one is shown.")
+            st.warning(
+                "There are no finished runs of the linked experiment here (they may have been deleted). Another one "
+                "is shown."
+            )
         view = state.change(PromptingView, experiment=_default(found))
     names = _names(found)
     st.session_state[EXPERIMENT_KEY] = view.experiment
@@ -75,7 +78,7 @@ def choose(view: PromptingView) -> ShownExperiment | None:
         format_func=names.__getitem__,
         key=EXPERIMENT_KEY,
         on_change=_take_experiment,
-        help="Finished runs that differ only in how they ask and in their number of shots belong together.",
+        help="An experiment is all finished runs that differ only in how they ask and in their shots.",
     )
     experiment, records = found[view.experiment]
     return ShownExperiment(experiment, records, tuple(reports.readings(records)))
