@@ -7,7 +7,7 @@ from app.components.calibration import bin_questions, diagrams, every_alpha, fig
 from app.components.shared import run_choice
 from app.state.calibration import CalibrationView
 
-st.title("When a model says 80 %, is it right 80 % of the time?", anchor=False)
+st.title("When a model says 80%, is it right 80% of the time?", anchor=False)
 view = state.view(CalibrationView)
 chosen = run_choice.choose(view, "Reliability diagrams", first=2)
 

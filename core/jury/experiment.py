@@ -259,7 +259,7 @@ Figures = Callable[[Sequence[Split]], FloatArray]
 def estimates(
     judgements: Judgements, protocol: Protocol, figures: Figures, *, least: float = -np.inf, most: float = np.inf
 ) -> list[Estimate]:
-    """Figures of an experiment's splits with 95 % intervals, which are clipped to ``least`` … ``most``.
+    """Figures of an experiment's splits with 95% intervals, which are clipped to ``least`` … ``most``.
 
     Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
     """

@@ -55,7 +55,7 @@ def shown_with(score: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SizeCoverage:
-    """The m sets of one size: the share that hold the truth, with its exact 95 % interval; NaN if there are none."""
+    """The m sets of one size: the share that hold the truth, with its exact 95% interval; NaN if there are none."""
 
     size: int
     m: int
@@ -68,7 +68,7 @@ class SizeCoverage:
 class ScoreReport:
     """One score's sets on the test questions.
 
-    ``coverage_band`` is the 95 % Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how likely a
+    ``coverage_band`` is the 95% Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how likely a
     coverage this low or lower then is; ``uacc`` = accuracy · √k / mean set size (may exceed 1); the intervals of both
     hold the figure that other calibration and test questions give on average (:mod:`core.conformal.set_sizes`);
     ``sizes`` counts sets of 0 … k options, ``by_size`` has the coverage of each size. ``threshold`` is NaN if strata
@@ -107,7 +107,7 @@ class Report:
     reader of these figures has to know.
 
     ``ece`` is the calibration error that is seen, ``ece_luck`` what a calibrated model shows on average, ``ece_excess``
-    the error beyond luck and ``ece_interval`` its 95 % interval (:func:`core.calibration.binned.ece_estimate`).
+    the error beyond luck and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
 
     ``option_order`` is there where these were also asked with their options rotated.
     """
@@ -287,7 +287,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
 def set_estimates(
     run: Evaluation, made: FormedSets, alpha: int, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> SetEstimates:
-    """Mean set size and UAcc of the sets ``made``, with 95 % intervals that count both sides' luck."""
+    """Mean set size and UAcc of the sets ``made``, with 95% intervals that count both sides' luck."""
     own, ties = made.tuned.calibration, top_ties_of(method)
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=ties)
     if by == "all":

@@ -113,7 +113,7 @@ def test_the_keyboard_alone_does_it_and_the_link_reopens_the_view(visit: Visitor
         page.keyboard.press("PageUp")
     lab.expect_alpha(31)
     lab.expect_report(runs["plain"])
-    expect(lab.alpha).to_have_attribute("aria-valuetext", "0.031, target coverage 96.9\u00a0%")
+    expect(lab.alpha).to_have_attribute("aria-valuetext", "0.031, target coverage 96.9%")
     expect(page.locator(".summary")).to_contain_text("At alpha 0.031 LAC covers")
     for _ in range(3):  # past the two scores, on to the choice for empty sets
         page.keyboard.press("Tab")
@@ -343,7 +343,7 @@ def test_redrawing_fills_the_histogram_with_pythons_splits(visit: Visitor, addre
     drawn = redraw(
         true, 1 - true, n=200, alpha=100, draws=1000, clusters=clusters, seed=run.spec.seed, procedures=("exact",)
     )["exact"]
-    expect(page.locator(".redrawn")).to_contain_text(f"mean coverage {100 * drawn.mean():.2f} %")
+    expect(page.locator(".redrawn")).to_contain_text(f"mean coverage {100 * drawn.mean():.2f}%")
     bars = page.locator("[data-plot=redraw] svg rect").evaluate_all(
         "bars => bars.filter(b => b.height.baseVal.value > 0).length"
     )
@@ -463,7 +463,7 @@ def test_a_shift_follows_alpha_without_a_message(visit: Visitor, address: str, r
     lab = Lab(page).ready()
     found = shifted(*(side(run, name, by="lac") for name in ("sums", "colours")))
     shown = page.get_by_label("Coverage under a shift").locator("[data-figure=coverage]")
-    expect(shown).to_have_text(f"{100 * found.coverage[99]:.1f} %")
+    expect(shown).to_have_text(f"{100 * found.coverage[99]:.1f}%")
     page.wait_for_load_state("networkidle")
     sent = len(window.messages)
     box = lab.alpha.bounding_box()
@@ -471,7 +471,7 @@ def test_a_shift_follows_alpha_without_a_message(visit: Visitor, address: str, r
     page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] / 2, steps=5)
-    expect(shown).to_have_text(f"{100 * found.coverage[lab.thousandths() - 1]:.1f} %")
+    expect(shown).to_have_text(f"{100 * found.coverage[lab.thousandths() - 1]:.1f}%")
     assert len(window.messages) == sent
     page.mouse.up()
 

@@ -122,8 +122,8 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     assert "pairs the jurors are unanimous" in said(page)
     assert "are wrong" not in said(page)
     columns = [column for frame in page.dataframe for column in frame.value.columns]
-    assert "Agrees with the label (95 % interval)" in columns
-    assert "Right (95 % interval)" not in columns
+    assert "Agrees with the label (95% interval)" in columns
+    assert "Right (95% interval)" not in columns
 
 
 def test_text_files_say_how_many_lines_were_joined(open_page: Open) -> None:

@@ -112,7 +112,7 @@ def added() -> float:
 
 
 def risk_case(n: int) -> Callable[[int], bool]:
-    """How often mean probability is wrong where the jury is at least 60 % sure."""
+    """How often mean probability is wrong where the jury is at least 60% sure."""
 
     def hit(seed: int) -> bool:
         row = at_sixty(risk(law(n, seed), PROTOCOL))

@@ -306,7 +306,7 @@ class Lab {
         bands: this.bands[widest],
         yMax: 1,
         yTicks: ticks,
-        yFormat: (tick) => `${tick * 100}\u00a0%`,
+        yFormat: (tick) => `${tick * 100}%`,
       }),
       size: curveFigure(plot("size"), `Mean set size against alpha by ${names}`, slots, {
         curves: of("meanSize"),

@@ -16,7 +16,7 @@ const BUG_QUESTIONS = 19;
 const BUG_ALPHAS = [100, 10];
 const BUG_ROW = 46;
 
-// One row per procedure: the range of 95 % of its splits, their mean, and the distance of the mean from the target.
+// One row per procedure: the range of 95% of its splits, their mean, and the distance of the mean from the target.
 function bugsFigure(host, label, rows, { ink, mark }, alpha, found) {
   const height = 30 + BUG_ROW * rows.length + 24;
   host.style.height = `${height}px`;
@@ -36,7 +36,7 @@ function bugsFigure(host, label, rows, { ink, mark }, alpha, found) {
       svg,
       "text",
       { x: x(tick), y: end + 16, "text-anchor": "middle" },
-      `${(100 * tick).toFixed(Math.max(0, digits - 2))}\u00a0%`,
+      `${(100 * tick).toFixed(Math.max(0, digits - 2))}%`,
     );
   }
   draw(svg, "line", { class: "target", x1: x(goal), x2: x(goal), y1: 6, y2: end });
@@ -176,7 +176,7 @@ export class Bugs {
     const full = BUG_ALPHAS.filter((alpha) => rank(n, alpha) > n).map(shownAlpha);
     say(
       this.find(".bugged"),
-      `Over ${DRAWS.toLocaleString("en")} splits, by ${slot.title}, with ${few} each: the mark is the mean, the line holds 95\u00a0% of splits.` +
+      `Over ${DRAWS.toLocaleString("en")} splits, by ${slot.title}, with ${few} each: the mark is the mean, the line holds 95% of splits.` +
         (full.length
           ? ` At alpha ${full.join(" and ")} these questions are too few for a threshold, so the right procedure keeps every option.`
           : "") +

@@ -4,7 +4,7 @@ import { say } from "../shared/dom.js";
 import { counted, percent, tuningHint, tuningText, verdict } from "../shared/formatting.js";
 
 const BAND_HINT =
-  "Coverage on this test set lies in the band for 95\u00a0% of calibration and test draws, where the guarantee holds. " +
+  "Coverage on this test set lies in the band for 95% of calibration and test draws, where the guarantee holds. " +
   "Dark: luck of the calibration draw alone; light: that of the test questions too.";
 const CARD = `
   <h3><svg class="key" viewBox="-7 -7 14 14" aria-hidden="true"><path></path></svg><span class="title"></span>

@@ -104,7 +104,7 @@ function optionRow(letter, text, probability, isTrue, slots) {
   const row = make("tr", isTrue ? "true" : "");
   const option = make("td", "text", text);
   if (isTrue) option.append(make("span", "tag", "truth"));
-  const share = make("td", "probability", `${(100 * probability).toFixed(1)}\u00a0%`);
+  const share = make("td", "probability", `${(100 * probability).toFixed(1)}%`);
   const bar = make("span", "bar");
   bar.style.width = `${100 * probability}%`;
   share.append(bar);

@@ -43,7 +43,7 @@ export function lawFigure(host, label, { ink }, { n, m, alpha }) {
     xMin: from,
     xMax: to,
     xTicks: ticks,
-    xFormat: (tick) => `${(100 * tick).toFixed(Math.max(0, digits - 2))}\u00a0%`,
+    xFormat: (tick) => `${(100 * tick).toFixed(Math.max(0, digits - 2))}%`,
     xTitle: "coverage of a split",
     yMax: most,
     yTicks: [0, Math.round(most / 2)],
@@ -204,7 +204,7 @@ export class Luck {
     say(
       this.find(".redrawn"),
       `${this.drawn.toLocaleString("en")} splits of ${many} calibration and ${rest} test questions: mean coverage ` +
-        `${percent(mean, 2)}, and 95\u00a0% of splits between ${percent(low, 1)} and ${percent(high, 1)}.` +
+        `${percent(mean, 2)}, and 95% of splits between ${percent(low, 1)} and ${percent(high, 1)}.` +
         (outside
           ? ` ${counted(outside, "split lies", "splits lie")} outside the figure: tied scores bring more than the law of scores without ties.`
           : ""),

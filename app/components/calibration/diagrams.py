@@ -72,7 +72,7 @@ def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
     with st.container(horizontal=True, gap="medium"):
         st.caption(
             "On the dashed line a model is right as often as it is sure; above it is too modest, below too sure. A "
-            "mark is a bin with the Clopper–Pearson 95 % interval of its accuracy. Gold is where luck keeps the "
+            "mark is a bin with the Clopper–Pearson 95% interval of its accuracy. Gold is where luck keeps the "
             "accuracy of a calibrated model in at least 95 of 100 samples, bin by bin. Grey is the bin's share of the "
             "questions, green is the smooth curve. An empty bin has no mark.",
             width="stretch",

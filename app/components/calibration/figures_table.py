@@ -44,17 +44,17 @@ def table(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
         hide_index=True,
         height="content",
         column_config={"figure": st.column_config.TextColumn("Figure", pinned=True, width=130)},
-        alt="Calibration figures with their 95 % intervals",
+        alt="Calibration figures with their 95% intervals",
     )
     st.caption(
-        "Luck raises every calibration error above 0. So the error beyond luck comes first, with its 95 % interval in "
+        "Luck raises every calibration error above 0. So the error beyond luck comes first, with its 95% interval in "
         "brackets; then the error that is seen in these questions, and “luck”, what a calibrated model with the same "
         "confidences shows on average. Luck adds less the further a model is off, so the first figure is not the "
         "difference of the others. The interval is of the error that the model has on all questions of this kind, "
         "with these bins: it holds that error in at least 95 of 100 samples (the smooth error in at least 92), in "
         "more where the error is small. It begins at 0 where luck alone explains what is seen. MCE is shown as it is "
         "seen, with an interval that holds the largest gap of the filled bins (Clopper–Pearson for each bin, "
-        "Bonferroni for all). Accuracy has the Clopper–Pearson interval (at least 95 %); NLL and Brier have one that "
+        "Bonferroni for all). Accuracy has the Clopper–Pearson interval (at least 95%); NLL and Brier have one that "
         "allows for skewness (Hall's). An NLL is infinite (∞), and has no interval, where a question has probability 0 "
         "of the truth. The Brier score is what its bins are off, less how unlike they are, plus how hard the questions "
         "are, plus what bins hide. p is how likely a calibrated model shows so large "

@@ -102,7 +102,7 @@ def recalibrations(made: Sequence[Recalibrated]) -> None:
                 help="∞ where a map gives the truth probability 0: on how many of the test questions it does."
             ),
             "Change of NLL": st.column_config.TextColumn(
-                help="Against none, with its 95 % interval over test questions for these two fits."
+                help="Against none, with its 95% interval over test questions for these two fits."
             ),
         },
         alt="Calibration and sets before and after each map",

@@ -15,7 +15,7 @@ from charts.heat_map import heat_map, set_sizes
 from charts.measures import MEASURES
 from charts.parallel_coordinates import parallel_coordinates
 from charts.radar import radar
-from charts.run_names import full_names, task_labels
+from charts.run_names import full_names, task_titles
 from charts.sizes_when_right import sizes_when_right
 from core.reports.compare import side_by_side
 from core.reports.compare.benchmark import SetRule
@@ -23,13 +23,13 @@ from core.reports.report import shown_with
 
 MEASURE_KEY = "compared_measure"
 FEW_FOR_RADAR = 9
-OF_SETS = "A rule is the 95 % interval, which counts the luck of the calibration questions and of the test questions."
+OF_SETS = "A rule is the 95% interval, which counts the luck of the calibration questions and of the test questions."
 RULES = {
-    "accuracy": "A rule is the 95 % Clopper–Pearson interval. Accuracy does not depend on alpha.",
-    "coverage": "A rule is the Beta-Binomial band: coverage lies in it for 95 % of draws where the guarantee holds.",
+    "accuracy": "A rule is the 95% Clopper–Pearson interval. Accuracy does not depend on alpha.",
+    "coverage": "A rule is the Beta-Binomial band: coverage lies in it for 95% of draws where the guarantee holds.",
     "mean_set_size": OF_SETS,
     "uacc": OF_SETS,
-    "ece_excess": "A rule is the 95 % interval of the error beyond luck. It does not depend on alpha.",
+    "ece_excess": "A rule is the 95% interval of the error beyond luck. It does not depend on alpha.",
 }
 """Maps each measure to its chart's caption."""
 CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "Letters or texts"}
@@ -56,7 +56,7 @@ def overview(rows: pd.DataFrame, score: str) -> None:
         bars(rows, measure),
         RULES[measure],
     )
-    if len(set(task_labels(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
+    if len(set(task_titles(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
         figures.show(
             heat_map(of_score, measure),
             "The stronger the blue of a cell, the larger the figure; a cell at 0 has the colour of the page.",
@@ -107,8 +107,8 @@ def contrasts(rows: pd.DataFrame, score: str) -> None:
                 "mean_set_size": st.column_config.NumberColumn("mean set size", format="%.3f"),
                 "uacc": st.column_config.NumberColumn("UAcc", format="%.3f"),
                 "ece_excess": st.column_config.NumberColumn("ECE beyond luck", format="%.3f"),
-                "ece_low": st.column_config.NumberColumn("95 % from", format="%.3f"),
-                "ece_high": st.column_config.NumberColumn("95 % to", format="%.3f"),
+                "ece_low": st.column_config.NumberColumn("95% from", format="%.3f"),
+                "ece_high": st.column_config.NumberColumn("95% to", format="%.3f"),
                 "ece": st.column_config.NumberColumn("ECE seen", format="%.3f"),
                 "ece_luck": st.column_config.NumberColumn("ECE by luck", format="%.3f"),
                 "prompts_a_second": st.column_config.NumberColumn("prompts a second", format="%.1f"),

@@ -24,7 +24,7 @@ def published_claims(rows: pd.DataFrame, score: str) -> None:
     table = rows[rows["score"] == score] if which == "runs" else published.published(which)
     st.caption(
         "Certainty is the mean set size. A model counts once, with its mean over the sets of questions on which all of "
-        "these models were tested. A verdict needs a 95 % interval that leaves 0 out and a p below 0.05. A correlation "
+        "these models were tested. A verdict needs a 95% interval that leaves 0 out and a p below 0.05. A correlation "
         "does not contradict what only “may” be: there can be no general tendency and yet an instance. The intervals "
         "treat the models as independent draws, which models of one family are not quite. "
         "With eight models or fewer they are a little wide: they hold the truth in 95 to 98 of 100 draws."

@@ -15,7 +15,8 @@ from app.formatting import counted, plain
 from app.state.compare import CompareView
 from core.errors import InputError
 from core.reports.compare import paired
-from core.runs.banks import question_set, task_label
+from core.runs.banks import question_set
+from core.runs.titles import record_task_title
 
 SHOWN_QUESTIONS = 200
 TESTS_HELP = "Corrected for the three hypotheses of this table (Holm); below 0.05 a difference is more than luck."
@@ -32,8 +33,7 @@ INTERVAL_HELP = (
 
 def _asked_questions(run_id: str) -> tuple[str, str]:
     """What two runs should have in common: the task with its bank, and the same questions."""
-    record = run_cache.record(run_id)
-    return task_label(record.spec, record.provenance), question_set(run_id)
+    return record_task_title(run_cache.record(run_id)), question_set(run_id)
 
 
 def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
@@ -71,7 +71,7 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
             {
                 "Figure": name,
                 "Difference": of.mean,
-                "95 % interval": f"{of.low:+.3f} to {of.high:+.3f}",
+                "95% interval": f"{of.low:+.3f} to {of.high:+.3f}",
                 "Cohen's d": "–" if math.isnan(of.cohens_d) else f"{of.cohens_d:.2f}",
                 "Test": paired.TESTS[key],
                 "p": pair.p_values[key],
@@ -85,7 +85,7 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
         hide_index=True,
         column_config={
             "Difference": st.column_config.NumberColumn(format="%+.3f", help="Second less first."),
-            "95 % interval": st.column_config.TextColumn(help=INTERVAL_HELP),
+            "95% interval": st.column_config.TextColumn(help=INTERVAL_HELP),
             "Cohen's d": st.column_config.TextColumn(
                 help="The difference in standard deviations over questions, at these two thresholds."
             ),

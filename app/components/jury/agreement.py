@@ -68,7 +68,7 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
         selves = [{"first": name, "second": name, **dict.fromkeys(PAIR_MEASURES, 1.0)} for name in record.jurors]
         figures.show(
             juror_pairs(pd.DataFrame([*selves, *one_way]), measure),
-            "Errors that correlate are what a vote can't mend. Point at two jurors for the 95 % interval.",
+            "Errors that correlate are what a vote can't mend. Point at two jurors for the 95% interval.",
         )
 
 
@@ -86,10 +86,10 @@ def _coefficient(title: str, of: Estimate) -> dict[str, str]:
     return {
         "": title,
         "Figure": f"{of.value:.2f}" if known else "not defined",
-        "95 % interval": f"{of.low:.2f} to {of.high:.2f}" if known else "",
+        "95% interval": f"{of.low:.2f} to {of.high:.2f}" if known else "",
     }
 
 
 def percent(of: Estimate) -> str:
-    """A share with its 95 % interval."""
+    """A share with its 95% interval."""
     return f"{of.value:.1%} ({of.low:.1%} to {of.high:.1%})"

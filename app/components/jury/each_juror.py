@@ -34,7 +34,7 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     figures.show(
         juror_gains(mine),
         f"Accuracy by {RULES[view.rule].title} with all jurors, less that without this one, on the same answers; "
-        "a line is the 95 % interval.",
+        "a line is the 95% interval.",
     )
 
 
@@ -45,14 +45,14 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment, p
     title = CONFIDENCES[protocol.confidence].title
     left, right = st.columns(2, gap="large")
     with left:
-        figures.show(juror_reliability(bins, "confidence"), f"{title} confidence; a line is the 95 % interval.")
+        figures.show(juror_reliability(bins, "confidence"), f"{title} confidence; a line is the 95% interval.")
     with right:
-        figures.show(juror_reliability(bins, "raw"), "Raw probability; a line is the 95 % interval.")
+        figures.show(juror_reliability(bins, "raw"), "Raw probability; a line is the 95% interval.")
     errors = jury_cache.calibration_errors(record.jury_id, protocol)
     of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
     columns = {
         "Juror": list(record.jurors),
-        f"{'Agrees with the label' if pairwise else 'Right'} (95 % interval)": [
+        f"{'Agrees with the label' if pairwise else 'Right'} (95% interval)": [
             percent(of.accuracy) for of in found.jurors
         ],
         **{
@@ -76,6 +76,6 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment, p
     )
     st.caption(
         "ECE is the mean gap between confidence and the share that is right, over 15 bins; 0 is best. Luck is what a "
-        "juror without any error would show; without it the error lies in the 95 % interval. Here each answer counts "
+        "juror without any error would show; without it the error lies in the 95% interval. Here each answer counts "
         "once: the halves of the first split calibrate each other's confidences."
     )

@@ -24,7 +24,7 @@ const PAIR_HOVERS = {
   recall: "Of the pairs whose first answer is better, the share in which the jury says so.",
 };
 const juries = new WeakMap();
-const percent1 = (share) => `${(100 * share).toFixed(1)} %`;
+const percent1 = (share) => `${(100 * share).toFixed(1)}%`;
 const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`;
 
 class Jury {
@@ -250,7 +250,7 @@ class Jury {
     const [share, risk, low, high] = ["answered", "wrong", "low", "high"].map((name) => of.risk[name][at] ?? 0);
     this.answeredNow = [share, risk, low, high];
     this.mark?.(...this.answeredNow);
-    say(this.find(".at"), at === 0 ? "always" : `${at} % sure`);
+    say(this.find(".at"), at === 0 ? "always" : `${at}% sure`);
     this.find("#at").setAttribute("aria-valuetext", at === 0 ? "always" : `from ${at} percent sureness on`);
     say(this.find("[data-figure=answered]"), percent1(share));
     say(
@@ -268,7 +268,7 @@ class Jury {
     say(this.find(".answer"), `${of.title}: ${agrees} ${accuracy}`);
     say(
       this.find(".verdict"),
-      `95 % interval ${least} to ${most}, a mean over ${splits} splits; always saying ${pairwise ? "that the second is better agrees with the label on" : "False is right on"} ${percent1(this.data.always_false)}.`,
+      `95% interval ${least} to ${most}, a mean over ${splits} splits; always saying ${pairwise ? "that the second is better agrees with the label on" : "False is right on"} ${percent1(this.data.always_false)}.`,
     );
     this.cards();
     clearTimeout(this.speaking);

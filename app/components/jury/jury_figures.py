@@ -28,7 +28,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
         plain(
             f"{counted(found.n, 'answer')} of {found.kept_of:,}; in each of {len(found.protocol.seeds)} splits "
             f"{found.n_calibration:,} calibrate and {found.n_test:,} test. Every figure is a mean over the splits; its "
-            "95 % interval takes in which answers calibrated. Intervals of rules that are fitted are approximate: in "
+            "95% interval takes in which answers calibrated. Intervals of rules that are fitted are approximate: in "
             "simulations with 200 and 1,000 answers they held the truth in 88 to 99 of 100 cases. The answers that can "
             "be opened are those of the first split."
         )

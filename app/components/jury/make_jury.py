@@ -13,14 +13,14 @@ from app.formatting import counted, plain, sentence
 from charts.tuning_loss import tuning_loss
 from core.errors import InputError
 from core.runs.juries import jury_job, jury_pipeline
-from core.runs.juries.jury_job import PathState
-from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.juries.jury_job import JuryProgress
+from core.runs.juries.jury_pipeline import JurySpec
 from core.runs.spec import DTYPES
 from core.tasks import trivia
 
 POLL_S = 1.0
 SHOWN = 4
-OFFERED = PathSpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
+OFFERED = JurySpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
 """The form's default values: the models that ship, tuned for as long as they need to learn something."""
 JURORS_HELP = (
     "Each is tuned by LoRA to say True or False, on its own part of the answers; name models with spaces or commas "
@@ -72,7 +72,7 @@ def _form() -> None:
             names = tuple(jurors.replace(",", " ").split())
             if not base:
                 raise InputError("choose a base model, which answers the questions")
-            spec = PathSpec(
+            spec = JurySpec(
                 base=base, jurors=names, questions=str(questions), samples=samples, steps=int(steps), dtype=dtype
             )
             jury_job.launch(spec)
@@ -89,7 +89,7 @@ def _live(was_busy: bool) -> None:
             _card(name, state)
 
 
-def _card(name: str, state: PathState) -> None:
+def _card(name: str, state: JuryProgress) -> None:
     spec = jury_pipeline.read_spec(name)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, wrap=False):

@@ -23,7 +23,7 @@ FIRST = (*PUBLISHED, CONTINUED)
 SETS_NOTE = (
     "Sets are calibrated for each way on its own, so all of them keep the same promise; the smaller sets belong to the "
     "surer way. E and F are left out of letters, for the texts do not offer them. A rule in the figure of set sizes is "
-    "the 95 % interval, which counts the luck of the calibration questions too."
+    "the 95% interval, which counts the luck of the calibration questions too."
 )
 
 
@@ -69,9 +69,9 @@ METHODS_HELP = (
     "without the question taken off. Continued: the same right after the question's text, without “Answer:”."
 )
 EXPLANATIONS = {
-    "accuracy": "A rule is the Clopper–Pearson 95 % interval, the dashed line is what guessing gets right.",
+    "accuracy": "A rule is the Clopper–Pearson 95% interval, the dashed line is what guessing gets right.",
     "mean_set_size": SETS_NOTE,
-    "coverage": "A rule is the 95 % Beta-Binomial band: where the guarantee holds, coverage lies there. Every way has "
+    "coverage": "A rule is the 95% Beta-Binomial band: where the guarantee holds, coverage lies there. Every way has "
     "to keep it.",
 }
 

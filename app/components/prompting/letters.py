@@ -69,7 +69,7 @@ def _orders(reading: PromptingMethod, view: PromptingView) -> None:
             f"order, with a mean overlap of {stable.overlap:.2f}. Texts are asked without an order."
         )
     )
-    st.caption("A question counts once, however often it was asked: all intervals (95 %) are over questions.")
+    st.caption("A question counts once, however often it was asked: all intervals (95%) are over questions.")
 
 
 def span(ends: tuple[float, float], digits: int = 1) -> str:

@@ -112,10 +112,10 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
         hide_index=True,
         height="content",
         column_config={
-            "Accuracy": st.column_config.TextColumn(help="The difference with its 95 % bootstrap percentile interval."),
+            "Accuracy": st.column_config.TextColumn(help="The difference with its 95% bootstrap percentile interval."),
             "p": st.column_config.NumberColumn(format="%.3g", help=f"McNemar, exact. {HOLM}"),
             "Mean set size": st.column_config.TextColumn(
-                help="The difference with its 95 % bootstrap interval, which redraws calibration and test questions."
+                help="The difference with its 95% bootstrap interval, which redraws calibration and test questions."
             ),
             "p (size)": st.column_config.NumberColumn(
                 format="%.3g",

@@ -18,7 +18,7 @@ SCORE_KEY = "score_choice"
 EMPTY_KEY = "empty_choice"
 
 EMPTY_WORDS = {"allow": "stay empty", "top1": "take the top one"}
-ALPHA_HELP = "The share of questions whose set may miss the truth: at 0.100 at least 90 % of sets should hold it."
+ALPHA_HELP = "The share of questions whose set may miss the truth: at 0.100 at least 90% of sets should hold it."
 SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values())
 EMPTY_HELP = "Where no option fits, a set is empty. The published papers put the most probable option into it."
 

@@ -3,7 +3,7 @@
 import { shownAlpha } from "./dom.js";
 
 export function percent(share, digits) {
-  return `${(100 * share).toFixed(digits)}\u00a0%`;
+  return `${(100 * share).toFixed(digits)}%`;
 }
 
 export function counted(count, one, many) {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -10,13 +9,13 @@ import streamlit as st
 
 from app import navigation, state
 from app.caches import run_cache
-from app.formatting import counted, plain
+from app.formatting import plain
 from app.state.alpha_lab import AlphaLabView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
 from core.runs import store
-from core.runs.banks import task_label
+from core.runs import titles as run_titles
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
@@ -25,33 +24,16 @@ SHOWCASE = RunSpec(model="pocket-8m", task="qa", form="letters", strategy="base"
 """The run that a page opens if its link names none. It ships with Hedge, so launching a run does not change what the
 lab and the lesson show first.
 """
-FORM_SAID = {"cloze": "by text", "continuation": "as continuation"}
 
 
 def title(record: RunRecord) -> str:
-    """A run's title, for example ``Mistral-7B · qa · MMLU 10k · base · 2 shots · float16 · up to 100 questions``."""
-    spec = record.spec
-    return f"{spec.model_name} · {task_label(spec, record.provenance)} · {details(spec)}"
-
-
-def details(spec: RunSpec) -> str:
-    """The part of a run's title after the model and the task."""
-    if spec.makes_jury:
-        return f"answers, tuned jurors and their verdicts · {spec.dtype}"
-    if not spec.answers:
-        return f"every word · {spec.dtype}"
-    asked = [FORM_SAID.get(spec.form, "")] * spec.asks_texts + ["chat"] * (spec.prompt_format == "chat")
-    asked += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
-    asked += ["own system prompt"] * bool(spec.system) + [counted(spec.repeats, "written answer")] * bool(spec.repeats)
-    asked += [f"up to {counted(spec.samples, 'question')}"] if spec.samples else []
-    return " · ".join([spec.strategy, counted(spec.shots, "shot"), spec.dtype, *asked])
+    """A run's title: its model, its task and what is not at its default, as in ``phi-2 · Summaries · 2 shots``."""
+    return run_titles.record_title(record)
 
 
 def titles(records: Sequence[RunRecord]) -> dict[str, str]:
-    """Maps each run's id to its title. Runs with the same title also show the end of their id."""
-    words = {record.run_id: title(record) for record in records}
-    seen = Counter(words.values())
-    return {run_id: f"{text} · {run_id[-4:]}" if seen[text] > 1 else text for run_id, text in words.items()}
+    """Maps each run's id to its title. Runs whose titles would be alike also say what differs between them."""
+    return run_titles.record_titles(records)
 
 
 def no_runs_yet(what: str) -> None:

@@ -227,7 +227,7 @@ def said(found: CalibrationFigures) -> str:
         share = max(over, under) / ece if ece else math.nan
         one = found.estimates["ece"]
         sentence = (
-            f"Its confidence is off by {one.excess:.3f} beyond luck (95 % interval {one.low:.3f} to {one.high:.3f}; p "
+            f"Its confidence is off by {one.excess:.3f} beyond luck (95% interval {one.low:.3f} to {one.high:.3f}; p "
             f"{'below 0.001' if p < 0.001 else f'{p:.3f}'}). It is mostly {way}: {share:.0%} of the {ece:.3f} that is "
             "seen."
         )
@@ -235,7 +235,7 @@ def said(found: CalibrationFigures) -> str:
 
 
 def disagreement(found: CalibrationFigures) -> str:
-    """Why the p-value of the ECE and Spiegelhalter's z disagree at 5 %; "" where they agree or z is undefined.
+    """Why the p-value of the ECE and Spiegelhalter's z disagree at 5%; "" where they agree or z is undefined.
 
     z sums ``(correct − c)(1 − 2c)``: above a confidence of ½ overconfidence raises it and underconfidence lowers it,
     below ½ the other way round, and near ½ a gap hardly counts.
@@ -253,7 +253,7 @@ def disagreement(found: CalibrationFigures) -> str:
     up, down = sum(part for part in parts if part > 0), -sum(part for part in parts if part < 0)
     if min(up, down) >= max(up, down) / 2:
         return (
-            f"{z} does not see it, because over- and underconfidence cancel in it: overconfidence above 50 % and "
-            "underconfidence below raise z, underconfidence above 50 % and overconfidence below lower it."
+            f"{z} does not see it, because over- and underconfidence cancel in it: overconfidence above 50% and "
+            "underconfidence below raise z, underconfidence above 50% and overconfidence below lower it."
         )
-    return f"{z} does not see it: gaps at confidences near 50 % hardly count in it."
+    return f"{z} does not see it: gaps at confidences near 50% hardly count in it."

@@ -38,7 +38,7 @@ class Recalibrated:
 
     ``method`` is ``none`` for the run as it is. ``coverage`` and ``mean_set_size`` are by score at alpha.
     ``nll_infinite`` counts the test questions of which either fit gives the truth probability 0, which makes ``nll``
-    infinite. ``nll_change`` is the mean change of a question's NLL against ``none`` with its 95 % interval over test
+    infinite. ``nll_change`` is the mean change of a question's NLL against ``none`` with its 95% interval over test
     questions for these two fits (:mod:`core.calibration.means`): NaN for ``none`` itself, infinite and without an
     interval where the map makes some loss infinite, NaN where losses are infinite before and after.
     ``parameters`` has the named ones of each fit.

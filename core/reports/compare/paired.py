@@ -44,7 +44,7 @@ TESTS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A mean difference with its 95 % bootstrap interval and Cohen's d of paired differences (mean / their standard
+    """A mean difference with its 95% bootstrap interval and Cohen's d of paired differences (mean / their standard
     deviation; 0 where all are alike, NaN for UAcc, which no single question has).
 
     The interval of accuracy redraws test questions; those of set size and UAcc redraw calibration questions too

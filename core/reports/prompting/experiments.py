@@ -191,7 +191,7 @@ def chance_accuracy(run: Evaluation) -> float:
 
 
 def against_chance(run: Evaluation) -> str:
-    """``above``, ``at`` or ``below`` chance: where it lies against the 95 % interval of accuracy."""
+    """``above``, ``at`` or ``below`` chance: where it lies against the 95% interval of accuracy."""
     right = correct(run.probabilities[run.test], run.labels[run.test])
     low, high = share_interval(int(right.sum()), len(right))
     chance = chance_accuracy(run)

@@ -66,7 +66,7 @@ class Shift {
         xTitle: "alpha",
         yMax: 1,
         yTicks: steps(4, 0.25),
-        yFormat: (tick) => `${tick * 100}\u00a0%`,
+        yFormat: (tick) => `${tick * 100}%`,
       },
     );
     draw(svg, "path", { class: "test", d: areaPath(x, y, this.bands.testLow, this.bands.testHigh) });
