@@ -8,7 +8,7 @@ import pandas as pd
 from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import INTERVALS, MEASURES, tips
-from charts.run_names import short_names, task_labels
+from charts.run_names import short_names, task_titles
 from core.conformal.scores import SCORES
 
 BY_SCORE = ("coverage", "mean_set_size", "uacc")
@@ -22,7 +22,7 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
     title, form = MEASURES[measure]
     by_score = measure in BY_SCORE
     methods = rows["score"].map(lambda score: SCORES[score].title)
-    frame = rows.assign(name=short_names(rows), task=task_labels(rows), method=methods)
+    frame = rows.assign(name=short_names(rows), task=task_titles(rows), method=methods)
     if not by_score:
         frame = frame.drop_duplicates("run").assign(method=theme.LAC)
     low, high = INTERVALS[measure]

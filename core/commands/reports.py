@@ -15,7 +15,7 @@ from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import load
 from core.reports.report import finite, shown
 from core.runs import store
-from core.runs.banks import labelled
+from core.runs.banks import task_title
 
 if TYPE_CHECKING:  # pandas, which most commands do without
     from core.reports.compare import claims, paired
@@ -44,8 +44,9 @@ def report_table(made: list[dict[str, Any]]) -> str:
     lines = []
     for values in made:
         lines.append(
-            f"{values['run']}\n  {labelled(values['task'], values['bank'])}: {values['n_calibration']} calibration and "
-            f"{values['n_test']} test questions: accuracy {values['accuracy']:.3f}, NLL "
+            f"{values['run']}\n  {task_title(values['task'], values['bank'])}: "
+            f"{values['n_calibration']} calibration and {values['n_test']} test questions: "
+            f"accuracy {values['accuracy']:.3f}, NLL "
             f"{shown(math.inf if values['nll_infinite'] else values['nll'])}, ECE beyond luck {_ece(values)}"
         )
         lines += [f"  {note}" for note in values["notes"]]
@@ -135,7 +136,7 @@ def vars_of(record: Any) -> dict[str, Any]:
 
 def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.PublishedClaim]) -> str:
     lines = [
-        f"{row['run']}\n  {labelled(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
+        f"{row['run']}\n  {task_title(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
         f"({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f}); at alpha {row['alpha']:.3f} coverage "
         f"{row['coverage']:.3f}, mean set size {row['mean_set_size']:.2f} ({row['set_size_low']:.2f} to "
         f"{row['set_size_high']:.2f}), UAcc {row['uacc']:.3f} ({row['uacc_low']:.3f} to {row['uacc_high']:.3f})"

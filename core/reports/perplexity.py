@@ -1,6 +1,6 @@
 """Perplexities as tables: conversations × prompts, two prompts message by message, choices with sets.
 
-Frames come from the messages of :class:`core.runs.execution.perplexity_run.Measured`. A figure by prompt and
+Frames come from the messages of :class:`core.runs.execution.perplexity_run.PerplexityRun`. A figure by prompt and
 conversation that was measured in several runs of one model in one way is the latest run's; they are equal but for
 rounding.
 """

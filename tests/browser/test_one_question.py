@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from core.answering import custom_question
 from core.conformal.scores import SCORE_NAMES
 from core.records import LETTERS
 from core.reports import evaluation
 from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
-from core.runs.answering import custom_question
 from core.runs.spec import RunSpec
 from tests.browser.conftest import Visitor, server
 from tests.conftest import synthetic_questions, synthetic_run

@@ -7,15 +7,15 @@ import streamlit as st
 from app import state
 from app.caches import alpha_lab_cache, run_cache
 from app.components.alpha_lab.shift import shift_figure
-from app.components.shared.runs import title
+from app.components.shared.runs import titles
 from app.formatting import counted, plain
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.alpha import THOUSAND
 from core.conformal.shift import DRAWS
 from core.errors import HedgeError
 from core.reports.alpha_lab.covariate_shift import FEWEST, SEARCHED_AT, Search, Shifted
-from core.runs.banks import task_label
 from core.runs.store import RunRecord
+from core.runs.titles import record_task_title
 
 SOURCE_KEY = "shift_source"
 TARGET_KEY = "shift_target"
@@ -70,7 +70,7 @@ def _choices(record: RunRecord) -> Choices:
     for other in run_cache.runs().finished:
         spec = other.spec
         alike = (spec.model_name, spec.form, spec.strategy) == (own.model_name, own.form, own.strategy)
-        if alike and task_label(spec, other.provenance) != task_label(own, record.provenance):
+        if alike and record_task_title(other) != record_task_title(record):
             found[OTHER_RUN + other.run_id] = (other.run_id, None)
     if any(name.startswith(OTHER_RUN) for name in found):
         found[OTHER_RUN + record.run_id] = (record.run_id, None)
@@ -86,7 +86,7 @@ def _sides(view: AlphaLabView, choices: Choices, search: Search | None) -> tuple
 
 
 def _pick(label: str, key: str, choices: Choices, chosen: str) -> None:
-    names = {r.run_id: title(r) for r in run_cache.runs().finished}
+    names = titles(run_cache.runs().finished)
     st.session_state[key] = chosen
     st.selectbox(
         label,

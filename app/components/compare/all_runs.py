@@ -15,11 +15,12 @@ from charts.heat_map import heat_map, set_sizes
 from charts.measures import MEASURES
 from charts.parallel_coordinates import parallel_coordinates
 from charts.radar import radar
-from charts.run_names import full_names, task_labels
+from charts.run_names import full_names, task_titles
 from charts.sizes_when_right import sizes_when_right
 from core.reports.compare import side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
+from core.runs.titles import setting_title
 
 MEASURE_KEY = "compared_measure"
 FEW_FOR_RADAR = 9
@@ -56,7 +57,7 @@ def overview(rows: pd.DataFrame, score: str) -> None:
         bars(rows, measure),
         RULES[measure],
     )
-    if len(set(task_labels(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
+    if len(set(task_titles(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
         figures.show(
             heat_map(of_score, measure),
             "The stronger the blue of a cell, the larger its figure. A cell at 0 has the colour of the page.",
@@ -99,10 +100,12 @@ def contrasts(rows: pd.DataFrame, score: str) -> None:
             continue
         shown = True
         st.markdown(f"**{title}**")
+        settings = {name: [setting_title(name, value) for value in table[name]] for name in CONTRAST_TITLES}
         st.dataframe(
-            table.drop(columns="score"),
+            table.assign(task=task_titles(table), **settings).drop(columns=["score", "bank"]),
             hide_index=True,
             column_config={
+                "dtype": "precision",
                 "accuracy": st.column_config.NumberColumn("accuracy", format="%.3f"),
                 "coverage": st.column_config.NumberColumn("coverage", format="%.3f"),
                 "mean_set_size": st.column_config.NumberColumn("mean set size", format="%.3f"),
@@ -119,7 +122,7 @@ def contrasts(rows: pd.DataFrame, score: str) -> None:
                     help="The number of parameters times the bytes that each one takes at this precision.",
                 ),
             },
-            alt=f"Runs that differ only in {setting}",
+            alt=f"Runs that differ only in one setting: {title}",
         )
         figures.download(f"{title} as CSV", table, f"contrast-{setting}")
     if not shown:

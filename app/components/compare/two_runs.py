@@ -15,7 +15,8 @@ from app.formatting import counted, plain
 from app.state.compare import CompareView
 from core.errors import InputError
 from core.reports.compare import paired
-from core.runs.banks import question_set, task_label
+from core.runs.banks import question_set
+from core.runs.titles import record_task_title
 
 SHOWN_QUESTIONS = 200
 TESTS_HELP = (
@@ -36,8 +37,7 @@ INTERVAL_HELP = (
 
 def _asked_questions(run_id: str) -> tuple[str, str]:
     """What two runs should have in common: the task with its bank, and the same questions."""
-    record = run_cache.record(run_id)
-    return task_label(record.spec, record.provenance), question_set(run_id)
+    return record_task_title(run_cache.record(run_id)), question_set(run_id)
 
 
 def two_runs(run_ids: Sequence[str], view: CompareView) -> None:

@@ -13,14 +13,15 @@ from app.formatting import counted, plain, sentence
 from charts.tuning_loss import tuning_loss
 from core.errors import InputError
 from core.runs.juries import jury_job, jury_pipeline
-from core.runs.juries.jury_job import PathState
-from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.juries.jury_job import JuryProgress
+from core.runs.juries.jury_pipeline import JurySpec
 from core.runs.spec import DTYPES
+from core.runs.titles import PRECISION_TITLES
 from core.tasks import trivia
 
 POLL_S = 1.0
 SHOWN = 4
-OFFERED = PathSpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
+OFFERED = JurySpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
 """The form's default values: the models that ship, tuned for as long as they need to learn something."""
 JURORS_HELP = (
     "Each model is tuned with LoRA to say True or False, on its own part of the answers. Separate the "
@@ -69,14 +70,20 @@ def _form() -> None:
         steps = b.number_input(
             "Tuning steps", 1, value=OFFERED.steps, key="jury_steps", help="Each step uses 32 judgements."
         )
-        dtype = c.selectbox("Precision", DTYPES, key="jury_dtype", help="int4 means QLoRA and needs an NVIDIA GPU.")
+        dtype = c.selectbox(
+            "Precision",
+            DTYPES,
+            format_func=PRECISION_TITLES.__getitem__,
+            key="jury_dtype",
+            help="4-bit means QLoRA and needs an NVIDIA GPU.",
+        )
         if not st.form_submit_button("Make this jury", key="jury_launch"):
             return
         with spoken(), st.spinner("Starting …"):
             names = tuple(jurors.replace(",", " ").split())
             if not base:
                 raise InputError("choose a base model to answer the questions")
-            spec = PathSpec(
+            spec = JurySpec(
                 base=base, jurors=names, questions=str(questions), samples=samples, steps=int(steps), dtype=dtype
             )
             jury_job.launch(spec)
@@ -93,13 +100,13 @@ def _live(was_busy: bool) -> None:
             _card(name, state)
 
 
-def _card(name: str, state: PathState) -> None:
+def _card(name: str, state: JuryProgress) -> None:
     spec = jury_pipeline.read_spec(name)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, wrap=False):
             st.markdown(f"**{plain(', '.join(spec.juror_names))}** on answers of {plain(spec.base)}", width="stretch")
             st.markdown(f"**{plain(state.state)}**", width="content")
-        amount = counted(spec.samples, "question") if spec.samples else "all questions"
+        amount = f"at most {counted(spec.samples, 'question')}" if spec.samples else "all questions"
         st.caption(plain(f"{spec.questions}, {amount}, {counted(spec.steps, 'tuning step')}, {spec.dtype}"))
         if state.state == "running" and state.total:
             said = f"{state.stage} · {state.done:,} of {state.total:,}"

@@ -12,7 +12,8 @@ from app.components.new_run.forecast import forecast
 from app.formatting import plain
 from core.prompting.strategies import STRATEGIES
 from core.runs.prompts import Combination
-from core.runs.spec import FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM
+from core.runs.spec import FORMATS, FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM
+from core.runs.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.tasks import catalogue
 
 SHOTS = (0, 1, 2, 5)
@@ -58,7 +59,7 @@ def _form() -> Combination | None:
         FORMS,
         selection_mode="multi",
         default=FORM_CHOICES,
-        format_func=form.FORM_WORDS.__getitem__,
+        format_func=FORM_TITLES.__getitem__,
         key="ways_forms",
         help=form.FORM_HELP,
     )
@@ -67,12 +68,18 @@ def _form() -> Combination | None:
     )
     samples = left.number_input("Maximum number of questions", 2, 1_000_000, SAMPLES, step=100, key="ways_samples")
     strategy = right.segmented_control(
-        "Strategy", STRATEGIES, default=STRATEGIES[0], required=True, key="ways_strategy", help=form.STRATEGY_HELP
+        "Strategy",
+        STRATEGIES,
+        default=STRATEGIES[0],
+        format_func=STRATEGY_TITLES.__getitem__,
+        required=True,
+        key="ways_strategy",
+        help=form.STRATEGY_HELP,
     )
     prompt_format = left.segmented_control(
         "Format",
-        list(form.FORMAT_WORDS),
-        format_func=form.FORMAT_WORDS.__getitem__,
+        FORMATS,
+        format_func=FORMAT_TITLES.__getitem__,
         default="plain",
         required=True,
         key="ways_format",

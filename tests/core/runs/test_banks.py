@@ -144,8 +144,8 @@ def test_nothing_is_said_across_banks(home, tmp_path, capsys):
     }
     assert main(["compare", ours, other]) == 0
     said = capsys.readouterr().out
-    assert "qa · pocket bank: accuracy" in said
-    assert "qa · BLUQ MMLU: accuracy" in said
+    assert "Question answering: accuracy" in said
+    assert "Question answering · BLUQ MMLU: accuracy" in said
     assert "No two of these runs were tested on the same questions" in said
 
 
