@@ -148,9 +148,9 @@ class RunSpec:
     @property
     def fingerprint_hash(self) -> str:
         """A hash of the spec, ten hexadecimal digits."""
-        content = asdict(self)
-        del content["batch_size"]
-        content = {key: value for key, value in content.items() if key not in LATER or value != LATER[key]}
+        # Not asdict, which copies deeply: a page asks for the ids of all runs.
+        named = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "batch_size"}
+        content = {key: value for key, value in named.items() if key not in LATER or value != LATER[key]}
         text = json.dumps(content, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:10]
 

@@ -96,13 +96,18 @@ def folder_of(run_id: str) -> Path:
     raise InputError(f"there is no run {run_id!r}; `python -m core runs` lists them")
 
 
+def run_folders() -> dict[str, Path]:
+    """The folders of all runs by their ids, in the ids' order; a person's own run hides a bundled one of its id."""
+    found: dict[str, Path] = {}
+    for parent in reversed(runs_folders()):
+        if parent.is_dir():
+            found |= {path.name: path for path in parent.iterdir() if (path / "run.json").is_file()}
+    return dict(sorted(found.items()))
+
+
 def run_ids() -> list[str]:
     """All run ids, sorted, the person's own and the bundled ones."""
-    names: set[str] = set()
-    for parent in runs_folders():
-        if parent.is_dir():
-            names |= {path.name for path in parent.iterdir() if (path / "run.json").is_file()}
-    return sorted(names)
+    return list(run_folders())
 
 
 @contextmanager

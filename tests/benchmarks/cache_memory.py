@@ -64,6 +64,8 @@ class Row:
     @property
     def holds(self) -> int:
         """How many entries the cache has room for."""
+        if hasattr(self.cached, "cache_parameters"):  # functools.lru_cache
+            return int(self.cached.cache_parameters()["maxsize"])
         return int(self.cached._info.max_entries)
 
     def sizes(self) -> Iterator[int]:
