@@ -65,7 +65,7 @@ def drawn(frame: pd.DataFrame, cells: Cells, name: str, what: str) -> Figure:
     """The heat map of a frame, in both forms; ``what`` it shows begins the words for those who do not see it."""
     rows = frame.head(SAID).to_dict("records")
     said = "; ".join(f"{row[cells.y]}, {row[cells.x]}: {row[cells.value]:.3g}" for row in rows)
-    return Figure(frame, _pointed_at(frame, cells), f"{what}: {said}.", name, for_file=_still(frame, cells))
+    return Figure(frame, _pointed_at(frame, cells), f"{what}: {said}.", name, for_file=lambda: _still(frame, cells))
 
 
 def _pointed_at(frame: pd.DataFrame, cells: Cells) -> graph_objects.Figure:
