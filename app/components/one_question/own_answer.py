@@ -11,10 +11,10 @@ from app.components.one_question.question import options_in_full
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
+from core.answering.custom_question import ModelAnswer
 from core.errors import HedgeError
 from core.reports import one_question
 from core.reports.one_question import CalibratedRun
-from core.runs.answering.custom_question import ModelAnswer
 from core.runs.store import RunRecord
 
 LITTLE_MASS = 0.5
