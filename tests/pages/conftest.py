@@ -41,7 +41,7 @@ def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
 
 
 def _validated(page_spec: Callable[[Figure], dict[str, Any]]) -> Callable[[Figure], dict[str, Any]]:
-    """The same, but raises an error if the chart does not fit Vega-Lite's schema. Outside the tests nothing checks that."""
+    """The same, which raises an error if the chart does not fit Vega-Lite's schema; only tests check that."""
 
     def checked(figure: Figure) -> dict[str, Any]:
         spec = page_spec(figure)
