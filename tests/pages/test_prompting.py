@@ -82,7 +82,7 @@ def test_other_ways_and_shots_are_chosen(asked, open_page: Open):
     app.segmented_control(key="prompting_shots").set_value(2).run()
     assert not app.exception
     assert (app.query_params["method"], app.query_params["shots"]) == ("continued", "2")
-    assert "Every other way less Continued, raw" in said(app)
+    assert "Every other way minus As continuation, raw" in said(app)
     app.segmented_control(key="prompting_measure").set_value("accuracy").run()
     assert "the accuracy of guessing" in said(app)
 
