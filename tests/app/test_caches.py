@@ -275,5 +275,7 @@ def test_every_cache_stands_among_the_caches_and_is_bounded():
                     continue
                 found += 1
                 assert path.parent.name == "caches", f"{path} has a cache of its own"
-                assert "max_entries=" in words or "maxsize=" in words or not node.args.args, f"{path}: {node.name} grows without a bound"
+                assert "max_entries=" in words or "maxsize=" in words or not node.args.args, (
+                    f"{path}: {node.name} grows without a bound"
+                )
     assert found >= 40
