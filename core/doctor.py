@@ -178,7 +178,7 @@ def _memory() -> list[Finding]:
     memory, limit = psutil.virtual_memory(), host_memory_gib()
     free = min(memory.available / GIB, limit)
     value = f"{free:.1f} of {limit:.1f} GiB free"
-    return [Finding("memory", value, True, f"Room for about {_billions(free, 4):.1f} B parameters in float32.")]
+    return [Finding("memory", value, True, f"Room for about {_billions(free, 4):.1f} B parameters at 32 bits.")]
 
 
 def _disk() -> list[Finding]:
@@ -291,7 +291,7 @@ def _speed() -> list[Finding]:
         value = f"multiplies at {speed.gflops:,.0f} GFLOP/s, copies at {speed.copy:.1f} GB/s"
         a_second = speed.gflops * 1e9 / (2 * 1e9 * 100)
         meaning = (
-            f"At best {a_second:,.3g} questions a second of 100 tokens with 1 B parameters in float32."
+            f"At best {a_second:,.3g} questions a second of 100 tokens with 1 B parameters at 32 bits."
             if good
             else f"Its products are wrong by {speed.error:.1g}; no run on it can be trusted."
         )

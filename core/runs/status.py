@@ -119,7 +119,7 @@ def _ended(entry: QueueEntry | None) -> tuple[State, str]:
     if entry.status == run_queue.GIVEN_UP:
         return "failed", (
             f"It ended {run_queue.TRIES} workers, the last one {entry.death or 'for a reason unknown'}; "
-            "choose a smaller model or dtype, or resume it to try again."
+            "choose a smaller model or fewer bits, or resume it to try again."
         )
     return "failed", CRASHED if entry.status == run_queue.CRASHED else LOST
 
