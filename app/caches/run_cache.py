@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.errors import HedgeError
+from core.errors import HedgeError, InputError
 from core.reports import evaluation as evaluations
 from core.reports.evaluation import Evaluation
 from core.runs import store
@@ -46,7 +46,11 @@ class Runs:
 
 def run_key(run_id: str) -> RunKey:
     """The current version of a run. Raises :class:`InputError` if there is no such run."""
-    return _key_of(store.folder_of(run_id))
+    path = store.folder_of(run_id) / "run.json"
+    try:
+        return RunKey(path.parent.name, path.stat().st_mtime_ns)
+    except FileNotFoundError as error:
+        raise InputError(f"run {run_id!r} is gone; choose another") from error
 
 
 def runs() -> Runs:
