@@ -30,7 +30,7 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
 
     monkeypatch.setattr("core.doctor.ask", slow)
     app = open_page("doctor")
-    assert "Looking at this machine" in said(app)
+    assert "Checking this machine" in said(app)
     go.set()
     app = ended(app)
     assert not app.exception
@@ -56,7 +56,7 @@ def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, 
     app = open_page("doctor")
     app = ended(app)
     assert "No run can be queued" in said(app)
-    assert "Looked" in said(app)
+    assert "Checked" in said(app)
     monkeypatch.setattr(
         "core.doctor.changing", lambda: [Finding("database", "it answers", True, "Runs are kept here.")]
     )
@@ -71,7 +71,7 @@ def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, 
     text = said(app.run())
     assert "No run can be queued" not in text
     assert "Everything is in order" in text
-    assert "and at what changes by itself" in text
+    assert "values that can change" in text
 
 
 def test_a_doctor_that_died_is_asked_again_without_a_click(open_page: Open, monkeypatch: Any):
@@ -92,6 +92,6 @@ def test_what_is_not_there_is_neither_good_nor_bad(open_page: Open, monkeypatch:
     absent = Finding("driver", "no NVIDIA driver", None, "Runs go to the CPU.")
     monkeypatch.setattr("core.doctor.ask", lambda: [FOUND[0], absent])
     text = said(ended(open_page("doctor"))).replace("*", "")
-    assert "Driver: nothing to check" in text
+    assert "Driver: not present" in text
     assert "Disk: good" in text
-    assert "Everything that was checked is in order. Nothing to check: driver." in text
+    assert "Everything that was checked is in order. Not present on this machine: driver." in text

@@ -47,7 +47,7 @@ def test_next_and_back(open_page: Open):
 def test_a_step_beyond_the_last_is_the_last(open_page: Open):
     synthetic_run()
     assert open_page("learn", step="99").header[0].value == STEPS[-1].title
-    assert "counts from 1" in said(open_page("learn", step="0"))
+    assert "must be a whole number from 1" in said(open_page("learn", step="0"))
 
 
 def test_without_runs_it_offers_the_first_one(open_page: Open):

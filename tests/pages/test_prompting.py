@@ -108,7 +108,7 @@ def test_a_link_to_what_is_gone_is_one_sentence(asked, open_page: Open):
     text = said(app)
     assert "There are no finished runs of the linked experiment here" in text
     assert "it is one of letters, raw" in text
-    assert "shots are counted in whole numbers" in text
+    assert "the number of shots must be a whole number" in text
 
 
 def test_the_launch_asks_for_everything_as_one_group(open_page: Open, monkeypatch: pytest.MonkeyPatch):
