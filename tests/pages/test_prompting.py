@@ -54,8 +54,8 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
     app.session_state["prompting_letters_open"] = True
     text = said(app.run())
     assert "each in 24 orders of its options" in text
-    assert "2 sampled answers a question" in text
-    assert "is no letter of an option" in text
+    assert "2 sampled answers per question" in text
+    assert "is not the letter of an option" in text
 
 
 def test_every_score_can_be_chosen(asked, open_page: Open):

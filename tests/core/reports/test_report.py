@@ -221,7 +221,7 @@ def test_compatible_thresholds_are_marked_as_such(run):
 def test_a_run_that_has_not_ended_shows_no_figures(home):
     name = synthetic_run()
     store.update_record(name, state="running")
-    with pytest.raises(InputError, match="is running; figures are shown when it has ended well"):
+    with pytest.raises(InputError, match="is running; its figures are shown once it has finished successfully"):
         load(name)
 
 
