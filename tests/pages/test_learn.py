@@ -54,7 +54,7 @@ def test_guesses_are_kept_for_the_session_and_for_their_run(open_page: Open):
 
 def test_nonsense_in_a_link_is_named(open_page: Open):
     synthetic_run()
-    assert "counts from 1" in said(open_page("learn", step="0"))
+    assert "must be a whole number from 1" in said(open_page("learn", step="0"))
 
 
 def test_without_runs_it_offers_the_first_one(open_page: Open):
