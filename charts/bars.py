@@ -37,7 +37,7 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
     of_score = alt.YOffset("method:N", sort=order)
     legend = alt.Legend(orient="top", title=None, values=order)
     color = alt.Color("method:N", scale=theme.score_scale(rows["score"].unique()), legend=legend if by_score else None)
-    hover = tips(("place", "Run"), *([("method", "Sets by")] if by_score else []), (measure, title, form))
+    hover = tips(("place", "Run"), *([("method", "Score")] if by_score else []), (measure, title, form))
     base = alt.Chart().encode(y, of_score) if by_score else alt.Chart().encode(y)
     bar = base.mark_bar(height=alt.RelativeBandSize(band=0.8))
     bar = bar.encode(alt.X(measure, type="quantitative", title=title, scale=scale, axis=axis), color, tooltip=hover)

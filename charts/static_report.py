@@ -139,7 +139,7 @@ def _table_html(rows: pd.DataFrame, names: dict[str, str]) -> str:
         "n, m",
         "Accuracy (95%)",
         "ECE beyond luck (95%); seen, luck",
-        "Sets by",
+        "Score",
         "alpha",
         "Coverage (band)",
         "Mean set size (95%)",

@@ -6,6 +6,7 @@ links, files and on the command line (``ds``, ``bfloat16``, ``cloze``) stay as t
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
@@ -13,6 +14,7 @@ from pathlib import PurePath
 from core.runs.banks import bank_name, task_title
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from core.tasks import POCKET_BANK, TASKS
 
 STRATEGY_TITLES = {"base": "no instruction", "shared": "shared instruction", "task": "task instruction"}
 """Strategy → what the prompt begins with."""
@@ -24,7 +26,7 @@ PRECISION_TITLES = {
     "int4": "4-bit",
 }
 """Precision → the size of the numbers that the model computes with."""
-FORM_TITLES = {"letters": "by letter", "cloze": "by text", "continuation": "by text, as a continuation"}
+FORM_TITLES = {"letters": "by letter", "cloze": "by text", "continuation": "as continuation"}
 """Form → how the model answers: with an option's letter, or by how likely each option's text is."""
 FORMAT_TITLES = {"plain": "plain text", "chat": "chat format"}
 """Prompt format → whether the prompt stands in the model's chat template."""
@@ -156,6 +158,18 @@ def record_titles(records: Sequence[RunRecord]) -> dict[str, str]:
     return distinct_titles({of.run_id: (of.spec, bank_name(of.spec, of.provenance)) for of in records})
 
 
+def reading_order(record: RunRecord) -> tuple[object, ...]:
+    """The place of a run in a list that is grouped by task, then by model; the plainest way of asking comes first.
+
+    Tasks have the order of :data:`core.tasks.TASKS`, and numbers in a model's name count as numbers.
+    """
+    spec, bank = record.spec, bank_name(record.spec, record.provenance)
+    tasks = list(TASKS)
+    place = tasks.index(spec.task_name) if spec.task_name in tasks else len(tasks)
+    model = [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", spec.model_name)]
+    return place, bank != POCKET_BANK, spec_task_title(spec, bank), model, len(differences(spec)), run_title(spec, bank)
+
+
 def _folder_of_model(spec: RunSpec) -> str:
     folder = PurePath(spec.model).parent
     return str(folder) if folder.name else ""
@@ -169,7 +183,7 @@ APART: tuple[Callable[[RunSpec], str], ...] = (
     _folder_of_model,
     _place_of_questions,
     lambda spec: f"seed {spec.seed}",
-    lambda spec: f"{100 * spec.calibration_share:.0f} % calibration questions",
+    lambda spec: f"{spec.calibration_share:.0%} calibration questions",
     lambda spec: ORIGIN_TITLES.get(spec.origin, f"from {spec.origin}"),
 )
 """What is said of two runs with the same title, if it differs."""

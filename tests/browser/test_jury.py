@@ -88,7 +88,7 @@ def test_the_threshold_is_moved_and_nothing_is_sent_until_release(visit: Visitor
     slider.focus()
     page.keyboard.press("End")
     expect(page.locator("[data-figure=answered]")).to_have_text("0.0%")
-    expect(page.locator("[data-figure=risk-interval]")).to_have_text("nothing is answered")
+    expect(page.locator("[data-figure=risk-interval]")).to_have_text("no answer gets a verdict")
     expect(page).to_have_url(re.compile("at=100"))
     box = slider.bounding_box()
     assert box is not None

@@ -57,7 +57,7 @@ def test_a_bins_questions_are_listed(open_page: Open):
     app = open_page("calibration", runs=run_id)
     run = evaluation.load(run_id)
     for number in app.selectbox(key="bin_number").options[:2]:
-        assert "sure" in number
+        assert "confidence" in number
     chosen = app.selectbox(key="bin_number").value
     expected = calibrated.bin_questions(run, "all", "", chosen, bins=15, by="width")
     assert app.dataframe[1].value["question"].tolist() == expected["question"].tolist()
@@ -70,7 +70,7 @@ def test_recalibration_is_computed_when_it_is_opened(open_page: Open):
     app.run()
     assert not app.exception
     maps = app.dataframe[shut].value
-    assert maps["Map"].tolist() == ["as it is", "temperature", "vector scaling", "Platt scaling", "isotonic regression"]
+    assert maps["Method"].tolist() == ["none", "temperature", "vector scaling", "Platt scaling", "isotonic regression"]
     assert maps["Accuracy"].iloc[0] == maps["Accuracy"].iloc[1]
 
 
@@ -86,15 +86,15 @@ def test_an_infinite_nll_is_shown_as_such_with_its_questions(open_page: Open):
     app.session_state["recalibrated_open"] = True
     app.run()
     assert not app.exception
-    maps = app.dataframe[shut].value.set_index("Map")
-    assert maps.loc["as it is", "NLL"] == f"∞ ({count} of {one.n})"
+    maps = app.dataframe[shut].value.set_index("Method")
+    assert maps.loc["none", "NLL"] == f"∞ ({count} of {one.n})"
     assert maps["Change of NLL"].tolist() == ["", *["∞ before and after"] * 4]
 
 
 def test_too_few_questions_are_a_sentence(open_page: Open):
     app = open_page("calibration", runs=synthetic_run(30), within="letter")
     assert not app.exception
-    assert "recalibration needs 40" in said(app)
+    assert "recalibration needs at least 40" in said(app)
     assert "no letter with 20 test questions" in said(app)
 
 

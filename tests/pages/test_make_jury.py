@@ -73,7 +73,7 @@ def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
     store.update_record(run.run_id, state="failed", message=engine.states.LOST, ended=3.0)
     app = opened(open_page)
     assert "its process ended before the run did" in said(app).lower()
-    assert "Go on" in [button.label for button in app.button]
+    assert "Resume" in [button.label for button in app.button]
 
 
 def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_page: Open) -> None:
@@ -88,4 +88,4 @@ def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_p
         assert not app.exception, page
         assert run.run_id not in said(app), page
     links = [link.proto.label for link in opened(open_page).get("page_link")]
-    assert "Open it on the Jury page" in links
+    assert "Open on the Jury page" in links

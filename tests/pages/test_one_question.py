@@ -71,7 +71,7 @@ def test_the_options_in_full_at_the_alpha_of_the_link(open_page: Open):
     assert shown["p_value"].tolist() == margin.p_values.tolist()
     assert shown["member"].tolist() == ["in" if inside else "out" for inside in margin.members(300)]
     assert shown["truth"].tolist().index("truth") == run.labels[row]
-    assert "By Margin, whose score is best other p − p" in said(app)
+    assert "The Margin score is best other p − p" in said(app)
 
 
 def test_the_same_question_in_other_runs(open_page: Open):
@@ -88,7 +88,7 @@ def test_the_same_question_in_other_runs(open_page: Open):
     row = int((run.ids == "q25").argmax())
     lac = standings(bench(run), run.probabilities[row], place=row)[0]
     assert rows[1]["counts"]["lac"] == lac.counts.tolist()
-    assert "In 1 other run the question calibrates" in said(app)
+    assert "In 1 other run, the question calibrates" in said(app)
 
 
 def test_forth_and_back(open_page: Open):
@@ -114,7 +114,7 @@ def test_a_search_finds_questions_by_their_words(open_page: Open):
     found.set_value("q33").run()
     assert app.query_params["question"] == "q33"
     app.text_input(key="question_search").set_value("nowhere to be found").run()
-    assert "No question holds all of these words" in said(app)
+    assert "No question contains all of these words" in said(app)
 
 
 def test_a_calibration_question_is_not_shown(open_page: Open):
@@ -151,4 +151,4 @@ def test_markup_in_data_is_shown_as_text(open_page: Open):
     assert "\\<script\\>" in app.subheader[0].value
     assert "\\!\\[x\\]\\(" in app.subheader[0].value
     assert app.text[0].value == nasty
-    assert app.caption[0].value == "\\*g\\*"
+    assert app.caption[1].value == "\\*g\\*"  # after the question below the title

@@ -33,7 +33,7 @@ def the_readings():
 def test_an_empty_home_says_what_would_be_here_and_offers_the_launch(open_page: Open):
     app = open_page("prompting")
     assert not app.exception
-    assert "Accuracy and prediction sets of each way of asking would be here" in said(app)
+    assert "There is no experiment yet" in said(app)
     assert app.multiselect(key="ways_shots").value == [0, 1, 2, 5]
     assert "--form letters cloze --shots 0 1 2 5 --samples 200 --queue" in app.code[-1].value
 
@@ -54,8 +54,8 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
     app.session_state["prompting_letters_open"] = True
     text = said(app.run())
     assert "each in 24 orders of its options" in text
-    assert "2 sampled answers a question" in text
-    assert "is no letter of an option" in text
+    assert "2 sampled answers per question" in text
+    assert "is not the letter of an option" in text
 
 
 def test_every_score_can_be_chosen(asked, open_page: Open):
@@ -72,7 +72,7 @@ def test_every_score_can_be_chosen(asked, open_page: Open):
         rows = experiments.figures(chosen, runs, SetRule(100, (name,)))
         sizes = [metric.value for metric in app.metric if metric.label == "Mean set size"]
         assert sizes == [f"{size:.2f}" for size in rows["mean_set_size"]], name
-        assert "of the sets in other orders are the set of the first order" in said(app), name
+        assert "of the sets in other orders equal the set of the first order" in said(app), name
         assert score.title in app.selectbox(key="score_choice").options
 
 
@@ -82,9 +82,9 @@ def test_other_ways_and_shots_are_chosen(asked, open_page: Open):
     app.segmented_control(key="prompting_shots").set_value(2).run()
     assert not app.exception
     assert (app.query_params["method"], app.query_params["shots"]) == ("continued", "2")
-    assert "Every other way less Continued, raw" in said(app)
+    assert "Every other way minus As continuation, raw" in said(app)
     app.segmented_control(key="prompting_measure").set_value("accuracy").run()
-    assert "what guessing gets right" in said(app)
+    assert "the accuracy of guessing" in said(app)
 
 
 def test_a_card_shows_both_readings(asked, open_page: Open):
@@ -108,7 +108,7 @@ def test_a_link_to_what_is_gone_is_one_sentence(asked, open_page: Open):
     text = said(app)
     assert "There are no finished runs of the linked experiment here" in text
     assert "it is one of letters, raw" in text
-    assert "shots are counted in whole numbers" in text
+    assert "the number of shots must be a whole number" in text
 
 
 def test_the_launch_asks_for_everything_as_one_group(open_page: Open, monkeypatch: pytest.MonkeyPatch):

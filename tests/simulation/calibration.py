@@ -31,7 +31,7 @@ SHOWN = 0.0005
 """Half of the last decimal that pages show."""
 AT_LEAST = (0.935, 1.0)
 NEARLY_ALWAYS = (0.96, 1.0)
-SAYS = "holds the error in at least 95 of 100 samples"
+SAYS = "It holds the error in at least 95 of 100 samples"
 SMOOTH = (0.92, 1.0)
 SMOOTH_SAYS = "the smooth error in at least 92"
 QUESTIONS = (200, 1000, 5000)

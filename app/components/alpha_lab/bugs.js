@@ -158,8 +158,8 @@ export class Bugs {
       list.replaceChildren();
       return say(
         this.find(".bugged"),
-        `Draw splits to see what each way of finding the threshold covers. With many calibration questions most bugs cost almost nothing, ` +
-          `so these splits have only ${few}. They are shown at alpha ${alphas.join(" and ")}, whatever the slider says.`,
+        `Draw splits to see the coverage of each procedure. With many calibration questions, most bugs cost almost nothing, ` +
+          `so these splits have only ${few}. They are shown at alpha ${alphas.join(" and ")}, wherever the slider is.`,
       );
     }
     const rows = this.order.map((place, i) => ({ title: this.quiz ? `Procedure ${i + 1}` : PROCEDURES[place].name }));
@@ -176,9 +176,9 @@ export class Bugs {
     const full = BUG_ALPHAS.filter((alpha) => rank(n, alpha) > n).map(shownAlpha);
     say(
       this.find(".bugged"),
-      `Over ${DRAWS.toLocaleString("en")} splits, by ${slot.title}, with ${few} each: the mark is the mean, the line holds 95% of splits.` +
+      `Each procedure was tried on ${DRAWS.toLocaleString("en")} splits with ${slot.title} and ${few}. The mark is the mean coverage, and the line spans 95% of the splits.` +
         (full.length
-          ? ` At alpha ${full.join(" and ")} these questions are too few for a threshold, so the right procedure keeps every option.`
+          ? ` At alpha ${full.join(" and ")}, this is too few for a threshold, so the right procedure keeps every option.`
           : "") +
         (this.quiz
           ? " Which one is right?"

@@ -41,6 +41,33 @@ export function makePool({
   };
 }
 
+// The pool of the tables that core.reports.frames.lab_tables sends.
+export function poolOf(data) {
+  const { rows } = data;
+  const count = rows.numRows;
+  let k = 0;
+  while (rows.getChild(`p${k}`)) k++;
+  const p = new Float64Array(count * k);
+  for (let j = 0; j < k; j++) {
+    const column = rows.getChild(`p${j}`).toArray();
+    for (let i = 0; i < count; i++) p[i * k + j] = column[i];
+  }
+  const whole = (name, Kind = Int32Array) => Kind.from(rows.getChild(name).toArray());
+  return makePool({
+    k,
+    p,
+    labels: whole("y"),
+    groups: whole("group"),
+    groupNames: data.group_names,
+    clusters: whole("cluster"),
+    own: whole("own", Uint8Array),
+    extra: data.extra,
+    seed: data.seed,
+    places: whole("place"),
+    scores: data.scores,
+  });
+}
+
 // Probabilities without the options at `extra`, each row rescaled to sum to 1. If a row has nothing left, its options
 // get equal probabilities. Options that a question lacks stay NaN.
 function renormalised(p, k, kept) {
@@ -66,7 +93,7 @@ function withoutExtra(pool) {
   }
   const kept = Array.from({ length: k }, (_, j) => j).filter((j) => !extra.includes(j));
   if (kept.length < 2)
-    throw new Error(`Without E and F ${kept.length} option stays; a set needs at least 2 to choose from.`);
+    throw new Error(`Without E and F, only ${kept.length} option is left. A set needs at least 2 to choose from.`);
   pool.dropped ??= {
     k: kept.length,
     kept,
@@ -104,7 +131,7 @@ export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
   const all = rowsWhere(side, 1);
   const test = rowsWhere(side, 0);
   if (seed !== null && size > 0 && size < side.length && test.length === 0) {
-    throw new Error("This run has too few unlike questions to split again.");
+    throw new Error("This run has too few different questions to split again.");
   }
   if (all.length === 0 || test.length === 0) {
     throw new Error(`This run has ${all.length} calibration and ${test.length} test questions; both are needed.`);
@@ -112,7 +139,7 @@ export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
   const smallest = Math.min(FEWEST, all.length);
   if (n !== null && !(Number.isInteger(n) && n >= smallest && n <= all.length)) {
     throw new Error(
-      `The run has ${all.length} calibration questions, from ${smallest} of which a view can use; got ${n}.`,
+      `Choose from ${smallest} to ${all.length} calibration questions, not ${n}.`,
     );
   }
   const { k, p, labels, kept } = drop ? withoutExtra(pool) : { ...pool, kept: null };

@@ -11,7 +11,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app.caches import run_cache
-from app.components.shared.runs import titles
+from app.components.shared.runs import choices
 from app.formatting import counted
 from app.state.data import DataView
 from charts import figure_files
@@ -21,6 +21,7 @@ from core.exchange.run_table import run_table, runs_table
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
+from core.runs.showcase import default_run
 
 RUNS_KEY = "take_runs"
 MOST_RUNS = 50
@@ -28,26 +29,27 @@ MOST_RUNS = 50
 
 def section(view: DataView) -> None:
     """Show a choice of runs, and one button per format. A file is made when its button is pressed."""
-    found = titles(run_cache.runs().finished)
+    records = run_cache.runs().finished
+    found = choices(records)
     if not found:
-        st.caption("There are no finished runs to take out yet.")
+        st.caption("There is no finished run to export yet.")
         return
     chosen = st.multiselect(
         "Runs",
         list(found),
-        list(found)[:1],
+        [default_run(records).run_id],
         format_func=found.__getitem__,
         max_selections=MOST_RUNS,
         key=RUNS_KEY,
     )
     if not chosen:
-        st.caption("Choose one or more runs.")
+        st.caption("Choose at least one run.")
         return
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
-    st.caption(f"{counted(len(chosen), 'run')}; sets at alpha {view.alpha / 1000:.3f}.")
+    st.caption(f"{counted(len(chosen), 'run')}, with sets at alpha {view.alpha / 1000:.3f}.")
     rows = (
         (
-            "Questions with logits, to bring in again",
+            "Questions with logits (can be imported again)",
             [
                 ("CSV", "runs.csv", lambda: writing.to_csv(runs_table(chosen))),
                 ("Parquet", "runs.parquet", lambda: writing.to_parquet(runs_table(chosen))),
@@ -55,7 +57,7 @@ def section(view: DataView) -> None:
             ],
         ),
         (
-            "Figures as tables",
+            "Results as tables",
             [
                 ("XLSX", "runs.xlsx", lambda: _xlsx(chosen, rule)),
                 ("Markdown", "results_summary.md", lambda: _markdown(chosen, rule)),
@@ -63,10 +65,10 @@ def section(view: DataView) -> None:
             ],
         ),
         (
-            "Figures to look at",
+            "Charts and report",
             [
-                ("Figures: SVG, PNG, HTML", "figures.zip", lambda: _figures(chosen, rule)),
-                ("Report, alive offline", "report.html", lambda: _report(chosen, rule)),
+                ("Charts as SVG, PNG, HTML", "figures.zip", lambda: _figures(chosen, rule)),
+                ("Interactive report (works offline)", "report.html", lambda: _report(chosen, rule)),
             ],
         ),
     )

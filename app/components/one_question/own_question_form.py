@@ -9,7 +9,7 @@ import streamlit as st
 from app import state
 from app.caches import question_cache, run_cache
 from app.components.one_question.answer_progress import PENDING_KEY
-from app.components.shared.runs import default_run, titles
+from app.components.shared.runs import titles
 from app.state.one_question import OneQuestionView
 from core.answering import client, custom_question
 from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
@@ -17,6 +17,7 @@ from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.one_question import CalibratedRun
+from core.runs.showcase import default_run
 from core.runs.store import RunRecord
 
 MODEL_KEY, RUN_KEY = "own_model", "own_run"

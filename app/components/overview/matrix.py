@@ -43,7 +43,7 @@ def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view
         key={
             "surest": "1 option",
             "least": "all options of the task",
-            "smallest": "the smallest sets of the task, as far as the 95 % intervals tell",
+            "smallest": "the smallest sets of the task, as far as the 95% intervals tell",
             "warning": "! sets contain the truth less often than chance explains" if short else "",
         },
     )

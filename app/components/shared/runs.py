@@ -16,14 +16,19 @@ from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
 from core.runs import store
 from core.runs import titles as run_titles
+from core.runs.showcase import default_run
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
 PICKER_KEY = "run_picker"
-SHOWCASE = RunSpec(model="pocket-8m", task="qa", form="letters", strategy="base", dtype="float32").run_id
-"""The run that a page opens if its link names none. It ships with Hedge, so launching a run does not change what the
-lab and the lesson show first.
-"""
+OWN = "Yours: "
+"""What the name of a person's own run begins with in a list to choose from."""
+
+
+RUN_HELP = (
+    "Your own finished runs come first, then those that ship with Hedge, by task and model. Type a part of a name to "
+    "find a run. A name says how the questions were asked only where this differs from the default."
+)
 
 
 def title(record: RunRecord) -> str:
@@ -36,21 +41,28 @@ def titles(records: Sequence[RunRecord]) -> dict[str, str]:
     return run_titles.record_titles(records)
 
 
+def choices(records: Sequence[RunRecord]) -> dict[str, str]:
+    """Maps each run's id to its name in a list to choose from, in the list's order.
+
+    A person's own runs come first in the order of ``records`` and are marked as :data:`OWN`. Those that ship with Hedge
+    follow, grouped by task and then by model.
+    """
+    names = titles(records)
+    own = [record for record in records if not store.is_bundled(record.run_id)]
+    shipped = sorted((record for record in records if store.is_bundled(record.run_id)), key=run_titles.reading_order)
+    return {record.run_id: OWN + names[record.run_id] for record in own} | {
+        record.run_id: names[record.run_id] for record in shipped
+    }
+
+
 def no_runs_yet(what: str) -> None:
     """Say what would be shown (``what``) once a run has ended, with a button that leads to launching one."""
-    st.info(f"{what} would be here, once a run has ended. A pocket model's run takes less than a minute.")
+    st.info(
+        f"There is no finished run yet. {what} will be here once a run has ended. With a pocket model, that "
+        "takes less than a minute."
+    )
     if st.button("Launch the first run"):
         navigation.go(navigation.NEW_RUN)
-
-
-def default_run(records: Sequence[RunRecord]) -> RunRecord:
-    """The run that is shown if nobody has chosen one.
-
-    ``records`` are finished runs, the latest first, and must not be empty. The default is :data:`SHOWCASE` if it is
-    among them, else the latest run that ships with Hedge, else the latest run.
-    """
-    showcase = [record for record in records if record.run_id == SHOWCASE]
-    return next(iter(showcase or [record for record in records if store.is_bundled(record.run_id)] or records))
 
 
 def links_to(finished: Sequence[RunSpec]) -> None:
@@ -70,8 +82,9 @@ def links_to(finished: Sequence[RunSpec]) -> None:
 def pick_run(view: SharedView, what: str) -> RunRecord | None:
     """Show a choice of a finished run, and return the one that the view names.
 
-    If the view names none, it is :func:`default_run`. If the view names a run that can't be shown, the page says so and
-    shows the default run instead. Returns None if there is no finished run. ``what`` is what the page would show.
+    If the view names none, it is :func:`~core.runs.showcase.default_run`. If the view names a run that can't be shown,
+    the page says so and shows the default run instead. Returns None if there is no finished run. ``what`` is what the
+    page would show.
     """
     found = {record.run_id: record for record in run_cache.runs().finished}
     if not found:
@@ -81,16 +94,20 @@ def pick_run(view: SharedView, what: str) -> RunRecord | None:
         default = default_run(tuple(found.values()))
         if view.run:
             st.warning(plain(_why_not(view.run) + f" The run {title(default)} is shown instead."))
-        view = state.change(SharedView, run=default.run_id)
+        view = state.change(type(view), run=default.run_id)
+    names = choices(tuple(found.values()))
     st.session_state[PICKER_KEY] = view.run
-    st.selectbox(
-        "Run",
-        list(found),
-        format_func=titles(tuple(found.values())).__getitem__,
-        key=PICKER_KEY,
-        on_change=_picked,
-        help="Finished runs, the latest first.",
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Run",
+            list(names),
+            format_func=names.__getitem__,
+            key=PICKER_KEY,
+            on_change=_picked,
+            args=(type(view),),
+            help=RUN_HELP,
+        )
+        st.caption(plain(run_titles.details(found[view.run].spec)), width="content")
     return found[view.run]
 
 
@@ -112,8 +129,8 @@ def open_run_question(run_id: str, question_id: str) -> NoReturn:
     open_question(question_id)
 
 
-def _picked() -> None:
-    state.choose_run(st.session_state[PICKER_KEY])
+def _picked(page: type[SharedView]) -> None:
+    state.choose_run(st.session_state[PICKER_KEY], page)
 
 
 def _why_not(run_id: str) -> str:

@@ -66,14 +66,14 @@ def halves(run: Evaluation) -> tuple[IntArray, IntArray]:
     """
     if len(run.calibration) < NEEDED:
         raise InputError(
-            f"run {run.run_id} has {len(run.calibration)} calibration questions; recalibration needs {NEEDED}, half to "
-            "fit and half for thresholds"
+            f"run {run.run_id} has {len(run.calibration)} calibration questions; recalibration needs at least "
+            f"{NEEDED}, half of them to fit and half for thresholds"
         )
     rows, clusters = clustered(run)
     own = clusters[np.searchsorted(rows, np.sort(run.calibration))]
     first = first_part(own, len(own) // 2, seed=run.spec.seed, purpose=FITTING)
     if first.all():
-        raise InputError(f"run {run.run_id} has too few unlike calibration questions to halve")
+        raise InputError(f"run {run.run_id} has too few different calibration questions to split them in half")
     ordered = np.sort(run.calibration)
     return ordered[first], ordered[~first]
 

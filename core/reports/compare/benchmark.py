@@ -33,8 +33,10 @@ def notes(asked: SetRule) -> tuple[str, ...]:
     return (
         f"Sets are formed at alpha {asked.alpha / 1000:.3f} with the {asked.method} threshold; empty sets: "
         f"{asked.empty}. Accuracy, ECE, NLL and Brier score do not depend on alpha.",
-        "Intervals are 95%; those of set size and UAcc count the luck of the calibration questions too, and that of "
-        "coverage is the band in which it lies where the guarantee holds.",
+        (
+            "Intervals are 95% intervals. Those of set size and UAcc count the luck of the calibration questions "
+            "too. The interval of coverage is the band in which it lies if the guarantee holds."
+        ),
     )
 
 

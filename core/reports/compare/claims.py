@@ -28,7 +28,9 @@ from core.records import FloatArray
 
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
 NO_TENDENCY = "no general tendency"
-NOTHING_SHARED = "can't tell: these models were not tested on the same questions with as many options"
+NOTHING_SHARED = (
+    "can't tell, because these models were not tested on the same questions with the same number of options"
+)
 CELL = ("task", "questions", "k")
 """What two runs must share for their figures to be comparable. A table may have the task only."""
 FEWEST_MODELS = 5

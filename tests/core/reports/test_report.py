@@ -169,7 +169,7 @@ def test_a_truth_of_probability_0_makes_the_nll_infinite_and_is_counted(run):
     values = json.loads(json.dumps(made.to_json(), allow_nan=False))
     assert values["nll"] is None
     assert values["nll_infinite"] == 3
-    assert values["notes"] == ["3 of 200 test questions have probability 0 of the truth, so NLL is infinite (∞)."]
+    assert values["notes"] == ["3 of 200 test questions give the truth a probability of 0, so the NLL is infinite (∞)."]
     assert "NLL ∞, ECE" in report_table([values])
 
 
@@ -215,13 +215,13 @@ def test_an_aps_threshold_just_below_1_leaves_options_out(home, least: float, no
 
 
 def test_compatible_thresholds_are_marked_as_such(run):
-    assert any("exact one" in note for note in report(run, 100, method="paper").scores["lac"].notes)
+    assert any("exact threshold" in note for note in report(run, 100, method="paper").scores["lac"].notes)
 
 
 def test_a_run_that_has_not_ended_shows_no_figures(home):
     name = synthetic_run()
     store.update_record(name, state="running")
-    with pytest.raises(InputError, match="is running; figures are shown when it has ended well"):
+    with pytest.raises(InputError, match="is running; its figures are shown once it has finished successfully"):
         load(name)
 
 

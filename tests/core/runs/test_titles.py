@@ -10,7 +10,7 @@ import pytest
 from core.prompting.strategies import STRATEGIES
 from core.runs import store
 from core.runs.banks import bank_name
-from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.juries.jury_pipeline import JurySpec
 from core.runs.spec import DTYPES, FORMATS, FORMS, RunSpec
 from core.runs.titles import (
     FORM_TITLES,
@@ -58,7 +58,7 @@ def test_a_title_says_what_is_not_at_its_default(changed: dict[str, Any], said: 
 
 
 def test_a_jury_has_a_title():
-    spec = PathSpec("pocket-3m", ("pocket-1m", "pocket-8m"), "trivia").run_spec
+    spec = JurySpec("pocket-3m", ("pocket-1m", "pocket-8m"), "trivia").run_spec
     assert run_title(spec, bank_name(spec)) == "pocket-3m · Jury"
     assert details(spec) == "answers, tuned jurors and their verdicts · 32-bit"
 
@@ -70,8 +70,8 @@ def titles_of(*specs: RunSpec) -> list[str]:
 def test_two_runs_with_one_title_say_what_differs():
     assert titles_of(PLAIN, replace(PLAIN, seed=3)) == ["phi-2 · Summaries · seed 0", "phi-2 · Summaries · seed 3"]
     assert titles_of(PLAIN, replace(PLAIN, calibration_share=0.25)) == [
-        "phi-2 · Summaries · 50 % calibration questions",
-        "phi-2 · Summaries · 25 % calibration questions",
+        "phi-2 · Summaries · 50% calibration questions",
+        "phi-2 · Summaries · 25% calibration questions",
     ]
     assert titles_of(PLAIN, replace(PLAIN, model="other/phi-2")) == [
         "phi-2 · Summaries · org",

@@ -110,7 +110,10 @@ def test_a_temperature_changes_sureness_and_not_what_is_chosen(run):
         (lambda run: bin_questions(run, "all", "", 16, bins=15, by="width"), "no bin 16 of 15"),
         (lambda run: bin_questions(run, "group", "fish", 1, bins=15, by="width"), "no diagram of 'fish'"),
         (lambda run: at_temperature(run, 7, 100), "between 0.20 and 5.00, got 0.07"),
-        (lambda run: calibrated(load(synthetic_run(30, seed=9)), within="group"), "no subject with 20 test questions"),
+        (
+            lambda run: calibrated(load(synthetic_run(30, seed=9)), within="group"),
+            "no subject with at least 20 test questions",
+        ),
     ],
 )
 def test_what_is_not_there_is_said(run, ask, says):
@@ -140,7 +143,7 @@ def test_where_the_two_tests_disagree_the_page_says_why():
     """z sums (y − c)(1 − 2c): −.2 · −.6 at .8 and +.29 · −.4 at .7 cancel; at .52 a gap counts by .04."""
     cancel = of_top([0.8, 0.7], [0.6, 0.99])
     assert cancel.test.p_value <= 0.05 < cancel.test.z_p_value
-    assert "over- and underconfidence cancel in it" in calibrations.said(cancel)
+    assert "over- and underconfidence cancel out in it" in calibrations.said(cancel)
     middle = of_top([0.52, 0.97], [0.4, 0.97])
     assert middle.test.p_value <= 0.05 < middle.test.z_p_value
     assert "near 50% hardly count" in calibrations.said(middle)
