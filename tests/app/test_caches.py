@@ -55,7 +55,7 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_overview_equals_the_reports(home: Path):
     ids = [synthetic_run(seed=i, model=f"model-{i}", n=150) for i in range(2)]
     for alpha, score in zip(itertools.cycle((1, 100, 333, 999)), SCORE_NAMES, strict=False):
-        table, problems = overview_cache.overview(run_cache.runs(), alpha, score)
+        table, problems = overview_cache.overview(run_cache.runs().finished, alpha, score)
         assert problems == ()
         shown = dict.fromkeys((*DEFAULT_SCORES, score))
         expected = frames.overview([evaluation.load(run_id) for run_id in ids], alpha, tuple(shown))
@@ -114,7 +114,7 @@ def test_a_broken_run_leaves_the_others_be(home: Path):
     unreadable = synthetic_run(model="unreadable")
     (store.folder_of(unreadable) / "run.json").write_text("{")
     found = run_cache.runs()
-    table, problems = overview_cache.overview(found, 100)
+    table, problems = overview_cache.overview(found.finished, 100)
     assert table["run"].tolist() == [good]
     assert len(problems) == len(found.problems) == 1
 
