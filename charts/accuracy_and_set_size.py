@@ -1,127 +1,169 @@
-"""Accuracy against mean set size, one mark per run."""
+"""Accuracy against mean set size, one panel per task and one mark per run, coloured by model."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from charts import run_styles, theme
-from charts.figure import Figure
+from charts.figure import AltairChart, Figure
 from charts.measures import tips
-from charts.run_names import task_labels
+from charts.run_names import short_names, task_titles
 from core.conformal.scores import SCORES
+from core.reports.overview.filters import name_order, task_key, task_order
 
 NAMED_RUNS = 12
 """Runs that the words for those who do not see the figure name one by one."""
-HEIGHT = 400
-NARROW = 620
-"""The plot's width on a narrow screen, in pixels, at which labels must not cover each other."""
+OPENED = "opened"
+"""The chart's parameter that a click on a mark sets; its field is ``run``."""
+HEIGHT = 250
+NARROW = 220
+"""The plot's width in pixels for which labels are placed; a wider one has more room between them."""
 LETTER_WIDTH = 6.5
 LINE_HEIGHT = 15
 MARK = 6
-PLOT_SHARE = 0.65
-"""The part of the height that axis and legend leave to the plot."""
-LEGEND_COLUMNS = 5
-LABEL_LIMIT = 240
-"""Pixels of a task with its bank."""
+PLOT_SHARE = 0.75
+"""The part of the height that the axis leaves to the plot."""
 SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-right",
-    "triangle-left",
-    # A star, a hexagon, an hourglass and a saltire: runs on two banks of five tasks need ten marks.
+    # A circle, a square, triangles, diamonds, crosses, a star, a hexagon and an hourglass, in a box from -1 to 1.
+    "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",
+    "M-.9,-.9L.9,-.9L.9,.9L-.9,.9Z",
+    "M0,-1L1,.8L-1,.8Z",
+    "M0,-1.2L1,0L0,1.2L-1,0Z",
+    "M-.3,-1L.3,-1L.3,-.3L1,-.3L1,.3L.3,.3L.3,1L-.3,1L-.3,.3L-1,.3L-1,-.3L-.3,-.3Z",
+    "M0,1L1,-.8L-1,-.8Z",
+    "M1,0L-.8,1L-.8,-1Z",
+    "M-1,0L.8,1L.8,-1Z",
     "M0,-1L.29,-.4L.95,-.31L.48,.15L.59,.81L0,.5L-.59,.81L-.48,.15L-.95,-.31L-.29,-.4Z",
     "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
     "M-.8,-.9L.8,-.9L-.8,.9L.8,.9Z",
     "M-.9,-.6L-.6,-.9L0,-.3L.6,-.9L.9,-.6L.3,0L.9,.6L.6,.9L0,.3L-.6,.9L-.9,.6L-.3,0Z",
 )
+"""Shapes as SVG paths, of Vega-Lite's marks and of a legend that is drawn beside the panels."""
 
 
-def accuracy_against_size(runs: pd.DataFrame, score: str) -> Figure:
-    """One mark a run of an overview frame: accuracy to the right, mean set size of ``score`` up, shape by task.
+@dataclass(frozen=True, slots=True)
+class ModelStyle:
+    """How a model's marks look: the ``meaning`` whose colour they take, and their shape as an SVG path."""
 
-    The axes run from 0 to 1 and from 0 to the most options of any run, so that they stand still while alpha moves.
-    Where runs differ in their number of options, the size is drawn as a share of it: only so do they compare.
+    name: str
+    meaning: str
+    shape: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The figure of one task. ``key`` tells it from the other panels."""
+
+    key: str
+    title: str
+    options: int
+    figure: Figure
+
+
+def model_styles(models: Sequence[str]) -> list[ModelStyle]:
+    """A colour and a shape for each model, in the order of their names: no two are alike for 36 models."""
+    colors, n = run_styles.COLORS, len(SHAPES)
+    return [
+        ModelStyle(name, colors[i % len(colors)], SHAPES[(i + i // n) % n])
+        for i, name in enumerate(sorted(set(models), key=name_order))
+    ]
+
+
+def accuracy_against_size(runs: pd.DataFrame, score: str) -> list[Panel]:
+    """A panel for each task of an overview frame: accuracy to the right, mean set size of ``score`` up, a mark per run.
+
+    The axes run from 0 to 1 and from 0 to the options of the task, so that they stand still while alpha moves. Tasks
+    with another number of options have an axis of their own.
     """
-    size = f"{score}_set_size"
-    name, meaning = SCORES[score].title, theme.score_meaning(score)
-    most = int(runs["k"].max())
-    mixed = runs["k"].nunique() > 1
-    frame = runs.assign(height=runs[size] / runs["k"] if mixed else runs[size], task=task_labels(runs))
-    frame["label"] = _free_labels(frame, 1 if mixed else most)
-    described = ["run", "model", "task", "strategy", "dtype", "form", "k", "accuracy", "accuracy_low", "accuracy_high"]
-    frame = frame[[*described, f"{score}_coverage", size, "height", "label"]]
+    keys = [task_key(task, bank) for task, bank in runs[["task", "bank"]].itertuples(index=False)]
+    frame = runs.assign(task_key=keys, title=task_titles(runs), name=short_names(runs))
+    styles = model_styles(frame["model"].tolist())
+    base = f"accuracy-and-{score}-set-size"
+    groups = sorted(
+        ((str(of["task_key"].iloc[0]), int(of["k"].iloc[0]), of) for _, of in frame.groupby(["task_key", "k"])),
+        key=lambda group: (task_order(group[0]), group[1]),
+    )
+    panels = []
+    for key, options, of in groups:
+        name = base if len(groups) == 1 else f"{base}-{re.sub('[^a-z0-9]+', '-', key.lower()).strip('-')}-{options}"
+        figure = _panel(of, score, styles, name)
+        panels.append(Panel(f"{key}-{options}", str(of["title"].iloc[0]), options, figure))
+    return panels
 
+
+def _panel(runs: pd.DataFrame, score: str, styles: Sequence[ModelStyle], name: str) -> Figure:
+    size, k = f"{score}_set_size", int(runs["k"].iloc[0])
+    frame = runs.assign(label=_free_labels(runs, size, k))
+    ends = [f"{size}_low", f"{size}_high"]
+    shown = ["run", "model", "title", "name", "k", "accuracy", "accuracy_low", "accuracy_high", f"{score}_coverage"]
+    frame = frame[[*shown, size, *ends, "label"]]
+    said = _in_words(frame, size, SCORES[score].title)
+    return Figure(
+        frame,
+        _drawn(frame, score, styles, with_legend=False),
+        said,
+        name,
+        for_file=_drawn(frame, score, styles, with_legend=True),
+    )
+
+
+def _drawn(frame: pd.DataFrame, score: str, styles: Sequence[ModelStyle], *, with_legend: bool) -> AltairChart:
+    """The chart of one task. On a page the panels share one legend beside them; a file has its own."""
+    size, k = f"{score}_set_size", int(frame["k"].iloc[0])
+    names = [style.name for style in styles]
+    used = [name for name in names if name in set(frame["model"])]
+    legend = run_styles.legend(used) if with_legend else None
     across: dict[str, Any] = {
-        "title": "Accuracy of the top option",
+        "title": "Accuracy",
         "scale": alt.Scale(domain=[0, 1]),
-        "axis": alt.Axis(format=".0%", tickCount=6),
+        "axis": alt.Axis(format=".0%", tickCount=5),
     }
-    y = alt.Y(
-        "height:Q",
-        title=f"Mean {name} set, share of the options" if mixed else f"Mean {name} set size, options",
-        scale=alt.Scale(domain=[0, 1 if mixed else most]),
-        axis=alt.Axis(format=".0%") if mixed else alt.Axis(tickCount=min(most, 8)),
-    )
-    tasks = sorted(frame["task"].unique())
-    shape = alt.Shape(
-        "task:N",
-        title="Task",
-        scale=alt.Scale(domain=tasks, range=[SHAPES[i % len(SHAPES)] for i in range(len(tasks))]),
-        legend=alt.Legend(
-            orient="top",
-            offset=4,
-            columns=run_styles.narrow(2, LEGEND_COLUMNS),
-            labelLimit=run_styles.narrow(110, LABEL_LIMIT),
-            **theme.legend_symbols(meaning),
-        ),
-    )
+    upward: dict[str, Any] = {
+        "title": f"Mean {SCORES[score].title} set size",
+        "scale": alt.Scale(domain=[0, k]),
+        "axis": alt.Axis(tickCount=min(k, 8), format="d"),
+    }
+    color = alt.Color("model:N", scale=run_styles.color_scale(names), legend=legend)
+    shape = alt.Shape("model:N", scale=run_styles.scale(names, [style.shape for style in styles]), legend=legend)
     hover = tips(
-        ("model", "Model"),
-        ("task", "Task"),
-        ("strategy", "Strategy"),
-        ("dtype", "dtype"),
-        ("form", "Form"),
+        ("name", "Model"),
+        ("title", "Task"),
         ("accuracy", "Accuracy", ".1%"),
         (f"{score}_coverage", "Coverage", ".1%"),
         (size, "Mean set size", ".2f"),
     )
-    base = alt.Chart().encode(alt.X("accuracy:Q", **across), y)
-    interval = base.mark_rule(strokeWidth=1.5, opacity=0.55)
-    interval = interval.encode(alt.X("accuracy_low:Q", **across), x2="accuracy_high")
-    marks = base.mark_point(filled=True, size=110, opacity=0.95).encode(shape=shape, tooltip=hover)
-    labels = base.mark_text(align="left", dx=9, dy=-9, limit=180).encode(text="label:N")
-    chart = alt.layer(
-        theme.painted(interval, meaning),
-        theme.painted(marks, meaning),
-        # The truth's colour is the ink of the theme in force.
-        theme.painted(labels, theme.TRUTH),
-        data=frame,
-    ).properties(height=HEIGHT)
-    return Figure(frame, chart, _in_words(frame, size, name), f"accuracy-and-{score}-set-size")
+    base = alt.Chart().encode(alt.X("accuracy:Q", **across), alt.Y(f"{size}:Q", **upward))
+    rules = base.mark_rule(strokeWidth=1.5, opacity=0.5)
+    accuracies = rules.encode(alt.X("accuracy_low:Q", **across), color=color, x2="accuracy_high")
+    sizes = rules.encode(alt.Y(f"{size}_low:Q", **upward), color=color, y2=f"{size}_high")
+    marks = base.mark_point(filled=True, size=90, opacity=0.95, cursor="pointer")
+    marks = marks.encode(color=color, shape=shape, tooltip=hover)
+    labels = base.mark_text(align="left", dx=8, dy=-8, limit=140, color=theme.ink()).encode(text="label:N")
+    opened = alt.selection_point(name=OPENED, fields=["run"])
+    layers = (accuracies, sizes, marks if with_legend else marks.add_params(opened), labels)
+    return alt.layer(*layers, data=frame).properties(height=HEIGHT)
 
 
 Box = tuple[float, float, float, float]
 """Left, right, bottom and top, in pixels."""
 
 
-def _free_labels(frame: pd.DataFrame, top: int) -> list[str]:
-    """The model's name where it has room among marks and other names, else nothing: a hover names the mark."""
-    spots = [
-        (x * NARROW, y / top * HEIGHT * PLOT_SHARE) for x, y in zip(frame["accuracy"], frame["height"], strict=True)
-    ]
+def _free_labels(runs: pd.DataFrame, size: str, k: int) -> list[str]:
+    """The model's name where it has room among marks and other names, else nothing: colour and shape name the mark."""
+    spots = [(x * NARROW, y / k * HEIGHT * PLOT_SHARE) for x, y in zip(runs["accuracy"], runs[size], strict=True)]
     marks = [(x - MARK, x + MARK, y - MARK, y + MARK) for x, y in spots]
     names: list[Box] = []
     labels = []
-    for i, (model, (x, y)) in enumerate(zip(frame["model"], spots, strict=True)):
+    for i, (model, (x, y)) in enumerate(zip(runs["model"], spots, strict=True)):
         box = (x + MARK + 1, x + MARK + 1 + LETTER_WIDTH * len(model), y + 2, y + 2 + LINE_HEIGHT)
-        free = not any(_overlap(box, other) for other in [*names, *marks[:i], *marks[i + 1 :]])
+        fits = box[1] <= NARROW
+        free = fits and not any(_overlap(box, other) for other in [*names, *marks[:i], *marks[i + 1 :]])
         labels.append(model if free else "")
         if free:
             names.append(box)
@@ -134,7 +176,7 @@ def _overlap(one: Box, other: Box) -> bool:
 
 def _in_words(runs: pd.DataFrame, size: str, score: str) -> str:
     said = [
-        f"{row['model']} on {row['task']}: accuracy {row['accuracy']:.0%}, {row[size]:.2f} options"
+        f"{row['name']}: accuracy {row['accuracy']:.0%}, {row[size]:.2f} options"
         for row in runs.head(NAMED_RUNS).to_dict("records")
     ]
-    return f"Accuracy against mean set size by {score}. " + "; ".join(said) + "."
+    return f"Accuracy against mean set size by {score} on {runs['title'].iloc[0]}. " + "; ".join(said) + "."

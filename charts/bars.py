@@ -8,7 +8,7 @@ import pandas as pd
 from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import INTERVALS, MEASURES, tips
-from charts.run_names import short_names, task_labels
+from charts.run_names import short_names, task_titles
 from core.conformal.scores import SCORES
 
 BY_SCORE = ("coverage", "mean_set_size", "uacc")
@@ -18,11 +18,11 @@ AROUND_BARS = 120
 
 
 def bars(rows: pd.DataFrame, measure: str) -> Figure:
-    """One bar per run and score with its 95 % interval, tasks side by side."""
+    """One bar per run and score with its 95% interval, tasks side by side."""
     title, form = MEASURES[measure]
     by_score = measure in BY_SCORE
     methods = rows["score"].map(lambda score: SCORES[score].title)
-    frame = rows.assign(name=short_names(rows), task=task_labels(rows), method=methods)
+    frame = rows.assign(name=short_names(rows), task=task_titles(rows), method=methods)
     if not by_score:
         frame = frame.drop_duplicates("run").assign(method=theme.LAC)
     low, high = INTERVALS[measure]
@@ -37,7 +37,7 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
     of_score = alt.YOffset("method:N", sort=order)
     legend = alt.Legend(orient="top", title=None, values=order)
     color = alt.Color("method:N", scale=theme.score_scale(rows["score"].unique()), legend=legend if by_score else None)
-    hover = tips(("place", "Run"), *([("method", "Sets by")] if by_score else []), (measure, title, form))
+    hover = tips(("place", "Run"), *([("method", "Score")] if by_score else []), (measure, title, form))
     base = alt.Chart().encode(y, of_score) if by_score else alt.Chart().encode(y)
     bar = base.mark_bar(height=alt.RelativeBandSize(band=0.8))
     bar = bar.encode(alt.X(measure, type="quantitative", title=title, scale=scale, axis=axis), color, tooltip=hover)

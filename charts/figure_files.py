@@ -51,12 +51,11 @@ def drawings(runs: Sequence[Evaluation], asked: SetRule) -> list[Drawing]:
     names = full_names(of_score)
     source = source_of(runs, asked)
     alpha, by = f"alpha {asked.alpha / 1000:.3f}", f"by {SCORES[score].title}"
+    panels = accuracy_against_size(frames.overview(runs, asked.alpha, asked.scores), score)
+    of_task = [f" on {panel.title}" if len(panels) > 1 else "" for panel in panels]
     found = [
-        Drawing(
-            accuracy_against_size(frames.overview(runs, asked.alpha, asked.scores), score),
-            f"Accuracy, and set size at {alpha}",
-            source,
-        )
+        Drawing(panel.figure, f"Accuracy, and set size at {alpha}{of}", source)
+        for panel, of in zip(panels, of_task, strict=True)
     ]
     titles = {measure: title for measure, (title, _) in MEASURES.items()}
 

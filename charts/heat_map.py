@@ -12,7 +12,7 @@ from plotly import graph_objects
 from charts import run_styles, theme
 from charts.figure import AltairChart, Figure
 from charts.measures import MEASURES, tips
-from charts.run_names import short_names, task_labels, told_apart
+from charts.run_names import short_names, task_titles, told_apart
 
 CELL = 34
 LINE = 15
@@ -21,7 +21,7 @@ AROUND_CELLS = 80
 LEVEL_COLUMNS = 4
 """Columns of a still heat map whose long names stand level above them; those of more are slanted."""
 LEVEL_LETTERS = 8
-ROW_LETTERS, COLUMN_LETTERS = 24, 12
+ROW_LETTERS, COLUMN_LETTERS = 24, 13
 """Letters of a line of a row's and of a column's name: names are broken, not cut, so that a phone shows all of them."""
 SAID = 24
 """Cells that the words for those who do not see the figure name one by one."""
@@ -48,7 +48,7 @@ class Cells:
 def heat_map(rows: pd.DataFrame, measure: str) -> Figure:
     """Runs down, tasks across."""
     title, form = MEASURES[measure]
-    frame = rows.assign(name=short_names(rows), task=task_labels(rows))[["name", "task", measure, "run"]]
+    frame = rows.assign(name=short_names(rows), task=task_titles(rows))[["name", "task", measure, "run"]]
     frame = frame.groupby(["name", "task"], sort=False)[measure].mean().reset_index()
     top = float(rows["k"].max()) if measure == "mean_set_size" else 1.0
     cells = Cells("task", "Task", measure, title, form, (0.0, top))

@@ -20,14 +20,14 @@ def juror_gains(table: pd.DataFrame) -> Figure:
     )
     reach = max(1.0, float(frame[["points_low", "points_high"]].abs().max().max()) * 1.15)
     across: dict[str, Any] = {
-        "title": ["percentage points of accuracy", "that the juror adds"],
+        "title": ["percentage points of accuracy", "added by the juror"],
         "scale": alt.Scale(domain=[-reach, reach]),
     }
     hover = tips(
         ("juror", "Juror"),
         ("accuracy", "With all", ".1%"),
         ("without", "Without", ".1%"),
-        ("points", "Adds, in points", "+.1f"),
+        ("points", "Added (points)", "+.1f"),
         ("points_low", "from", "+.1f"),
         ("points_high", "to", "+.1f"),
     )
@@ -45,4 +45,4 @@ def juror_gains(table: pd.DataFrame) -> Figure:
         f"{row['juror']} {row['points']:+.1f} ({row['points_low']:+.1f} to {row['points_high']:+.1f})"
         for row in frame.to_dict("records")
     )
-    return Figure(frame, chart, f"Points of accuracy that each juror adds: {said}.", "jurors-gains")
+    return Figure(frame, chart, f"Percentage points of accuracy that each juror adds: {said}.", "jurors-gains")

@@ -27,4 +27,4 @@ def juror_pairs(pairs: pd.DataFrame, measure: str) -> Figure:
     frame = frame.sort_values(["first", "second"], key=lambda column: column.map(jurors.index))
     more = ((ends[0], "from", form), (ends[1], "to", form))
     cells = Cells("second", "and", measure, title, form, y="first", y_title="Juror", more=more, x_titled=False)
-    return heat_map.drawn(frame, cells, f"jurors-{measure.replace('_', '-')}", f"{title} of each two jurors")
+    return heat_map.drawn(frame, cells, f"jurors-{measure.replace('_', '-')}", f"{title} for each pair of jurors")

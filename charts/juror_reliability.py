@@ -20,7 +20,7 @@ def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
     hover = tips(
         ("juror", "Juror"),
         ("confidence", "Confidence", ".2f"),
-        ("right", "Right", ".1%"),
+        ("right", "Share of right verdicts", ".1%"),
         ("right_low", "from", ".1%"),
         ("right_high", "to", ".1%"),
         ("n", "Verdicts in a split", ".1f"),
@@ -55,4 +55,4 @@ def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
         f"{row['right_high']:.0%})"
         for row in frame.head(30).to_dict("records")
     )
-    return Figure(frame, chart, f"How often jurors are right at a confidence: {said}.", f"jurors-reliability-{scale}")
+    return Figure(frame, chart, f"Share of right verdicts at each confidence: {said}.", f"jurors-reliability-{scale}")

@@ -20,7 +20,7 @@ SAID = 24
 
 
 def by_method(rows: pd.DataFrame, measure: str) -> Figure:
-    """Methods down, a mark a number of shots with its 95 % interval; of accuracy a dashed line for guessing.
+    """Methods down, a mark a number of shots with its 95% interval; of accuracy a dashed line for guessing.
 
     ``rows`` are those of :func:`core.reports.prompting.experiments.figures` of one score.
     """

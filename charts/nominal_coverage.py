@@ -24,7 +24,7 @@ def nominal_and_actual(frame: pd.DataFrame) -> Figure:
     band = band.encode(x, share_axis("y", "low", "Coverage had"), y2="high")
     hover = tips(
         ("name", "Run"),
-        ("method", "Sets by"),
+        ("method", "Score"),
         ("nominal", "Asked for", ".1%"),
         ("coverage", "Had", ".1%"),
         ("low", "Band from", ".1%"),

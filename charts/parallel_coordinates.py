@@ -12,6 +12,7 @@ from charts.run_names import full_names, told_apart
 ROW = 26
 LETTERS = 18
 """Letters of a run's name beside the first axis. What all names share is left out there, and the rest is cut."""
+SEPARATOR = " · "
 LETTER_WIDTH = 6
 SAID = 24
 FIGURES = {
@@ -66,4 +67,15 @@ def parallel_coordinates(rows: pd.DataFrame) -> Figure:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
+    """The name in at most :data:`LETTERS` letters, in which every part is still begun: the longest are cut first.
+
+    >>> _cut("pocket-3m-instruct · Summaries")
+    'pocket… · Summari…'
+    """
+    parts = name.split(SEPARATOR)
+    room = LETTERS - len(SEPARATOR) * (len(parts) - 1)
+    kept = [len(part) for part in parts]
+    while sum(kept) > room:
+        kept[kept.index(max(kept))] -= 1
+    cut = [part if len(part) <= n else f"{part[: n - 1]}…" for part, n in zip(parts, kept, strict=True)]
+    return SEPARATOR.join(cut)

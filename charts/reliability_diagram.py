@@ -17,7 +17,7 @@ BIN = "bin"
 
 
 def share_axis(channel: Literal["x", "y"], field: str, title: str | None) -> alt.X | alt.Y:
-    """A share of questions from 0 % to 100 %."""
+    """A share of questions from 0% to 100%."""
     made = alt.X if channel == "x" else alt.Y
     axis = alt.Axis(format=".0%", tickCount=5)
     return made(field, type="quantitative", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
@@ -45,8 +45,8 @@ def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, nam
         ("n", "Questions", ","),
         ("confidence", "Mean confidence", ".1%"),
         ("accuracy", "Accuracy", ".1%"),
-        ("accuracy_low", "95 % from", ".1%"),
-        ("accuracy_high", "95 % to", ".1%"),
+        ("accuracy_low", "95% from", ".1%"),
+        ("accuracy_high", "95% to", ".1%"),
         ("consistent_low", "Calibrated: from", ".1%"),
         ("consistent_high", "Calibrated: to", ".1%"),
     )

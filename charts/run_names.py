@@ -7,25 +7,24 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from core.runs.banks import labelled, task_title
+from core.runs.banks import task_title
+from core.runs.titles import DEFAULTS, setting_title
 
 
 def short_names(rows: pd.DataFrame) -> pd.Series:
-    """A name for each row's run: its model, and what else tells it from the others."""
-    settings = [name for name in ("strategy", "shots", "dtype", "form") if name in rows]
-    of_one = rows.groupby(["model", "task", "bank"])
-    more = [name for name in settings if of_one[name].nunique().max() > 1]
+    """A name for each row's run: its model, and the settings that are not at their defaults, as in a run's title."""
+    settings = [name for name in ("strategy", "shots", "form", "dtype") if name in rows]
 
     def name(row: pd.Series) -> str:
-        said = [f"{row[key]} shots" if key == "shots" else str(row[key]) for key in more]
-        return " · ".join([str(row["model"]), *said])
+        changed = [key for key in settings if row[key] != getattr(DEFAULTS, key)]
+        return " · ".join([str(row["model"]), *(setting_title(key, row[key]) for key in changed)])
 
     return rows.apply(name, axis=1)
 
 
 def full_names(rows: pd.DataFrame) -> list[str]:
     """A name for each row, with its task; no two are alike."""
-    return unique(short_names(rows) + "  " + task_labels(rows))
+    return unique(short_names(rows) + "  " + task_titles(rows))
 
 
 def unique(names: Iterable[str]) -> list[str]:
@@ -41,10 +40,10 @@ def unique(names: Iterable[str]) -> list[str]:
 def told_apart(names: Sequence[str]) -> list[str]:
     """The names without the parts that all of them share, where a figure has little room beside its marks.
 
-    >>> told_apart(["pocket-1m · base · float32  qa", "pocket-1m · task · float32  qa"])
-    ['base', 'task']
-    >>> told_apart(["pocket-1m · base"])
-    ['pocket-1m · base']
+    >>> told_apart(["pocket-1m · by letter · 32-bit  Summaries", "pocket-1m · by text · 32-bit  Summaries"])
+    ['by letter', 'by text']
+    >>> told_apart(["pocket-1m · by text"])
+    ['pocket-1m · by text']
     """
     if len(set(names)) < 2:
         return list(names)
@@ -54,11 +53,6 @@ def told_apart(names: Sequence[str]) -> list[str]:
     return short if len(set(short)) == len(set(names)) and all(short) else list(names)
 
 
-def task_labels(rows: pd.DataFrame) -> list[str]:
-    """Each row's ``task`` and ``bank``, short: ``qa · pocket bank``."""
-    return [labelled(task, bank) for task, bank in zip(rows["task"], rows["bank"], strict=True)]
-
-
 def task_titles(rows: pd.DataFrame) -> list[str]:
-    """Each row's ``task`` and ``bank`` in words: ``Question answering · pocket bank``."""
+    """Each row's ``task`` and ``bank`` in words: ``Question answering · MMLU``."""
     return [task_title(task, bank) for task, bank in zip(rows["task"], rows["bank"], strict=True)]

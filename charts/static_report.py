@@ -20,7 +20,6 @@ import pandas as pd
 import pyarrow as pa
 
 from charts.figure_files import source_of
-from charts.run_names import unique
 from charts.scripts import COMPONENTS, LIVE_CSS, bundle
 from charts.theme import theme_colors
 from core.conformal.scores import SCORES
@@ -30,7 +29,7 @@ from core.reports import frames
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
-from core.runs.banks import labelled
+from core.runs.titles import distinct_titles
 
 TEMPLATE = Path(__file__).with_name("static_report.html")
 LAB = COMPONENTS / "alpha_lab"
@@ -56,20 +55,15 @@ START: dict[str, Any] = {
 def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
     rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
-    names = unique(
-        [
-            f"{run.spec.model_name} · {labelled(run.spec.task, run.bank)} · {run.spec.strategy} · {run.spec.dtype}"
-            for run in runs
-        ]
-    )
+    names = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
     labs = []
-    for run, name in zip(runs, names, strict=True):
+    for run in runs:
         tables = frames.lab_tables(run)
         labs.append(
             {
                 **{key: _columns(value) if isinstance(value, pa.Table) else value for key, value in tables.items()},
                 "version": run.run_id,
-                "name": name,
+                "name": names[run.run_id],
                 "scores": score_table(),
                 "view": START | {"alpha": asked.alpha, "empty": asked.empty},
                 "revision": 0,
@@ -84,7 +78,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
         "TITLE": html.escape(title),
         "THEMES": _theme_css(),
         "SUBTITLE": html.escape(source_of(runs, asked)),
-        "TABLE": _table_html(rows, dict(zip([run.run_id for run in runs], names, strict=True))),
+        "TABLE": _table_html(rows, names),
         "LAB_HTML": _script_json((LAB / "alpha_lab.html").read_text(encoding="utf-8")),
         "LAB_CSS": _script_json(LIVE_CSS.read_text(encoding="utf-8")),
         "LABS": _script_json(labs),
@@ -143,13 +137,13 @@ def _table_html(rows: pd.DataFrame, names: dict[str, str]) -> str:
     head = [
         "Run",
         "n, m",
-        "Accuracy (95 %)",
-        "ECE beyond luck (95 %); seen, luck",
-        "Sets by",
+        "Accuracy (95%)",
+        "ECE beyond luck (95%); seen, luck",
+        "Score",
         "alpha",
         "Coverage (band)",
-        "Mean set size (95 %)",
-        "UAcc (95 %)",
+        "Mean set size (95%)",
+        "UAcc (95%)",
     ]
     lines = []
     for row in rows.to_dict("records"):

@@ -15,7 +15,7 @@ MOST = len(MARKS)
 
 
 def token_reliability(frame: pd.DataFrame) -> Figure:
-    """Accuracy against confidence of tokens, a line with marks a model, with the 95 % intervals."""
+    """Accuracy against confidence of tokens, a line with marks a model, with the 95% intervals."""
     names = list(dict.fromkeys(frame["name"]))
     x, y = share_axis("x", "confidence", "Confidence"), share_axis("y", "accuracy", "Accuracy")
     legend = run_styles.legend(names)

@@ -1,4 +1,4 @@
-"""A figure with its 95 % interval: the type that every module and page uses."""
+"""A figure with its 95% interval: the type that every module and page uses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its 95 % interval, ``low`` to ``high``; all three are NaN if the figure is not defined."""
+    """A figure with its 95% interval, ``low`` to ``high``; all three are NaN if the figure is not defined."""
 
     value: float
     low: float

@@ -19,7 +19,7 @@ from mkdocs.structure.files import File, Files  # noqa: E402
 from mkdocs.structure.pages import Page  # noqa: E402
 
 from app.navigation import PAGES, PageEntry  # noqa: E402
-from docs import command_line, formulas, run_folder  # noqa: E402
+from docs import command_line, formulas, glossary, run_folder  # noqa: E402
 
 
 def changes() -> str:
@@ -32,6 +32,7 @@ GENERATED = {
     "formulas/coverage.md": ("Thresholds and coverage", formulas.coverage),
     "formulas/calibration.md": ("Calibration", formulas.calibration),
     "formulas/juries.md": ("Juries", formulas.juries),
+    "glossary.md": ("Glossary", glossary.page),
     "run-folder.md": ("The run folder", run_folder.page),
     "command-line.md": ("Command line", command_line.page),
     "changes.md": ("Changes", changes),
@@ -66,9 +67,9 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def _question(of: PageEntry) -> str:
-    """The title that the page itself shows, where its script sets one: the question that the page answers."""
+    """The question below the page's title, if its script has one in its call of ``head``."""
     for node in ast.walk(ast.parse(of.script.read_text(encoding="utf-8"))):
         match node:
-            case ast.Call(func=ast.Attribute(attr="title"), args=[ast.Constant(value=str(question))]):
+            case ast.Call(func=ast.Name(id="head"), args=[_, ast.Constant(value=str(question)), *_]):
                 return f"> {question}\n\n"
     return ""

@@ -6,10 +6,15 @@ from app import state
 from app.caches import alpha_lab_cache, run_cache
 from app.components.alpha_lab import alpha_lab, covariate_shift, export
 from app.components.shared import figures
+from app.components.shared.page_head import head
 from app.components.shared.runs import open_question, pick_run, title
 from app.state.alpha_lab import AlphaLabView
 
-st.title("How often may a set miss the truth?", anchor=False)
+head(
+    "Alpha lab",
+    "How often may a set miss the truth?",
+    terms=("alpha", "prediction set", "coverage", "set size", "threshold", "calibration questions"),
+)
 view = state.view(AlphaLabView)
 record = pick_run(view, "Coverage and set size at every alpha")
 if record:

@@ -1,13 +1,16 @@
 """How far a run's confidence can be trusted, and what temperature scaling does to it."""
 
-import streamlit as st
-
 from app import state
 from app.components.calibration import bin_questions, diagrams, every_alpha, figures_table, recalibration
 from app.components.shared import run_choice
+from app.components.shared.page_head import head
 from app.state.calibration import CalibrationView
 
-st.title("When a model says 80 %, is it right 80 % of the time?", anchor=False)
+head(
+    "Calibration",
+    "When a model says 80%, is it right 80% of the time?",
+    terms=("confidence", "reliability", "ece", "nll", "temperature"),
+)
 view = state.view(CalibrationView)
 chosen = run_choice.choose(view, "Reliability diagrams", first=2)
 

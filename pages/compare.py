@@ -6,9 +6,14 @@ from app import state
 from app.caches import compare_cache
 from app.components.compare import abstention, all_runs, published_claims, two_runs
 from app.components.shared import controls, run_choice
+from app.components.shared.page_head import head
 from app.state.compare import CompareView
 
-st.title("Which of these runs is surer, and is it more than luck?", anchor=False)
+head(
+    "Compare runs",
+    "Which run is more certain, and is the difference more than luck?",
+    terms=("run", "accuracy", "coverage", "set size", "uacc", "beyond luck"),
+)
 view = state.view(CompareView)
 chosen = run_choice.choose(view)
 
@@ -22,14 +27,16 @@ if chosen:
     all_runs.overview(rows, view.score)
     st.subheader("Two runs, question by question", anchor=False)
     two_runs.two_runs(chosen, view)
-    st.subheader("What the paper says, tested here", anchor=False)
+    st.subheader("Claims of a paper, tested on these runs", anchor=False)
     published_claims.published_claims(rows, view.score)
-    with st.expander("How large sets are, and when", on_change="rerun", key="shapes_open") as shapes:
+    with st.expander("Set sizes in detail", on_change="rerun", key="shapes_open") as shapes:
         if shapes.open:
             all_runs.shapes(rows, chosen, view)
     with st.expander("Precision, strategy, shots", on_change="rerun", key="contrasts_open") as contrasts:
         if contrasts.open:
             all_runs.contrasts(rows, view.score)
-    with st.expander("Saying nothing: risk, coverage, cost", on_change="rerun", key="abstaining_open") as abstaining:
+    with st.expander(
+        "Answering only when certain: risk, coverage, cost", on_change="rerun", key="abstaining_open"
+    ) as abstaining:
         if abstaining.open:
             abstention.abstaining(chosen, rows, view)

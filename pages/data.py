@@ -4,9 +4,10 @@ import streamlit as st
 
 from app import state
 from app.components.data import export_files, import_files
+from app.components.shared.page_head import head
 from app.state.data import DataView
 
-st.title("Which results do you have, and where do you need them?", anchor=False)
+head("Import and export", "Bring in results of other tools, and take your own out.")
 view = state.view(DataView)
 
 st.subheader("Bring results in", anchor=False)

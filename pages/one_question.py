@@ -1,12 +1,11 @@
 """One question: the alpha at which each option leaves its set, under every score and in every run."""
 
-import streamlit as st
-
 from app import state
 from app.components.one_question import own_question, question
+from app.components.shared.page_head import head
 from app.state.one_question import OneQuestionView
 
-st.title("Which answers can't be ruled out?", anchor=False)
+head("One question", "Which answers can't be ruled out?", terms=("prediction set", "alpha", "p-value", "threshold"))
 view = state.view(OneQuestionView)
 question.pick_kind(view)
 if view.ask == "own":

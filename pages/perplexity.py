@@ -2,14 +2,17 @@
 change?
 """
 
-import streamlit as st
-
 from app import state
 from app.components.perplexity import choice_benchmark, measuring, perplexity_figures, perplexity_form
+from app.components.shared.page_head import head
 from app.errors import spoken
 from app.state.perplexity import PerplexityView
 
-st.title("What does a system prompt do to every word?", anchor=False)
+head(
+    "Perplexity",
+    "How does a system prompt change how likely each word is?",
+    terms=("perplexity", "surprisal", "bits per byte", "token"),
+)
 view = state.view(PerplexityView)
 found = perplexity_form.known()
 chosen = perplexity_form.form(view, found)

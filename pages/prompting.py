@@ -5,10 +5,15 @@ import streamlit as st
 from app import state
 from app.components.prompting import by_shots, experiment, launch, letters, two_methods
 from app.components.shared import controls
+from app.components.shared.page_head import head
 from app.errors import spoken
 from app.state.prompting import PromptingView
 
-st.title("Which way of asking leaves a model surer?", anchor=False)
+head(
+    "Prompting",
+    "Which way of asking makes a model more certain?",
+    terms=("by letter", "by text", "shots", "coverage", "set size"),
+)
 view = state.view(PromptingView)
 with spoken():
     chosen = experiment.choose(view)
@@ -20,9 +25,9 @@ with spoken():
             controls.score_choice(view)
         shown = by_shots.overview(chosen, view)
         two_methods.two_ways(chosen, shown, view)
-        title = "Answers that are no letter, other orders, written answers"
+        title = "Invalid answers, other option orders, written answers"
         with st.expander(title, on_change="rerun", key="prompting_letters_open") as folded:
             if folded.open:
                 letters.letters(chosen.letters, view)
-with st.expander("Ask in all these ways", expanded=not chosen, key="prompting_launch_open"), spoken():
+with st.expander("Launch an experiment", expanded=not chosen, key="prompting_launch_open"), spoken():
     launch.section()

@@ -13,7 +13,7 @@ from pathlib import Path
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.juries import jury_pipeline, jury_store
-from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.juries.jury_pipeline import JurySpec
 from core.runs.store import Progress
 from core.settings import ASSETS
 from pocket_world.jurors import JURORS
@@ -22,13 +22,13 @@ from pocket_world.record import empty_home
 LOG = logging.getLogger("hedge.pocket")
 FOLDER = ASSETS / "juries"
 SPECS = {
-    "pocket-1m": PathSpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct")),
-    "pocket-8m": PathSpec(base="pocket-8m", jurors=tuple(JURORS)),
+    "pocket-1m": JurySpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct")),
+    "pocket-8m": JurySpec(base="pocket-8m", jurors=tuple(JURORS)),
 }
 """By the model that answers: pocket-1m's jurors are tuned on the way, pocket-8m's ship."""
 
 
-def make(spec: PathSpec, folder: Path = FOLDER) -> str:
+def make(spec: JurySpec, folder: Path = FOLDER) -> str:
     """Make a jury anew into ``folder``, in place of an older one of the same answers, and return its id."""
 
     def say(progress: Progress) -> None:

@@ -11,8 +11,8 @@ import psutil
 ENDS_WITHIN_S = 40.0
 
 
-def living(home: Path, of: str = "core.runs.") -> list[psutil.Process]:
-    """Those of a home with a word in their command line that begins with ``of``."""
+def living(home: Path, of: str | tuple[str, ...] = ("core.runs.", "core.answering.")) -> list[psutil.Process]:
+    """Those of a home with a word in their command line that begins with ``of``, or with one of them."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):

@@ -27,12 +27,13 @@ LAYERS = {
     "adapters": 6,
     "perplexity": 5,
     "runs": 7,
+    "answering": 8,
     "exchange": 8,
-    "reports": 8,
-    "doctor": 9,
-    "commands": 10,
-    "cli": 11,
-    "__main__": 12,
+    "reports": 9,
+    "doctor": 10,
+    "commands": 11,
+    "cli": 12,
+    "__main__": 13,
 }
 """Every room of core by its height; a room imports from lower ones and from itself."""
 
@@ -132,7 +133,7 @@ def test_what_the_page_process_imports_loads_no_torch():
     code = (
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
         "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
-        "core.runs.answering.client, core.runs.answering.server, core.reports.one_question, core.reports.tokens, "
+        "core.answering.client, core.answering.server, core.reports.one_question, core.reports.tokens, "
         "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
         "core.runs.juries.jury_job, core.reports.jury, charts.static_report, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"

@@ -33,13 +33,13 @@ def lab_notes(run_id: str) -> list[str]:
     notes = []
     if n > frames.MOST_IN_LAB:
         notes.append(
-            f"The lab above draws {frames.MOST_IN_LAB:,} of the run's {n:,} questions at random, so that dragging "
-            "stays fluid; the figures below are of all of them."
+            f"The lab above uses {frames.MOST_IN_LAB:,} of the run's {n:,} questions, drawn at random, so that "
+            "dragging stays smooth. The figures below use all of them."
         )
     if least < run.k:
         notes.append(
-            f"The questions of this run have from {least} to {run.k} options; no set holds an option that its question "
-            f"lacks, and UAcc counts with {run.k}."
+            f"Questions of this run have from {least} to {run.k} options. No set holds an option that its "
+            f"question lacks, and UAcc uses k = {run.k}."
         )
     return notes + list(tie_notes(run))
 

@@ -50,7 +50,7 @@ def _bin_questions(key: RunKey, within: str, stratum: str, number: int, bins: in
     return calibrations.bin_questions(load_compared(key), within, stratum, number, bins=bins, by=by)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Recalibrating …")  # 1 kB per entry. A view needs one
+@st.cache_resource(max_entries=64, show_spinner="Fitting the recalibrations …")  # 1 kB per entry. A view needs one
 def _recalibrated(key: RunKey, alpha: int) -> tuple[Recalibrated, ...]:
     return tuple(recalibrate(load_compared(key), alpha))
 

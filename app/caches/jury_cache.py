@@ -44,7 +44,7 @@ def jury_key(jury_id: str) -> JuryKey:
     try:
         return JuryKey(path.parent.name, path.stat().st_mtime_ns)
     except OSError as error:
-        raise InputError(f"jury {jury_id!r} is gone; choose another") from error
+        raise InputError(f"jury {jury_id!r} no longer exists; choose another one") from error
 
 
 def protocol(jury_id: str, judged: str, confidence: str) -> Protocol:
@@ -112,17 +112,19 @@ def _judgements(key: JuryKey) -> Judgements:
 
 
 # 3 kB per entry. A view needs one; a jury has one entry for each confidence scale and each of the two kinds of answers.
-@st.cache_resource(max_entries=32, show_spinner="Trying every rule …")
+@st.cache_resource(max_entries=32, show_spinner="Evaluating every rule …")
 def _tried(key: JuryKey, protocol: Protocol) -> JuryExperiment:
     return experiment.run(_judgements(key), protocol)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Trying every rule …")  # 70 kB each: 1 MB in all. Otherwise as above
+@st.cache_resource(
+    max_entries=16, show_spinner="Evaluating every rule …"
+)  # 70 kB each: 1 MB in all. Otherwise as above
 def _risk(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
     return reports.risk(_judgements(key), protocol)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Measuring confidences …")  # 2 kB per entry. Otherwise as above
+@st.cache_resource(max_entries=16, show_spinner="Calibrating the confidences …")  # 2 kB per entry. Otherwise as above
 def _calibration_errors(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
     return reports.calibration_errors(_judgements(key), protocol)
 
@@ -137,7 +139,9 @@ def _agreed(key: JuryKey) -> Agreement:
     return agreement(_judgements(key))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Leaving each juror out …")  # 3 kB per entry. Otherwise as _tried
+@st.cache_resource(
+    max_entries=16, show_spinner="Leaving out each juror in turn …"
+)  # 3 kB per entry. Otherwise as _tried
 def _left_out(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
     return reports.left_out(_judgements(key), protocol)
 

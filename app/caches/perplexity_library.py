@@ -19,7 +19,7 @@ from core.perplexity.prompts import SHIPPED, SystemPrompt
 from core.perplexity.request import Request
 from core.reports.perplexity import called
 from core.runs.execution import perplexity_run
-from core.runs.execution.perplexity_run import Measured
+from core.runs.execution.perplexity_run import PerplexityRun
 from core.runs.store import RunRecord
 
 
@@ -141,5 +141,5 @@ def _request(key: RunKey) -> Request:
 
 # 0.4 MB per entry of nine conversations under three prompts; a run of one conversation takes a ninth of that.
 @st.cache_resource(max_entries=128, show_spinner="Reading the losses …")
-def _measured(key: RunKey) -> Measured:
+def _measured(key: RunKey) -> PerplexityRun:
     return perplexity_run.read(key.run_id)

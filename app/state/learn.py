@@ -13,6 +13,7 @@ class LearnView(SharedView):
     """The run whose figures the lesson shows, and the current step."""
 
     LEADS = ("run",)
+    KEPT = ("run",)
 
     step: Ordinal = 1
     """The step of the lesson, from 1."""

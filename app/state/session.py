@@ -41,12 +41,17 @@ def change(page: type[View], **values: Any) -> View:
     return changed
 
 
-def choose_run(run_id: str) -> None:
-    """Select another run on every page. Fields that belong to one run return to their defaults."""
-    for page, of in list(_views().items()):
-        default = page()
-        _views()[page] = replace(of, **{name: getattr(default, name) for name in page.OF_ONE_RUN})
-    change(SharedView, run=run_id)
+def choose_run(run_id: str, page: type[SharedView] = SharedView) -> None:
+    """Select another run on every page, or on the page alone if it keeps its run to itself.
+
+    Fields that belong to one run return to their defaults.
+    """
+    for each, of in list(_views().items()):
+        if "run" in page.KEPT and each is not page:
+            continue
+        default = each()
+        _views()[each] = replace(of, **{name: getattr(default, name) for name in each.OF_ONE_RUN})
+    change(page, run=run_id)
 
 
 def taking(page: type[SharedView], name: str, key: str, **also: Any) -> Callable[[], None]:
@@ -69,13 +74,13 @@ def read_changes(page: type[View], texts: Mapping[str, str]) -> View:
 
 def fresh(page: type[View], **values: Any) -> View:
     """A page's view for a link: the session's shared fields, defaults for the page's own fields, and ``values``."""
-    return replace(page(**_shared()), **values)
+    return replace(page(**_shared(page)), **values)
 
 
 def remembered(page: type[View]) -> View:
     """The last view of a page in this session, with the current shared fields."""
     of = _views().get(page)
-    return replace(of if isinstance(of, page) else page(), **_shared())
+    return replace(of if isinstance(of, page) else page(), **_shared(page))
 
 
 def name_unknown(name: str, allowed: Collection[str]) -> None:
@@ -90,14 +95,16 @@ def _views() -> dict[type[SharedView], SharedView]:
     return views
 
 
-def _shared() -> dict[str, Any]:
+def _shared(page: type[SharedView] = SharedView) -> dict[str, Any]:
+    """The session's shared fields, without those that the page keeps to itself."""
     shared = _views().get(SharedView, SharedView())
-    return {name: getattr(shared, name) for name in SHARED_NAMES}
+    return {name: getattr(shared, name) for name in SHARED_NAMES if name not in page.KEPT}
 
 
 def _remember(view: SharedView) -> None:
     _views()[type(view)] = view
-    _views()[SharedView] = SharedView(**{name: getattr(view, name) for name in SHARED_NAMES})
+    given = {name: getattr(view, name) for name in SHARED_NAMES if name not in view.KEPT}
+    _views()[SharedView] = SharedView(**_shared() | given)
     page: type[SharedView] | None = st.session_state.get(OPEN_KEY)
     if page is None:
         return

@@ -25,6 +25,9 @@ class SharedView:
     OF_ONE_RUN: ClassVar[tuple[str, ...]] = ()
     """The page's own fields that belong to one run. They return to their defaults if another run is selected."""
 
+    KEPT: ClassVar[tuple[str, ...]] = ()
+    """The shared fields that the page keeps to itself: it neither takes their values from other pages nor gives any."""
+
     run: Id = ""
     """The selected run ("": the page's default)."""
     alpha: Thousandths = 100
@@ -34,4 +37,4 @@ class SharedView:
     empty: Annotated[str, one_of(EMPTY_POLICIES)] = "allow"
     """The policy for a set that would be empty."""
     runs: Runs = ""
-    """The runs that are compared ("": the latest ones; :data:`NO_RUNS`: none, because a person removed all)."""
+    """The runs that are compared ("": the page's default; :data:`NO_RUNS`: none, because a person removed all)."""

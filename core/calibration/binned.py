@@ -1,10 +1,10 @@
-"""Binned calibration errors of the top option with 95 % intervals: ECE, its two parts, MCE, and the ℓ2 error.
+"""Binned calibration errors of the top option with 95% intervals: ECE, its two parts, MCE, and the ℓ2 error.
 
 An interval estimates the binned error of the distribution that the questions come from, with these bins. For the ECE
 this is ``Σ_b |E[(correct − confidence)·1(bin b)]|``. It is the part of the noise-free error that bins can show, because
 gaps of opposite sign within one bin cancel. An interval consists of two one-sided ends: the upper end comes from
 :mod:`core.calibration.inversion` and the lower end from :mod:`core.calibration.crossfit`. The lower end is 0 if the
-observed error is no larger than chance explains (97.5 % of samples of a calibrated model). The interval contains the
+observed error is no larger than chance explains (97.5% of samples of a calibrated model). The interval contains the
 error in at least 95 of 100 samples, and in more of them if the bins differ in how far off they are.
 
 Every ECE on screen comes from :func:`ece_estimate`. It depends on no seed and no alpha.
@@ -33,8 +33,8 @@ SIGNED: dict[str, Part] = {
 ENOUGH = 10
 """With at least this many right and this many wrong answers, the noise of all bins together is treated as normal."""
 L2_TAIL = 0.02
-"""The tail probability at each end of the ℓ2 interval. It is below 2.5 % because the noise of a bin is estimated: a
-nominal 2.5 % would in fact be 3 to 4 %."""
+"""The tail probability at each end of the ℓ2 interval. It is below 2.5% because the noise of a bin is estimated: a
+nominal 2.5% would in fact be 3 to 4%."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def largest_gap(of: BinnedGaps) -> CalibrationEstimate:
     """The largest gap between confidence and accuracy (MCE) over the non-empty bins, without its bias.
 
     Each bin's accuracy has a Clopper–Pearson interval at level 1 − .05 / (number of non-empty bins) (Bonferroni), so
-    all intervals together hold in 95 % of samples. Each interval gives a smallest and a largest possible gap of its
+    all intervals together hold in 95% of samples. Each interval gives a smallest and a largest possible gap of its
     bin. The lower end is the maximum of the smallest gaps, the upper end the maximum of the largest gaps.
     """
     filled = of.counts > 0

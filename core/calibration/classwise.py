@@ -1,4 +1,4 @@
-"""Class-wise ECE with its 95 % interval, computed as for the ECE, over the bins of every option.
+"""Class-wise ECE with its 95% interval, computed as for the ECE, over the bins of every option.
 
 Each question is in one bin of every option, so the noise of the bins is correlated and is drawn with its covariance.
 """

@@ -9,7 +9,7 @@ from core.estimates import Estimate
 
 @dataclass(frozen=True, slots=True)
 class CalibrationEstimate(Estimate):
-    """A figure of n questions with its 95 % interval.
+    """A figure of n questions with its 95% interval.
 
     A calibration error has two more numbers. ``bias`` is the error that chance alone produces: the mean error of a
     perfectly calibrated model with the same probabilities. ``excess`` is the error beyond chance, which lies within the

@@ -1,4 +1,4 @@
-"""Calibration figures with 95 % intervals.
+"""Calibration figures with 95% intervals.
 
 Accuracy has the exact interval of Clopper and Pearson, as on every page. NLL and Brier score have one that allows for
 skewness (:mod:`core.calibration.means`); an infinite NLL has none. Calibration errors are sums of absolute values, and

@@ -4,7 +4,7 @@ Noise raises an absolute value most if the gap is small, so the errors of resamp
 the error of the sample itself. Instead, models are tried in which every bin is off by the same multiple t of the bin's
 noise. Of all models with the same true error, these show the smallest errors in samples: a bin's ``E|δ + s·z|`` is
 convex in δ, so by Jensen's inequality ``Σ s·E|δ/s + z|`` is smallest, for a given ``Σ|δ|``, if δ/s is the same in every
-bin. The upper end is the error of the model whose samples show no more than the observed error in 2.5 % of cases. A
+bin. The upper end is the error of the model whose samples show no more than the observed error in 2.5% of cases. A
 larger true error would almost never show so little. The error beyond chance is that of the model whose samples show
 more than observed as often as less.
 """

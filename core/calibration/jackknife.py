@@ -34,7 +34,7 @@ def ends(
     least: float = -np.inf,
     most: float = np.inf,
 ) -> tuple[FloatArray, FloatArray]:
-    """The ends of the 95 % intervals of figures ``values`` (f,), (f,) each.
+    """The ends of the 95% intervals of figures ``values`` (f,), (f,) each.
 
     ``left_out`` (g, f) holds the figures without each group. ``times`` (g,) says how many groups give the same figures
     as this row, so that they are computed only once. No end is below ``least`` or above ``most``. Both ends are NaN if
@@ -46,7 +46,7 @@ def ends(
 
 
 def share_ends(shares: FloatArray, left_out: FloatArray, distinct: IntArray) -> tuple[FloatArray, FloatArray]:
-    """The ends of the 95 % intervals of shares (f,) in [0, 1], (f,) each.
+    """The ends of the 95% intervals of shares (f,) in [0, 1], (f,) each.
 
     ``left_out`` (g, f) holds the shares without each group. The intervals are Clopper and Pearson's with an effective
     number of answers: the number of independent answers for which a share has the jackknifed variance (Korn & Graubard
@@ -68,7 +68,7 @@ def share_ends(shares: FloatArray, left_out: FloatArray, distinct: IntArray) -> 
 
 
 def _variance(left_out: FloatArray, times: IntArray | None) -> tuple[FloatArray, float]:
-    """The jackknife variance (f,), and the 97.5 % quantile of Student's t with its g − 1 degrees of freedom."""
+    """The jackknife variance (f,), and the 97.5% quantile of Student's t with its g − 1 degrees of freedom."""
     times = np.ones(len(left_out), dtype=np.int64) if times is None else times
     g = int(times.sum())
     mean = times @ left_out / g

@@ -1,4 +1,4 @@
-"""The mean of losses with its 95 % interval.
+"""The mean of losses with its 95% interval.
 
 Losses are skewed, because a few questions have a very large loss. The interval mean ± t · s/√n then misses mostly on
 one side. Hall's transformation removes the skewness first (Hall 1992, On the removal of skewness by transformation,
@@ -20,7 +20,7 @@ HARDLY_SKEWED = 1e-6
 
 
 def skewed_mean_interval(values: FloatArray) -> tuple[float, float, float]:
-    """The mean of values (n,) and the two ends of the 95 % interval of the expectation.
+    """The mean of values (n,) and the two ends of the 95% interval of the expectation.
 
     If the mean is infinite or there is a single value, there is no interval and both ends are NaN. If all values are
     equal, the interval has width 0.

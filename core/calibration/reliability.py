@@ -19,8 +19,8 @@ BAND = (0.025, 0.975)
 class ReliabilityBin:
     """One bin, ``low < confidence ≤ high``, with n questions.
 
-    ``confidence`` and ``accuracy`` are means over the bin. ``accuracy_low`` and ``accuracy_high`` are the exact 95 %
-    interval of the accuracy. 95 % of a perfectly calibrated model's accuracies lie between ``consistent_low`` and
+    ``confidence`` and ``accuracy`` are means over the bin. ``accuracy_low`` and ``accuracy_high`` are the exact 95%
+    interval of the accuracy. 95% of a perfectly calibrated model's accuracies lie between ``consistent_low`` and
     ``consistent_high``. All six are NaN if the bin is empty.
     """
 

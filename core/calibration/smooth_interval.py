@@ -1,4 +1,4 @@
-"""Smooth calibration error with its 95 % interval, whose ends are computed as those of the binned error.
+"""Smooth calibration error with its 95% interval, whose ends are computed as those of the binned error.
 
 At a fixed width the smooth error is an integral of absolute values, as the binned error is a sum of them. Its upper end
 is found by inversion (:mod:`core.calibration.inversion`), with models that are off at each confidence by the same

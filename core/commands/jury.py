@@ -93,16 +93,16 @@ def _experiment_text(found: JuryExperiment, errors: pd.DataFrame, *, pairwise: b
         f"{found.n} of {found.kept_of} {what} ({kind}), {share}; {found.n_calibration} calibrate, "
         f"{found.n_test} test, {len(found.protocol.seeds)} splits, {found.protocol.confidence} confidence",
         "",
-        f"{'rule':<20} accuracy (95 % interval)   precision recall  F1      to majority",
+        f"{'rule':<20} accuracy (95% interval)   precision recall  F1      to majority",
     ]
     lines += [
         f"{RULES[of.rule].title:<20} {_span(of.accuracy):<26} {of.precision.value:.4f}    {of.recall.value:.4f}  "
         f"{of.f1.value:.4f}  {_change(of.to_majority)}"
         for of in sorted(found.outcomes, key=lambda of: -of.accuracy.value)
     ]
-    lines += ["", f"{'juror':<20} accuracy (95 % interval)"]
+    lines += ["", f"{'juror':<20} accuracy (95% interval)"]
     lines += [f"{of.juror:<20} {_span(of.accuracy)}" for of in found.jurors]
-    lines += ["", f"{'juror':<20} {'scale':<11} ECE    by luck  less luck, 95 % interval"]
+    lines += ["", f"{'juror':<20} {'scale':<11} ECE    by luck  less luck, 95% interval"]
     lines += [
         f"{row['juror']:<20} {row['scale']:<11} {row['ece']:.3f}  {row['luck']:.3f}    {row['low']:.3f} to "
         f"{row['high']:.3f}"

@@ -17,7 +17,7 @@ from core.errors import InputError
 from core.jury.judgements import Judgements, truth
 from core.runs import store
 from core.runs.juries import jury_job, jury_pipeline, jury_store
-from core.runs.juries.jury_pipeline import PathSpec, answer_prompt
+from core.runs.juries.jury_pipeline import JurySpec, answer_prompt
 from core.runs.store import write_atomically
 from core.tasks import trivia
 from core.tasks.rows import read_file
@@ -57,7 +57,7 @@ def answer(arguments: Namespace) -> CommandResult:
 
     from core.inference.generation import Generator
 
-    spec = PathSpec(
+    spec = JurySpec(
         base=arguments.model, jurors=("-", "-"), questions=arguments.questions, samples=arguments.samples,
         seed=arguments.seed, dtype=arguments.dtype,
     )  # fmt: skip
@@ -104,7 +104,7 @@ def finetune(arguments: Namespace) -> CommandResult:
 def judge(arguments: Namespace) -> CommandResult:
     """Let jurors judge answers and keep what they say as a jury."""
     rows = read_answers(arguments.answers)
-    names = PathSpec(base="-", jurors=tuple(arguments.juror)).juror_names
+    names = JurySpec(base="-", jurors=tuple(arguments.juror)).juror_names
     both = np.array([_verdicts(model, rows, arguments.dtype) for model in arguments.juror])
     judged = Judgements(
         names,
@@ -132,7 +132,7 @@ def _verdicts(model: str, rows: Sequence[Answered], dtype: str) -> list[tuple[fl
 
 def make(arguments: Namespace) -> CommandResult:
     """Run the whole jury pipeline, in this process or in the background."""
-    spec = PathSpec(
+    spec = JurySpec(
         base=arguments.base, jurors=tuple(arguments.juror), questions=arguments.questions, samples=arguments.samples,
         seed=arguments.seed, dtype=arguments.dtype, tune_share=arguments.tune_share,
         calibration_share=arguments.calibration_share, steps=arguments.steps, rows=arguments.rows,

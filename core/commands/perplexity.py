@@ -182,7 +182,7 @@ def _against_uniform(row: dict[str, Any]) -> str:
     return ", worse than uniform" if row["perplexity"] > row.get("uniform", math.inf) else ""
 
 
-def _choices(found: perplexity_run.Measured, prompt: str, name: str, alpha: int, rule: str) -> dict[str, Any]:
+def _choices(found: perplexity_run.PerplexityRun, prompt: str, name: str, alpha: int, rule: str) -> dict[str, Any]:
     labels = [choice.label for choice in found.request.choices]
     made = reports.chosen(found.messages[prompt, choices.digest_of(found.request.choices)], labels, rule=rule)
     values = {"prompt": name, "n": len(labels), "accuracy": made.accuracy, "interval": list(made.interval)}

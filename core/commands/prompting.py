@@ -19,7 +19,7 @@ from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperime
 from core.reports.prompting.option_order import option_order
 from core.reports.report import finite
 from core.runs import store
-from core.runs.banks import bank_of_task, labelled
+from core.runs.banks import bank_of_task, task_title
 from core.runs.store import RunRecord
 
 
@@ -100,7 +100,7 @@ def _write(arguments: Namespace, tables: list[Any]) -> None:
 
 
 def _text(made: dict[str, Any]) -> str:
-    lines = [f"{made['model']} on {labelled(made['task'], made['bank'])}"]
+    lines = [f"{made['model']} on {task_title(made['task'], made['bank'])}"]
     lines += [
         f"  {row['method']:<32} {row['shots']:>2} shots  accuracy {row['accuracy']:.3f} ({row['accuracy_low']:.3f} to "
         f"{row['accuracy_high']:.3f})  coverage {row['coverage']:.3f}  set size {row['mean_set_size']:.2f} "

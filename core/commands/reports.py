@@ -15,7 +15,7 @@ from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import load
 from core.reports.report import finite, shown
 from core.runs import store
-from core.runs.banks import labelled
+from core.runs.banks import task_title
 
 if TYPE_CHECKING:  # pandas, which most commands do without
     from core.reports.compare import claims, paired
@@ -44,17 +44,18 @@ def report_table(made: list[dict[str, Any]]) -> str:
     lines = []
     for values in made:
         lines.append(
-            f"{values['run']}\n  {labelled(values['task'], values['bank'])}: {values['n_calibration']} calibration and "
-            f"{values['n_test']} test questions: accuracy {values['accuracy']:.3f}, NLL "
+            f"{values['run']}\n  {task_title(values['task'], values['bank'])}: "
+            f"{values['n_calibration']} calibration and {values['n_test']} test questions: "
+            f"accuracy {values['accuracy']:.3f}, NLL "
             f"{shown(math.inf if values['nll_infinite'] else values['nll'])}, ECE beyond luck {_ece(values)}"
         )
         lines += [f"  {note}" for note in values["notes"]]
-        lines.append(f"  sets at alpha {values['alpha']:.3f}, intervals 95 %:")
+        lines.append(f"  sets at alpha {values['alpha']:.3f}, intervals 95%:")
         for name, figures in values.items():
             if isinstance(figures, dict) and "coverage_band" in figures:
                 low, high = figures["coverage_band"]
                 lines.append(
-                    f"  {name:<15} coverage {figures['coverage']:.3f} (95 % Beta-Binomial band {low:.3f} to "
+                    f"  {name:<15} coverage {figures['coverage']:.3f} (95% Beta-Binomial band {low:.3f} to "
                     f"{high:.3f}), mean set size {_with_ends(figures, 'mean_set_size', 2)}, UAcc "
                     f"{_with_ends(figures, 'uacc', 3)}, empty {figures['empty_rate']:.3f}"
                 )
@@ -74,7 +75,7 @@ def report_table(made: list[dict[str, Any]]) -> str:
 def _ece(values: dict[str, Any]) -> str:
     low, high = values["ece_interval"]
     return (
-        f"{values['ece_excess']:.3f} (95 % {low:.3f} to {high:.3f}; seen {values['ece']:.3f}, luck "
+        f"{values['ece_excess']:.3f} (95% {low:.3f} to {high:.3f}; seen {values['ece']:.3f}, luck "
         f"{values['ece_luck']:.3f})"
     )
 
@@ -90,7 +91,7 @@ def _with_ends(figures: dict[str, Any], name: str, digits: int) -> str:
 def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
     """A table with one row per stratum: its questions, threshold, coverage with its interval, mean set size."""
     width = max(len(title), *(len(row["stratum"]) for row in strata))
-    lines = [f"    {title:<{width}}      n      m  threshold  coverage (Clopper–Pearson 95 %)  size"]
+    lines = [f"    {title:<{width}}      n      m  threshold  coverage (Clopper–Pearson 95%)  size"]
     for row in strata:
         threshold = "none" if row["threshold"] is None else f"{row['threshold']:.4f}"
         lines.append(
@@ -135,7 +136,7 @@ def vars_of(record: Any) -> dict[str, Any]:
 
 def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.PublishedClaim]) -> str:
     lines = [
-        f"{row['run']}\n  {labelled(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
+        f"{row['run']}\n  {task_title(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
         f"({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f}); at alpha {row['alpha']:.3f} coverage "
         f"{row['coverage']:.3f}, mean set size {row['mean_set_size']:.2f} ({row['set_size_low']:.2f} to "
         f"{row['set_size_high']:.2f}), UAcc {row['uacc']:.3f} ({row['uacc_low']:.3f} to {row['uacc_high']:.3f})"

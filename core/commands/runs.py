@@ -15,9 +15,10 @@ from core.errors import HedgeError
 from core.reports import report as reports
 from core.reports.evaluation import load
 from core.runs import store
-from core.runs.banks import bank_name, task_label
+from core.runs.banks import bank_name
 from core.runs.spec import MODES, RunSpec
 from core.runs.store import Progress, RunRecord
+from core.runs.titles import spec_task_title
 
 
 def run(arguments: Namespace) -> CommandResult:
@@ -120,7 +121,8 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
 
     engine.check_free(spec.run_id)
     # With a delay nothing is drawn before the first question: of a model that is refused the sentence says it all.
-    with tqdm(desc=f"{spec.model_name} {task_label(spec)}", unit=unit, file=sys.stderr, delay=0.001) as bar:
+    said = f"{spec.model_name} on {spec_task_title(spec, bank_name(spec))}"
+    with tqdm(desc=said, unit=unit, file=sys.stderr, delay=0.001) as bar:
 
         def show(progress: Progress) -> None:
             bar.total = progress.total

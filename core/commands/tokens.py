@@ -50,7 +50,7 @@ def _recalibrated_line(one: Recalibrated) -> str:
 
 def _lines(one: CalibrationFigures) -> list[str]:
     lines = [f"  {one.stratum or 'all'}: {one.n} test questions, {one.bins} bins of equal {one.by}. {said(one)}"]
-    lines.append("    error beyond luck (95 % interval); error seen, error of a calibrated model by luck")
+    lines.append("    error beyond luck (95% interval); error seen, error of a calibrated model by luck")
     for name, found in one.estimates.items():
         lines.append(f"    {name:<14} {found.text(digits=4)}")
     return lines
@@ -140,7 +140,7 @@ def _evaluation_text(values: dict[str, Any], paths: list[Path]) -> str:
     def interval(name: str) -> str:
         if figures[name]["infinite"]:
             return f"({figures[name]['infinite']:,} have probability 0 of the truth)"
-        return f"(95 % {figures[name]['low']:.4f} to {figures[name]['high']:.4f})"
+        return f"(95% {figures[name]['low']:.4f} to {figures[name]['high']:.4f})"
 
     nll = shown(math.inf if values["nll_infinite"] else values["nll"], 4)
     lines = [

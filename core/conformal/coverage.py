@@ -159,7 +159,7 @@ def strata_law(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: 
 
 
 def strata_band(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> tuple[float, float]:
-    """The central 95 % band of observed coverage under :func:`strata_law`.
+    """The central 95% band of observed coverage under :func:`strata_law`.
 
     With one stratum it is the Beta-Binomial band.
     """

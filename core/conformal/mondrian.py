@@ -36,7 +36,7 @@ def check_by(by: str) -> str:
 class StratumCoverage:
     """Coverage and mean set size of one stratum with n calibration and m test questions.
 
-    ``low`` and ``high`` are the exact 95 % interval of the coverage. ``threshold`` is NaN if the stratum's questions
+    ``low`` and ``high`` are the exact 95% interval of the coverage. ``threshold`` is NaN if the stratum's questions
     have no common threshold.
     """
 

@@ -70,28 +70,31 @@ def _summed_again(sides: Sides, alpha: int) -> float:
 
 PROCEDURES: dict[str, Procedure] = {
     "exact": Procedure(
-        "Takes the ⌈(n+1)(1−α)⌉-th smallest calibration score: the right one.",
+        "Takes the ⌈(n+1)(1−α)⌉-th smallest calibration score. This is the right procedure.",
         lambda sides, alpha: _covered(sides.test, exact(sides.calibration, alpha)),
     ),
     "higher": Procedure(
-        "Takes numpy’s “higher” quantile at rank/n, which is mostly one score too high: sets larger than need be.",
+        "Takes numpy’s “higher” quantile at rank/n, which is usually one score too high. Sets are larger "
+        "than necessary.",
         lambda sides, alpha: _covered(sides.test, paper(sides.calibration, alpha)),
     ),
     "clamped": Procedure(
-        "Cuts a rank beyond n down to n: with few calibration questions the promise breaks.",
+        "Lowers a rank above n to n. With few calibration questions, this breaks the promise.",
         _clamped,
     ),
     "linear": Procedure(
-        "Interpolates between two scores at rank/n, cut off at 1: no score’s own value, and broken where n is small.",
+        "Interpolates between two scores at rank/n, or at 1 if that is less. With few calibration questions, "
+        "this breaks the promise.",
         lambda sides, alpha: _covered(sides.test, bluq(sides.calibration, alpha)),
     ),
     "test set": Procedure(
-        "Calibrates on the test questions themselves: coverage on target every time, and a promise for no other "
-        "question.",
+        "Calibrates on the test questions themselves. Coverage is on target every time, but nothing is "
+        "promised for any other question.",
         _on_the_test_set,
     ),
     "summed again": Procedure(
-        "Adds probabilities up again for the set and keeps the option that crosses the threshold: one option too many.",
+        "Adds the probabilities up again to form the set and keeps the option that crosses the threshold, "
+        "which is one option too many.",
         _summed_again,
         scores=("aps",),
     ),

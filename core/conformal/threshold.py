@@ -78,12 +78,12 @@ def full_set_message(n: int, alpha: int) -> str:
     """A sentence that says why every option is in every set; empty if that is not so.
 
     >>> full_set_message(5, 100)
-    'With 5 calibration questions alpha can be no smaller than 0.167; below it every option stays in the set.'
+    "With 5 calibration questions, alpha can't be smaller than 0.167; below that, every option stays in every set."
     """
     if int(rank(n, alpha)) <= n:
         return ""
     smallest = -(-THOUSAND // (n + 1)) / THOUSAND
     return (
-        f"With {n} calibration question{'s' if n != 1 else ''} alpha can be no smaller than {smallest:.3f}; "
-        "below it every option stays in the set."
+        f"With {n} calibration question{'s' if n != 1 else ''}, alpha can't be smaller than {smallest:.3f}; "
+        "below that, every option stays in every set."
     )

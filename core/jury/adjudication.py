@@ -118,14 +118,15 @@ RULES = {
     "majority": Rule("Majority", "True if more jurors say True than False.", _FALSE, True, _majority),
     "confidence_sum": Rule(
         "Confidence sum",
-        "True if the confidences above ½ of those that say True sum higher.",
+        "Adds up how far each juror's confidence is above ½. True if the sum of those that say True is larger.",
         _FALSE,
         True,
         _confidence_sum,
     ),
     "confidence_product": Rule(
         "Confidence product",
-        "True if those that say True are less likely to be all wrong, by the product of their doubts.",
+        "Multiplies the doubts (1 − confidence) of the jurors on each side. True if the product of those "
+        "that say True is smaller.",
         _FALSE,
         True,
         _confidence_product,
@@ -142,24 +143,32 @@ RULES = {
     ),
     "weighted_log_odds": Rule(
         "Weighted log-odds",
-        "A logistic regression on the jurors' log-odds, fitted on the calibration rows.",
+        "A logistic regression on the jurors' log-odds, fitted on the calibration answers.",
         _FALSE,
         False,
         _weighted_log_odds,
     ),
     "dawid_skene": Rule(
         "Dawid–Skene",
-        "Weighs jurors by how reliable their verdicts alone show them to be, without the truth; it is fitted on all "
-        "calibration answers, also on those on which the jurors agree.",
+        "Weights jurors by their reliability, which is estimated from the verdicts alone, without labels. It "
+        "is fitted on all calibration answers, including those on which the jurors agree.",
         _FALSE,
         False,
         _dawid_skene,
     ),
     "best_juror": Rule(
-        "Best single juror", "The verdict of the juror that calibrated best.", _FIRST, False, _best_juror
+        "Best single juror",
+        "The verdict of the juror that is right most often on the calibration answers.",
+        _FIRST,
+        False,
+        _best_juror,
     ),
     "always_false": Rule(
-        "Always False", "Every answer is said to be wrong; what any rule has to beat.", _NONE, False, _always_false
+        "Always False",
+        "Says that every answer is wrong. Any useful rule has to beat this.",
+        _NONE,
+        False,
+        _always_false,
     ),
 }
 """Every rule by name, the published ones first."""

@@ -115,7 +115,7 @@ def effective_votes(wrong: BoolArray) -> float:
 
 
 def agreement(judgements: Judgements) -> Agreement:
-    """All agreement coefficients of a jury, with 95 % intervals over answers.
+    """All agreement coefficients of a jury, with 95% intervals over answers.
 
     The intervals of shares are Clopper and Pearson's. The others come from the jackknife
     (:mod:`core.calibration.jackknife`), which leaves out one answer at a time.
@@ -151,7 +151,7 @@ def agreement(judgements: Judgements) -> Agreement:
 
 
 def jackknifed(figure: Callable[[BoolArray], float], values: BoolArray, *, least: float, most: float) -> Estimate:
-    """A figure of the rows of ``values`` (n, j) with its 95 % jackknife interval, clipped to ``least`` … ``most``.
+    """A figure of the rows of ``values`` (n, j) with its 95% jackknife interval, clipped to ``least`` … ``most``.
 
     Leaving out either of two equal rows gives the same figure, so only one row of each kind is left out. All three
     values are NaN if the figure is not defined, or is not defined without some row.

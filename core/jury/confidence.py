@@ -102,8 +102,12 @@ CONFIDENCES = {
         _published,
     ),
     "p-value": Scale("Conformal p-value", "1 minus the conformal p-value of the opposite verdict.", _p_value),
-    "platt": Scale("Platt", "The probability of the verdict after a sigmoid fitted to the log-odds.", _platt),
-    "isotonic": Scale("Isotonic", "The probability of the verdict after a fit that never falls.", _isotonic),
+    "platt": Scale("Platt", "The probability of the verdict from a sigmoid fitted to the juror's log-odds.", _platt),
+    "isotonic": Scale(
+        "Isotonic",
+        "The probability of the verdict from an isotonic (never falling) fit to the juror's probabilities.",
+        _isotonic,
+    ),
     "raw": Scale("Raw", "The probability that the juror itself gave to its verdict.", _raw),
 }
 """Every confidence scale, by name."""
@@ -128,7 +132,7 @@ def check_both_classes(calibration: Judgements) -> None:
     """Raises :class:`InputError` if the answers to fit on are all right or all wrong."""
     if calibration.labels.all() or not calibration.labels.any():
         raise InputError(
-            f"for calibration, {one_sided(calibration)}, so nothing can be learnt of the others; take more answers, "
+            f"for calibration, {one_sided(calibration)}, so nothing can be learned from them; take more answers, "
             "another share or another seed"
         )
 

@@ -132,14 +132,14 @@ def kept(judgements: Judgements, protocol: Protocol) -> IntArray:
     chosen = judgements.disagreed if protocol.disagreement else np.ones(len(judgements), dtype=np.bool_)
     if not chosen.any():
         raise InputError(
-            f"the jurors agree on all {len(judgements)} answers, so there is none to decide; keep all answers"
+            f"the jurors agree on all {len(judgements)} answers, so there is nothing to decide; choose all answers"
         )
     places = np.flatnonzero(chosen)
     later = np.array([judgements.parts[i] != "calibration" for i in places])
     places = places[np.argsort(later, kind="stable")]
     labels = judgements.labels[places]
     if labels.all() or not labels.any():
-        raise InputError(f"{one_sided(judgements.rows(places))}; a rule can only be judged where both labels occur")
+        raise InputError(f"{one_sided(judgements.rows(places))}; a rule can only be judged if both labels occur")
     return places
 
 
@@ -153,8 +153,8 @@ def calibration_size(judgements: Judgements, places: IntArray, protocol: Protoco
         size: int = sum(judgements.parts[i] == "calibration" for i in places.tolist())
         if not 0 < size < n:
             raise InputError(
-                f"of these {n} answers the source made {size} to calibrate on, so its own split can't be taken; give a "
-                "calibration share"
+                f"of these {n} answers, the source marks {size} for calibration, so its own split can't be used; give "
+                "a calibration share"
             )
         return size
     return min(max(round(protocol.share * n), 1), n - 1)
@@ -259,7 +259,7 @@ Figures = Callable[[Sequence[Split]], FloatArray]
 def estimates(
     judgements: Judgements, protocol: Protocol, figures: Figures, *, least: float = -np.inf, most: float = np.inf
 ) -> list[Estimate]:
-    """Figures of an experiment's splits with 95 % intervals, which are clipped to ``least`` … ``most``.
+    """Figures of an experiment's splits with 95% intervals, which are clipped to ``least`` … ``most``.
 
     Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
     """

@@ -61,9 +61,9 @@ class Judgements:
             raise InputError(f"a jury needs at least two jurors, got {j} ({', '.join(self.jurors) or 'none'})")
         if len(set(self.jurors)) < j:
             twice = next(name for name in self.jurors if self.jurors.count(name) > 1)
-            raise InputError(f"juror {twice!r} is there twice; give every juror a name of its own")
+            raise InputError(f"juror {twice!r} occurs twice; give every juror its own name")
         if n == 0:
-            raise InputError("a jury needs answers to judge, got none")
+            raise InputError("a jury needs at least one answer to judge, got none")
         for name, values in (("p_true", self.p_true), ("p_false", self.p_false)):
             if values.shape != (n, j):
                 raise InputError(
@@ -207,8 +207,9 @@ def _same_rows(
         lacking = next((key for key in here if key not in there), None)
         if lacking is not None:
             raise InputError(
-                f"jurors must judge the same answers, but {other!r} ({len(there)} answers) lacks one of {one!r} "
-                f"({len(here)}): {lacking[1][:60]!r} answered {lacking[2].strip()[:40]!r}; give the same of each"
+                f"jurors must judge the same answers, but {other!r} ({len(there)} answers) lacks one that {one!r} "
+                f"({len(here)}) has: {lacking[1][:60]!r} answered {lacking[2].strip()[:40]!r}; give the same answers "
+                "for every juror"
             )
     unlike = next((key for key in start if start[key][0] != table[key][0]), None)
     if unlike is not None:
@@ -293,7 +294,9 @@ def truth(cell: object) -> bool:
     if word in ("false", "0", "incorrect", "wrong", "no"):
         return False
     if word in ("", "nan", "none", "<na>"):
-        raise InputError("expected whether the answer is right, found nothing; every answer needs a label")
+        raise InputError(
+            "expected a label that says whether the answer is right, found nothing; every answer needs a label"
+        )
     raise InputError(f"expected True or False (or Correct, Incorrect), found {str(cell)[:40]!r}")
 
 
@@ -303,8 +306,8 @@ def _part(cell: object) -> str:
     part = {"calib": "calibration"}.get(word, word)
     if part not in PARTS:
         raise InputError(
-            f"expected part calibration or test, found {word[:40]!r}; rename the parts, or leave the column out and "
-            "the answers are split at random"
+            f"expected part calibration or test, found {word[:40]!r}; rename the parts, or leave out the column "
+            "to split the answers at random"
         )
     return part
 

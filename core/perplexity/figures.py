@@ -95,7 +95,7 @@ AGGREGATES = {"token-weighted": token_weighted, "message-mean": message_mean, "b
 @dataclass(frozen=True, slots=True)
 class Paired:
     """How much less likely the same n messages are under A than under B, nats per token: the mean over messages of A −
-    B, its 95 % interval (:func:`clustered_mean_interval`), and the p-value of a sign-flip test that the prompts change
+    B, its 95% interval (:func:`clustered_mean_interval`), and the p-value of a sign-flip test that the prompts change
     nothing.
 
     The messages of one conversation are alike, so both are over ``conversations``; where there is one, they are over
@@ -166,7 +166,7 @@ def paired(
 
 
 def clustered_mean_interval(values: FloatArray, units: IntArray) -> tuple[float, float]:
-    """The 95 % t interval of the mean of values (n,) that are independent between their ``units`` (n,), 0 … G − 1.
+    """The 95% t interval of the mean of values (n,) that are independent between their ``units`` (n,), 0 … G − 1.
 
     The standard error is the cluster-robust one with the correction for small samples (CR2), and t has the degrees of
     freedom of Bell & McCaffrey (2002, Survey Methodology 28:169): the fewer of those where values within a unit are

@@ -31,7 +31,7 @@ CONTEXT_SHOWN = 400
 
 
 def overview_row(run: Report, questions: str) -> dict[str, Any]:
-    """One run's row: its names, the digest of the ``questions`` that it was tested on, accuracy with a 95 % interval,
+    """One run's row: its names, the digest of the ``questions`` that it was tested on, accuracy with a 95% interval,
     and per score coverage and set size."""
     low, high = share_interval(round(run.accuracy * run.n_test), run.n_test)
     row: dict[str, Any] = {
@@ -156,7 +156,7 @@ def overview_ties(table: pd.DataFrame) -> str:
     runs = "1 run has" if len(tied) == 1 else f"{len(tied):,} runs have"
     return (
         f"{runs} test questions on which two or more options are equally and most probable (at most "
-        f"{100 * most:.1f} % of a run's): the later option counts as the model's choice. Between all of them lost and "
+        f"{100 * most:.1f}% of a run's): the later option counts as the model's choice. Between all of them lost and "
         "all won lie at most "
         f"{reach:.1f} points of accuracy; the table's download has both ends for each run."
     )

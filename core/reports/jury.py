@@ -140,7 +140,7 @@ def risk(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """What a jury that abstains where it is not sure enough answers, and how often it is then wrong, over all splits.
 
     One row per rule and ``at`` of :data:`SURENESS`: ``answered``, the share of the test answers of which the jury is
-    at least as sure; ``wrong``, the share of those that it judges wrongly, with the ends of its 95 % interval ``low``
+    at least as sure; ``wrong``, the share of those that it judges wrongly, with the ends of its 95% interval ``low``
     and ``high``; NaN if it answers none.
     """
     rules, width = list(RULES), len(SURENESS)
@@ -239,7 +239,7 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
 
     One row per juror, scale (``confidence`` or ``raw``) and bin with verdicts in it: ``low`` and ``high`` of the bin;
     ``n``, how many verdicts a split has in it on average; their mean ``confidence``; the share that is ``right`` with
-    its 95 % interval ``right_low`` to ``right_high``; and ``share``, the bin's part of the verdicts.
+    its 95% interval ``right_low`` to ``right_high``; and ``share``, the bin's part of the verdicts.
     """
     j = len(judgements.jurors)
 
@@ -287,7 +287,7 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
     """The expected calibration error (15 bins) of each juror's confidence, every answer counted once.
 
     The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence``
-    or ``raw``): ``n`` verdicts, their ``ece``, what ``luck`` alone would bring, and the 95 % interval of the error
+    or ``raw``): ``n`` verdicts, their ``ece``, what ``luck`` alone would bring, and the 95% interval of the error
     with luck taken off, ``low`` to ``high`` (:func:`core.calibration.figures.top_estimates`).
     """
     of = split(judgements, protocol, protocol.seeds[0])

@@ -102,9 +102,9 @@ def facts(run: Evaluation, shift: Shifted | None, search: Search | None, *, alph
         "k": str(now.k),
         "accuracy": _percent(now.accuracy),
         "alpha": f"{alpha / THOUSAND:g}",
-        "alpha_percent": f"{100 * alpha / THOUSAND:g} %",
+        "alpha_percent": f"{100 * alpha / THOUSAND:g}%",
         "small_alpha": f"{small / THOUSAND:g}",
-        "target": f"{100 * (THOUSAND - alpha) / THOUSAND:g} %",
+        "target": f"{100 * (THOUSAND - alpha) / THOUSAND:g}%",
         "rank": _rank(now.n_calibration, alpha),
         "threshold": f"{lac.threshold:.3f}" if np.isfinite(lac.threshold) else "no score at all",
         "median_score": f"{median:.3f}",
@@ -133,11 +133,11 @@ def _rank(n: int, alpha: int) -> str:
 
 
 def _percent(share: float, *, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}%"
 
 
 def _frequency(p_value: float) -> str:
-    return "0.1 % or less" if p_value <= 0.001 else _percent(p_value)
+    return "0.1% or less" if p_value <= 0.001 else _percent(p_value)
 
 
 def _median_score(run: Evaluation) -> float:

@@ -1,6 +1,6 @@
 """Perplexities as tables: conversations × prompts, two prompts message by message, choices with sets.
 
-Frames come from the messages of :class:`core.runs.execution.perplexity_run.Measured`. A figure by prompt and
+Frames come from the messages of :class:`core.runs.execution.perplexity_run.PerplexityRun`. A figure by prompt and
 conversation that was measured in several runs of one model in one way is the latest run's; they are equal but for
 rounding.
 """
@@ -195,7 +195,7 @@ class ChoiceScores:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Its exact 95 % interval."""
+        """Its exact 95% interval."""
         return share_interval(self.right, len(self.labels))
 
 
@@ -211,7 +211,7 @@ def chosen(messages: Messages, labels: Sequence[int], *, rule: str = "mean") -> 
 class ChoiceSets:
     """Conformal sets over endings: ``members`` (m, k) of the choices ``test`` (m,), the threshold from the others.
 
-    ``size_interval`` is the 95 % interval of the mean size, over draws of both halves."""
+    ``size_interval`` is the 95% interval of the mean size, over draws of both halves."""
 
     score: str
     test: IntArray
@@ -228,7 +228,7 @@ class ChoiceSets:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Its exact 95 % interval, for this threshold."""
+        """Its exact 95% interval, for this threshold."""
         return share_interval(self.covered, len(self.test))
 
     @property

@@ -41,7 +41,7 @@ CLOZE_NOTE = (
     "options that are no answers are not asked for."
 )
 NORMALISED_NOTE = "Probabilities are a softmax over scores of the options' texts: {}."
-RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc takes the most."
+RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc uses k = {most}."
 
 
 def shown_with(score: str) -> tuple[str, str]:
@@ -55,7 +55,7 @@ def shown_with(score: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SizeCoverage:
-    """The m sets of one size: the share that hold the truth, with its exact 95 % interval; NaN if there are none."""
+    """The m sets of one size: the share that hold the truth, with its exact 95% interval; NaN if there are none."""
 
     size: int
     m: int
@@ -68,7 +68,7 @@ class SizeCoverage:
 class ScoreReport:
     """One score's sets on the test questions.
 
-    ``coverage_band`` is the 95 % Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how likely a
+    ``coverage_band`` is the 95% Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how likely a
     coverage this low or lower then is; ``uacc`` = accuracy · √k / mean set size (may exceed 1); the intervals of both
     hold the figure that other calibration and test questions give on average (:mod:`core.conformal.set_sizes`);
     ``sizes`` counts sets of 0 … k options, ``by_size`` has the coverage of each size. ``threshold`` is NaN if strata
@@ -107,7 +107,7 @@ class Report:
     reader of these figures has to know.
 
     ``ece`` is the calibration error that is seen, ``ece_luck`` what a calibrated model shows on average, ``ece_excess``
-    the error beyond luck and ``ece_interval`` its 95 % interval (:func:`core.calibration.binned.ece_estimate`).
+    the error beyond luck and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
 
     ``option_order`` is there where these were also asked with their options rotated.
     """
@@ -238,7 +238,10 @@ def _run_notes(run: Evaluation, infinite: int, method: str) -> tuple[str, ...]:
     if not infinite:
         return notes
     m = len(run.test)
-    return *notes, f"{infinite:,} of {m:,} test questions have probability 0 of the truth, so NLL is infinite (∞)."
+    return (
+        *notes,
+        f"{infinite:,} of {m:,} test questions give the truth a probability of 0, so the NLL is infinite (∞).",
+    )
 
 
 def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty: str, by: str) -> ScoreReport:
@@ -287,7 +290,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
 def set_estimates(
     run: Evaluation, made: FormedSets, alpha: int, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> SetEstimates:
-    """Mean set size and UAcc of the sets ``made``, with 95 % intervals that count both sides' luck."""
+    """Mean set size and UAcc of the sets ``made``, with 95% intervals that count both sides' luck."""
     own, ties = made.tuned.calibration, top_ties_of(method)
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=ties)
     if by == "all":
@@ -334,7 +337,10 @@ def tuning_note(name: str, tuned: Tuned) -> str:
     if "free_ranks" in SCORES[name].parameters:
         values += f" after {free} free rank{'s' if free != 1 else ''}"
     if len(tuned.rows) == 0:
-        return f"Not tuned: {values} are defaults, because there are too few calibration questions to set some aside."
+        return (
+            f"Not tuned: {values} are default values, because there are too few calibration questions to set some "
+            "aside."
+        )
     return (
         f"Tuned: {values}, for the smallest sets at alpha {TUNING_ALPHA / THOUSAND:.3f} on {len(tuned.rows)} of the "
         "calibration questions, which then do not calibrate."
@@ -351,7 +357,10 @@ def _notes(name: str, q: float, n: int, alpha: int, method: str, by: str) -> tup
     if by == "all" and method == "exact" and (message := full_set_message(n, alpha)):
         notes.append(message)
     if method != "exact":
-        notes.append(f"The {method} threshold reproduces published figures; the guarantee is proved for the exact one.")
+        notes.append(
+            f"The {method} threshold reproduces published figures. The guarantee is proved only for the exact "
+            "threshold."
+        )
     if name == "aps" and method == "bluq" and abs(q - 1) < ONE_WITHIN_ROUNDING:
         notes.append(
             "The APS threshold is 1 within rounding, so every option should stay in every set; a published set size "

@@ -16,7 +16,7 @@ from core.runs.groups import Group
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.storage import trash
-from core.runs.storage.trash import Binned
+from core.runs.storage.trash import TrashedRun
 
 SETTLED = ("queued", "running", "done")
 """States in which launching a run again changes nothing."""
@@ -72,7 +72,7 @@ def repeat(run_ids: Sequence[str]) -> ActionResult:
     return _to_each(run_ids, again)
 
 
-def delete(run_id: str) -> Binned:
+def delete(run_id: str) -> TrashedRun:
     """Move a run that has ended, or waits, to the bin, from which :func:`restore` has it back within a week.
 
     Raises :class:`~core.errors.InputError` if it ships with Hedge, or somebody is at it.

@@ -72,19 +72,8 @@ def bank_of_task(task: str) -> str:
     return FINISHED.get(stem, stem)
 
 
-def task_label(spec: RunSpec, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """The task with its bank, short: ``qa · pocket bank``; a run of words under prompts asks no bank.
-
-    >>> task_label(RunSpec(model="m", task="/data/mine.csv"))
-    'mine'
-    """
-    if not spec.answers:
-        return spec.task_name
-    return labelled(spec.task, bank_name(spec, provenance))
-
-
 def labelled(task: str, bank: str) -> str:
-    """A task and a bank as one label; a file gives its name to both and is named once.
+    """A task's name and its bank as one key of an exported file; a file of questions gives its name to both.
 
     >>> labelled("qa@hub", "MMLU"), labelled("/data/mine.csv", "mine")
     ('qa · MMLU', 'mine')
@@ -94,14 +83,14 @@ def labelled(task: str, bank: str) -> str:
 
 
 def task_title(task: str, bank: str) -> str:
-    """The task in words with its bank.
+    """The task in words, with its bank unless that is the one that ships with Hedge.
 
-    >>> task_title("qa", "pocket bank")
-    'Question answering · pocket bank'
+    >>> task_title("ds", "pocket bank"), task_title("qa@hub", "MMLU"), task_title("/data/mine.csv", "mine")
+    ('Summaries', 'Question answering · MMLU', 'mine')
     """
     name = short_task(task)
     title = TASKS.get(name, name)
-    return title if title == bank else f"{title} · {bank}"
+    return title if bank in (POCKET_BANK, title) else f"{title} · {bank}"
 
 
 def described(

@@ -21,7 +21,7 @@ from core.runs.agent.worker_process import start_detached
 from core.runs.devices.slots import Slot, published, slots
 from core.runs.execution import memory_estimate
 from core.runs.queue import database, run_queue
-from core.runs.queue.run_queue import Entry
+from core.runs.queue.run_queue import QueueEntry
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
@@ -104,7 +104,7 @@ def _live_devices() -> list[Slot]:
     return [slot for host in live for slot in said.get(host, ())]
 
 
-def _with_reason(now: RunStatus, entry: Entry | None, devices: Sequence[Slot]) -> RunStatus:
+def _with_reason(now: RunStatus, entry: QueueEntry | None, devices: Sequence[Slot]) -> RunStatus:
     """Add to a queued run's status why no live device can take it."""
     if now.state != "queued" or now.message or entry is None:
         return now

@@ -20,12 +20,12 @@ FORMS = ("letters", "cloze", "continuation")
 """Letters after the listed options; the options' texts after ``Answer:``; their texts right after the question."""
 TEXT_FORMS = ("cloze", "continuation")
 """Forms that do not show the options, so that their order has no meaning."""
-LOSSES = "losses"
+PERPLEXITY = "losses"
 """The form of a run that scores every word of a counselor's instead of answering questions; its task is
 ``perplexity@`` and the hash of a :class:`~core.perplexity.request.Request`."""
 JURY = "jury"
 """The form of a run that makes a jury; its task is ``jury@`` and the id of a
-:class:`~core.runs.juries.jury_pipeline.PathSpec`."""
+:class:`~core.runs.juries.jury_pipeline.JurySpec`."""
 FORMATS = ("plain", "chat")
 MODES = {"short": 100, "long": 10_000}
 """The most questions of a run, by mode."""
@@ -85,7 +85,7 @@ class RunSpec:
             raise InputError("a run needs a task")
         _among("strategy", self.strategy, STRATEGIES)
         _among("dtype", self.dtype, DTYPES)
-        _among("form", self.form, (*FORMS, LOSSES, JURY))
+        _among("form", self.form, (*FORMS, PERPLEXITY, JURY))
         _among("format", self.prompt_format, FORMATS)
         self._check_asking()
         if self.batch_size is not None and self.batch_size < 1:
@@ -133,7 +133,7 @@ class RunSpec:
     @property
     def measures_perplexity(self) -> bool:
         """Whether the run scores every word of a counselor's, which the Perplexity page shows."""
-        return self.form == LOSSES
+        return self.form == PERPLEXITY
 
     @property
     def model_name(self) -> str:

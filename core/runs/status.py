@@ -15,7 +15,7 @@ from core.runs import store
 from core.runs.agent import liveness
 from core.runs.agent.file_lock import is_held
 from core.runs.queue import run_queue
-from core.runs.queue.run_queue import Entry
+from core.runs.queue.run_queue import QueueEntry
 from core.runs.store import ENDED, Progress, RunRecord, State
 
 CANCELLED = "Cancelled; resume it to go on with what is missing."
@@ -54,7 +54,7 @@ class RunStatus:
         return self.state in ENDED
 
 
-def of(record: RunRecord, entry: Entry | None, *, agent: bool) -> RunStatus:
+def of(record: RunRecord, entry: QueueEntry | None, *, agent: bool) -> RunStatus:
     """The status from ``run.json``, the database and the locks. ``agent``: whether any agent is running."""
     held = is_executed(record, entry)
     state, message = judge(record, entry, held=held)
@@ -68,7 +68,7 @@ def of(record: RunRecord, entry: Entry | None, *, agent: bool) -> RunStatus:
     return RunStatus(record, state, message, progress, worker, alive, entry.tries if entry else 0)
 
 
-def judge(record: RunRecord, entry: Entry | None, *, held: bool) -> tuple[State, str]:
+def judge(record: RunRecord, entry: QueueEntry | None, *, held: bool) -> tuple[State, str]:
     """The state of a run and a sentence about it. ``held``: whether a process is executing it."""
     if record.state == "done":
         return "done", record.message
@@ -84,7 +84,7 @@ def judge(record: RunRecord, entry: Entry | None, *, held: bool) -> tuple[State,
     return _ended(entry)
 
 
-def settle(entry: Entry) -> None:
+def settle(entry: QueueEntry) -> None:
     """Write into ``run.json`` how a run ended if its worker could not, once no process executes it any more."""
     try:
         record = store.read_record(entry.run_id)
@@ -101,7 +101,7 @@ def settle(entry: Entry) -> None:
         store.log(folder, f"{state}: {message}")
 
 
-def is_executed(record: RunRecord, entry: Entry | None) -> bool:
+def is_executed(record: RunRecord, entry: QueueEntry | None) -> bool:
     """Whether a process is executing the run, or is about to start it."""
     if record.state == "done":
         return False
@@ -110,7 +110,7 @@ def is_executed(record: RunRecord, entry: Entry | None) -> bool:
     return is_held(liveness.run_lock(store.folder_of(record.run_id)))
 
 
-def _ended(entry: Entry | None) -> tuple[State, str]:
+def _ended(entry: QueueEntry | None) -> tuple[State, str]:
     """How a run ended whose worker could not write it down."""
     if entry is None:
         return "failed", LOST
@@ -124,7 +124,7 @@ def _ended(entry: Entry | None) -> tuple[State, str]:
     return "failed", CRASHED if entry.status == run_queue.CRASHED else LOST
 
 
-def _without_worker(entry: Entry | None, *, agent: bool) -> str:
+def _without_worker(entry: QueueEntry | None, *, agent: bool) -> str:
     host = liveness.host_of(entry.executor) if entry else ""
     if agent and host != liveness.host() and host not in liveness.live_hosts():
         return f"Its host {host} is gone; another goes on with it."

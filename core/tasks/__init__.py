@@ -10,8 +10,8 @@ TASKS = {
     "qa": "Question answering",
     "rc": "Reading comprehension",
     "ci": "Commonsense inference",
-    "drs": "Dialogue response selection",
-    "ds": "Document summarization",
+    "drs": "Dialogue responses",
+    "ds": "Summaries",
     "arc": "Science questions",
     "csqa": "Commonsense questions",
 }

@@ -20,7 +20,7 @@ from typing import Any
 from core.errors import InputError
 from core.records import Question
 from core.settings import settings
-from core.tasks import DATA_SETS, POCKET_BANK, TASKS, bank, finished, local_file, recipes
+from core.tasks import DATA_SETS, TASKS, bank, finished, local_file, recipes
 from core.tasks.rows import READERS, download, read_dataset, read_file
 
 RECIPE_VERSION = 2
@@ -105,7 +105,7 @@ def at_hand(task: str) -> bool:
 
 def choices() -> dict[str, str]:
     """Task names a person may pick from → title; those of the bank first."""
-    bundled = {name: f"{TASKS[name]} · {POCKET_BANK}" for name in bank.available()}
+    bundled = {name: TASKS[name] for name in bank.available()}
     return bundled | {
         f"{name}@hub": f"{TASKS[name]} · {DATA_SETS[name]} ({source.repository})" for name, source in HUB.items()
     }

@@ -71,13 +71,13 @@ test("subjects that are covered too little, with all of them looked at", () => {
   const said = (hits) => strataSaid(100, rows, hits, (count, code, m) => guaranteePValue(count, 1000, m, 100), "all");
   assert.equal(
     said([90, 95, 85, 0]),
-    "None of 3 subjects is covered below 90.0\u00a0% by more than luck, at 5\u00a0% for all of them together.",
+    "None of the 3 subjects is covered significantly below 90.0%, at the 5% level for all of them together.",
   );
   // 83 of 100 alone would be rare (p .02), but not as the worst of three; 80 is.
   assert.ok(guaranteePValue(83, 1000, 100, 100) < 0.05);
-  assert.match(said([90, 83, 95, 0]), /^None of 3/);
+  assert.match(said([90, 83, 95, 0]), /^None of the 3/);
   assert.equal(
     said([90, 80, 95, 0]),
-    "1 of 3 subjects is covered below 90.0\u00a0% by more than luck, at 5\u00a0% for all of them together: b.",
+    "1 of the 3 subjects is covered significantly below 90.0%, at the 5% level for all of them together: b.",
   );
 });

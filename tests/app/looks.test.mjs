@@ -34,7 +34,7 @@ test("a look says how many questions calibrate, and how few may", () => {
 
 test("too few or too many calibration questions", () => {
   for (const n of [4, 7, 5.5, NaN]) {
-    refused(pool(), { n }, `The run has 6 calibration questions, from 5 of which a view can use; got ${n}.`);
+    refused(pool(), { n }, `Choose from 5 to 6 calibration questions, not ${n}.`);
   }
 });
 
@@ -55,7 +55,7 @@ test("nothing to calibrate or to test on", () => {
 });
 
 test("questions all alike", () => {
-  refused(pool({ clusters: new Int32Array(8) }), { seed: 1 }, "This run has too few unlike questions to split again.");
+  refused(pool({ clusters: new Int32Array(8) }), { seed: 1 }, "This run has too few different questions to split again.");
 });
 
 test("E and F that are not there, are true, or leave nothing to choose from", () => {
@@ -72,7 +72,7 @@ test("E and F that are not there, are true, or leave nothing to choose from", ()
   refused(
     pool({ extra: [1, 2, 3], labels: new Int32Array(8) }),
     { drop: true },
-    "Without E and F 1 option stays; a set needs at least 2 to choose from.",
+    "Without E and F, only 1 option is left. A set needs at least 2 to choose from.",
   );
 });
 

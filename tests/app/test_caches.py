@@ -18,7 +18,6 @@ import streamlit as st
 
 from app.caches import alpha_lab_cache, overview_cache, perplexity_library, prompting_cache, question_cache, run_cache
 from app.components.one_question.question import MOST_RUNS
-from app.components.shared.runs import SHOWCASE
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.scores import SCORE_NAMES, SCORES
 from core.errors import InputError
@@ -32,13 +31,16 @@ from core.reports.prompting import experiments
 from core.reports.report import DEFAULT_SCORES, report
 from core.runs import banks, store
 from core.runs.execution import perplexity_run
-from core.runs.spec import MAX_SHOTS
+from core.runs.spec import MAX_SHOTS, RunSpec
 from core.runs.storage import trash
 from core.settings import ASSETS, ROOT
 from tests.conftest import synthetic_run
 
 # Outside a server every call to a cached function warns that there is no session.
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+MOST_SHARED = RunSpec(model="pocket-8m", task="qa").run_id
+"""A run that ships, whose questions were asked in the most other runs."""
 
 
 @pytest.fixture(autouse=True)
@@ -179,13 +181,13 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 def test_the_next_question_reads_no_run_that_ships_again(home: Path, monkeypatch: pytest.MonkeyPatch, reads: Calls):
     monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
-    ids = question_cache.question_list(SHOWCASE)["id"]
-    question_cache.shown_question(SHOWCASE, ids[0])
-    first = question_cache.in_other_runs(SHOWCASE, ids[0], MOST_RUNS)
+    ids = question_cache.question_list(MOST_SHARED)["id"]
+    question_cache.shown_question(MOST_SHARED, ids[0])
+    first = question_cache.in_other_runs(MOST_SHARED, ids[0], MOST_RUNS)
     assert len(first.tested) == 24
     reads.count = 0
-    question_cache.shown_question(SHOWCASE, ids[1])
-    second = question_cache.in_other_runs(SHOWCASE, ids[1], MOST_RUNS)
+    question_cache.shown_question(MOST_SHARED, ids[1])
+    second = question_cache.in_other_runs(MOST_SHARED, ids[1], MOST_RUNS)
     assert [record.run_id for record, _ in second.tested] == [record.run_id for record, _ in first.tested]
     assert reads.count == 0
 

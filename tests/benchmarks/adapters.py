@@ -1,4 +1,4 @@
-"""LoRA and ARD-LoRA of a model over seeds: accuracy, NLL, ECE, active ranks of held-out tokens, with 95 % t-intervals.
+"""LoRA and ARD-LoRA of a model over seeds: accuracy, NLL, ECE, active ranks of held-out tokens, with 95% t-intervals.
 
     python -m tests.benchmarks.adapters --model pocket-3m --data trivia --seeds 5 --epochs 3 --out FILE
 
@@ -102,7 +102,7 @@ def judged(into: list[dict], model: str, data: str, seed: int, passes: int = 0) 
 
 
 def spread(values: list[float], sign: str = "") -> str:
-    """Mean with its 95 % t-interval over seeds, with its sign where ``sign`` is +."""
+    """Mean with its 95% t-interval over seeds, with its sign where ``sign`` is +."""
     n, mean = len(values), float(np.mean(values))
     reach = float(stdtrit(n - 1, 0.975)) * float(np.std(values, ddof=1)) / n**0.5 if n > 1 else float("nan")
     return "{} ({} to {})".format(*(f"{value:{sign}.3f}" for value in (mean, mean - reach, mean + reach)))

@@ -32,7 +32,6 @@ from app.caches import (
 )
 from app.caches.run_cache import RunKey, run_key
 from app.components.one_question.question import MOST_RUNS
-from app.components.shared.runs import SHOWCASE
 from app.state.alpha_lab import AlphaLabView
 from core.errors import HedgeError
 from core.jury.confidence import CONFIDENCES
@@ -40,11 +39,13 @@ from core.reports.compare.benchmark import SetRule
 from core.reports.prompting import experiments
 from core.reports.prompting.experiments import LETTERS_METHOD, METHODS, PromptingMethod
 from core.reports.tokens import recorded_views
-from core.runs.spec import MAX_SHOTS
+from core.runs.spec import MAX_SHOTS, RunSpec
 
 MORE = 500
 SAMPLE = 12
 """Of how many runs the entries are made where each takes a while."""
+MOST_SHARED = RunSpec(model="pocket-8m", task="qa").run_id
+"""A run that ships, whose questions were asked in the most other runs."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +79,14 @@ def rows() -> Iterator[Row]:
     """Every cache of pages that grows with runs, juries or what a person asks for."""
     keys = [run_key(record.run_id) for record in run_cache.runs().finished]
     some = keys[:: max(1, len(keys) // SAMPLE)]
-    one, all_runs = run_key(SHOWCASE), [run_key(record.run_id) for record in run_cache.runs().records]
+    one, all_runs = run_key(MOST_SHARED), [run_key(record.run_id) for record in run_cache.runs().records]
     yield Row(run_cache._record, [(key,) for key in all_runs], lambda n: n)
     yield Row(run_cache._disk_use, [(key,) for key in all_runs], lambda n: n)
     yield Row(run_cache.load_evaluation, [(key,) for key in keys], lambda n: 3)
     yield Row(run_cache.load_compared, [(key,) for key in keys], lambda n: 24)
     yield Row(overview_cache._summary, [(key,) for key in keys], lambda n: n)
     yield Row(overview_cache._score_summary, [(key, "margin") for key in some[:4]], lambda n: n)
-    sets = alpha_lab_cache.sets_of(SHOWCASE, AlphaLabView())
+    sets = alpha_lab_cache.sets_of(MOST_SHARED, AlphaLabView())
     yield Row(alpha_lab_cache._lab_tables, [(key,) for key in some], lambda n: 1)
     yield Row(alpha_lab_cache._report, [(key, sets) for key in some], lambda n: 1)
     yield Row(alpha_lab_cache._evaluation_of_split, [(key, sets.split) for key in some], lambda n: 1)
@@ -93,9 +94,9 @@ def rows() -> Iterator[Row]:
     worst = next(found for key in some if (found := alpha_lab_cache._worst_pair(key, "lac")))
     yield Row(alpha_lab_cache._shifted, _sides(some, worst.source, worst.target), lambda n: 1)
     yield Row(lesson_cache._lesson_facts, [(one, alpha) for alpha in (50, 100)], lambda n: 1)
-    question = str(question_cache.question_list(SHOWCASE)["id"][0])
+    question = str(question_cache.question_list(MOST_SHARED)["id"][0])
     tested = [
-        run_key(record.run_id) for record, _ in question_cache.in_other_runs(SHOWCASE, question, MOST_RUNS).tested
+        run_key(record.run_id) for record, _ in question_cache.in_other_runs(MOST_SHARED, question, MOST_RUNS).tested
     ]
     yield Row(question_cache._question_list, [(key,) for key in some], lambda n: 1)
     yield Row(question_cache._shown_question, [(one, question)], lambda n: 1)

@@ -136,7 +136,7 @@ def overhead() -> None:
     ratio = statistics.median(with_engine) / statistics.median(alone) - 1
     say(
         f"{questions:,} questions of pocket-1m, computing time, median of 3 in turn",
-        f"{med(with_engine)} s by worker and agent, {med(alone)} s alone: {100 * ratio:+.1f} %",
+        f"{med(with_engine)} s by worker and agent, {med(alone)} s alone: {100 * ratio:+.1f}%",
     )
 
 
@@ -200,7 +200,7 @@ def idle(seconds: float = 60.0) -> None:
                     memory = sum(p.memory_full_info().pss for p in processes) / 2**20
                     say(
                         f"idle {what} ({len(processes)} processes), {s.database}, {seconds:g} s",
-                        f"{100 * used / seconds:.2f} % of a core, {memory:.0f} MB (proportional share)",
+                        f"{100 * used / seconds:.2f}% of a core, {memory:.0f} MB (proportional share)",
                     )
 
 

@@ -47,7 +47,7 @@ def main() -> None:
                     q, at = made.threshold, made.threshold == 1
                     figures.append((saturated([q]) and not at, at, sizes.mean(), (sizes == 1).mean(), held.mean()))
                 near, at_one, size, single, coverage = np.array(figures, dtype=float).T
-                shares = f"{size.mean():.2f} | {100 * single.mean():.1f} % | {100 * coverage.mean():.1f} %"
+                shares = f"{size.mean():.2f} | {100 * single.mean():.1f}% | {100 * coverage.mean():.1f}%"
                 print(f"| {alpha / 1000:g} | {name} | {words} | {near.sum():.0f} | {at_one.sum():.0f} | {shares} |")
 
 

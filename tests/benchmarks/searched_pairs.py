@@ -1,6 +1,6 @@
 """The worst pair of subjects: what the search finds, and what its p-value would be were it not corrected.
 
-``python -m tests.benchmarks.searched_pairs``: how often either p-value is below 5 % where subjects are shuffled, what
+``python -m tests.benchmarks.searched_pairs``: how often either p-value is below 5% where subjects are shuffled, what
 bundled runs have, and how long a search takes.
 """
 
@@ -21,7 +21,7 @@ def main() -> None:
         corrected = sum(pair_alarms(seed, n, subjects) for seed in range(DRAWS)) / DRAWS
         plain = sum(uncorrected_alarms(seed, n, subjects) for seed in range(DRAWS)) / DRAWS
         print(f"{n} questions, {subjects} shuffled subjects: p < .05 in", end=" ")
-        print(f"{100 * plain:.1f} % as if the pair had been chosen, {100 * corrected:.1f} % corrected")
+        print(f"{100 * plain:.1f}% as if the pair had been chosen, {100 * corrected:.1f}% corrected")
     found, seconds = [], []
     for run_id in store.run_ids():
         if not store.read_record(run_id).spec.answers:

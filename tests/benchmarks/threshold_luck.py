@@ -117,7 +117,7 @@ def main() -> None:
     for title, law in LAWS.items():
         for name in ("lac", "aps"):
             *shares, ratio = simulated(law, name, given.n, given.draws)
-            cells = " | ".join(f"{100 * share:.1f} %" for share in shares)
+            cells = " | ".join(f"{100 * share:.1f}%" for share in shares)
             print(f"| {title}, {name.upper()} | {cells} | {ratio:.1f} |", flush=True)
     print("\n| recorded runs | pairs | t ≤ .05 | … fail | Wilcoxon ≤ .05 | … fail | permutation ≤ .05 |")
     print("|---|---|---|---|---|---|---|")

@@ -213,7 +213,7 @@ class Lab:
             assert self.value(name, "meanSize") == figures.mean_set_size
             assert self.value(name, "emptyRate") == figures.empty_rate
             assert self.value(name, "uacc") == pytest.approx(figures.uacc, nan_ok=True)
-            assert self.figure(name, "coverage").inner_text() == f"{100 * figures.coverage:.{digits}f}\u00a0%"
+            assert self.figure(name, "coverage").inner_text() == f"{100 * figures.coverage:.{digits}f}%"
             assert self.figure(name, "meanSize").inner_text() == f"{figures.mean_set_size:.2f}"
             shown = self.figure(name, "band").get_attribute("data-value")
             if shown:  # with thresholds for strata it is computed at rest

@@ -92,7 +92,7 @@ def test_nonsense_is_refused_where_it_is_typed(visit: Visitor, address: str, run
     number = page.get_by_role("spinbutton", name="temperature as a number")
     number.fill("17")
     number.press("Enter")
-    expect(page.get_by_text("A temperature lies between 0.20 and 5.00 here; it stays 1.00.")).to_be_visible()
+    expect(page.get_by_text("The temperature must be between 0.20 and 5.00. It stays at 1.00.")).to_be_visible()
     expect(number).to_have_value("1.00")
 
 
@@ -114,7 +114,7 @@ def test_a_click_on_a_bin_lists_its_questions(visit: Visitor, address: str, run_
     chosen = page.get_by_role("combobox", name="Bin")
     for place in (0, len(filled) - 1):
         marks.nth(place).click(force=True)
-        expect(chosen).to_have_value(re.compile(f"^{filled[place].low:.0%} to {filled[place].high:.0%} sure"))
+        expect(chosen).to_have_value(re.compile(f"^{filled[place].low:.0%} to {filled[place].high:.0%} confidence"))
 
 
 @pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "dark")])

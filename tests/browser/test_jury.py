@@ -70,7 +70,7 @@ def test_the_rule_is_switched_and_verdicts_flip(
     before = page.locator(".cases .asked").all_inner_texts()
     page.get_by_role("radio", name="Maximum probability").check()
     of = next(of for of in found.outcomes if of.rule == "max_probability")
-    expect(page.locator(".answer")).to_have_text(f"Maximum probability: right on {100 * of.accuracy.value:.1f} %")
+    expect(page.locator(".answer")).to_have_text(f"Maximum probability: right on {100 * of.accuracy.value:.1f}%")
     expect(page.locator(".cases .asked").first).to_have_text(rows["question"][first_card(rows, "max_probability")])
     expect(page.locator(".cases li").first.locator(".tag", has_text="against majority")).to_be_visible()
     assert page.locator(".cases .asked").all_inner_texts() != before
@@ -87,8 +87,8 @@ def test_the_threshold_is_moved_and_nothing_is_sent_until_release(visit: Visitor
     slider = page.get_by_role("slider", name="Answer from")
     slider.focus()
     page.keyboard.press("End")
-    expect(page.locator("[data-figure=answered]")).to_have_text("0.0 %")
-    expect(page.locator("[data-figure=risk-interval]")).to_have_text("nothing is answered")
+    expect(page.locator("[data-figure=answered]")).to_have_text("0.0%")
+    expect(page.locator("[data-figure=risk-interval]")).to_have_text("no answer gets a verdict")
     expect(page).to_have_url(re.compile("at=100"))
     box = slider.bounding_box()
     assert box is not None
@@ -101,10 +101,10 @@ def test_the_threshold_is_moved_and_nothing_is_sent_until_release(visit: Visitor
     kept = (rows["s_mean_probability"] >= at / 100 - 1e-9).to_numpy()
     figures = risk(JUDGED, PROTOCOLS["all-rules"])
     mine = figures[(figures["rule"] == "mean_probability") & np.isclose(figures["at"], at / 100)].iloc[0]
-    expect(page.locator("[data-figure=answered]")).to_have_text(f"{100 * mine['answered']:.1f} %")
-    expect(page.locator("[data-figure=risk]")).to_have_text(f"{100 * mine['wrong']:.1f} %")
+    expect(page.locator("[data-figure=answered]")).to_have_text(f"{100 * mine['answered']:.1f}%")
+    expect(page.locator("[data-figure=risk]")).to_have_text(f"{100 * mine['wrong']:.1f}%")
     expect(page.locator("[data-figure=risk-interval]")).to_have_text(
-        f"{100 * mine['low']:.1f} % to {100 * mine['high']:.1f} %"
+        f"{100 * mine['low']:.1f}% to {100 * mine['high']:.1f}%"
     )
     assert len(seen.messages) == sent
     page.mouse.up()
@@ -159,7 +159,7 @@ def test_verdicts_on_pairs_are_not_called_right(
     pairs = next(name for name in jury_store.jury_ids() if name.startswith("pairs-"))
     page = opened(visit(address).open(f"/jury?jury={pairs}&rule=majority"))
     accuracy = next(of.accuracy.value for of in found.outcomes if of.rule == "majority")
-    expect(page.locator(".answer")).to_have_text(f"Majority: agrees with the label on {100 * accuracy:.1f} %")
+    expect(page.locator(".answer")).to_have_text(f"Majority: agrees with the label on {100 * accuracy:.1f}%")
     card = page.locator(".cases li").first
     card.locator("summary").click()
     place = first_card(rows, "majority")

@@ -62,11 +62,11 @@ def test_the_answer_is_what_the_figure_shows(visit: Visitor, address: str, run_i
     expected = report(evaluation.load(run_id), 100)
     assert lab.value("lac", "coverage") == expected.scores["lac"].coverage
     page.get_by_text("The answer").click()
-    shown = f"{100 * expected.scores['lac'].coverage:.1f}\u00a0%"
+    shown = f"{100 * expected.scores['lac'].coverage:.1f}%"
     expect(page.get_by_text(f"The {shown} above lies")).to_be_visible()
     assert lab.figure("lac", "coverage").inner_text() == shown
     page.get_by_role("button", name="Draw 1,000 splits").click()
-    expect(page.locator(".redrawn")).to_contain_text("1,000 splits of 200 calibration")
+    expect(page.locator(".redrawn")).to_contain_text("1,000 splits with 200 calibration")
 
 
 def test_alpha_moves_a_lessons_figure_and_nothing_else(visit: Visitor, address: str, run_id: str):
@@ -110,14 +110,14 @@ def test_a_shift_follows_the_lessons_alpha(visit: Visitor, address: str, run_id:
 
 def test_the_words_follow_the_alpha_of_the_figure(visit: Visitor, address: str, run_id: str):
     page = opened(visit, address, run_id, "luck")
-    expect(page.get_by_text("At alpha 0.1 the sets should hold the truth for 90 % of questions")).to_be_visible()
+    expect(page.get_by_text("At alpha 0.1 the sets should hold the truth for 90% of questions")).to_be_visible()
     number = Lab(page).ready().number
     number.fill("0.25")
     number.press("Enter")
-    expect(page.get_by_text("At alpha 0.25 the sets should hold the truth for 75 % of questions")).to_be_visible()
+    expect(page.get_by_text("At alpha 0.25 the sets should hold the truth for 75% of questions")).to_be_visible()
     coverage = report(evaluation.load(run_id), 250).scores["lac"].coverage
-    expect(page.get_by_text(f"On these 200 questions it is {100 * coverage:.1f} %")).to_be_visible()
-    expect(Lab(page).figure("lac", "coverage")).to_have_text(f"{100 * coverage:.1f} %")
+    expect(page.get_by_text(f"On these 200 questions it is {100 * coverage:.1f}%")).to_be_visible()
+    expect(Lab(page).figure("lac", "coverage")).to_have_text(f"{100 * coverage:.1f}%")
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1200, 500)])

@@ -170,7 +170,7 @@ def test_a_matrix_is_launched_cancelled_and_resumed_as_one(fake: str, visit: Vis
         page.get_by_role("radio", name=strategy).or_(page.get_by_role("button", name=strategy, exact=True)).click()
     page.get_by_role("button", name="Launch 3 runs").click()
     expect(page.get_by_text("Asked for 3 runs")).to_be_visible()
-    expect(page.get_by_text("fake · qa · pocket bank · 3 strategies")).to_be_visible()
+    expect(page.get_by_text("fake · Question answering · 3 strategies")).to_be_visible()
     expect(page.get_by_text(AT_WORK)).to_be_visible()
     page.get_by_role("button", name="Cancel the 3 that are left").click()
     expect(page.get_by_text("3 cancelled")).to_be_visible()
@@ -186,7 +186,7 @@ def test_a_run_that_ends_says_so_on_another_page(fake: str, visit: Visitor):
     expect(page.get_by_text("Asked for fake")).to_be_visible()
     choose_page(page, "Overview")
     toast = page.get_by_test_id("stToast")
-    expect(toast).to_have_text(re.compile("Done: fake · qa · pocket bank"), timeout=ENDS_WITHIN_MS)
+    expect(toast).to_have_text(re.compile("Done: fake · Question answering"), timeout=ENDS_WITHIN_MS)
 
 
 def test_a_lost_database_is_said_and_blocks_nothing(fake: str, home: Path, visit: Visitor):

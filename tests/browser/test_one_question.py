@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from core.answering import custom_question
 from core.conformal.scores import SCORE_NAMES
 from core.records import LETTERS
 from core.reports import evaluation
 from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
-from core.runs.answering import custom_question
 from core.runs.spec import RunSpec
 from tests.browser.conftest import Visitor, server
 from tests.conftest import synthetic_questions, synthetic_run
@@ -251,7 +251,7 @@ def test_few_calibrated_questions_are_explained(visit: Visitor, address: str):
     page = visit(address).open(f"/one_question?run={run_of('few')}&alpha=100")
     bars = Bars(page).ready()
     notice = page.locator(".notice")
-    expect(notice).to_have_text(re.compile("With 8 calibration questions alpha can be no smaller than 0.112"))
+    expect(notice).to_have_text(re.compile("With 8 calibration questions, alpha can't be smaller than 0.112"))
     assert set(bars.words()) == {"in"}
     bars.number.fill("0.112")
     bars.number.press("Enter")
@@ -274,7 +274,7 @@ def test_nonsense_in_the_number_box_is_said_and_undone(visit: Visitor, address: 
         bars.number.fill(nonsense)
         bars.number.press("Enter")
         bars.number.blur()
-        expect(page.get_by_text("alpha lies between 0.001 and 0.999")).to_be_visible()
+        expect(page.get_by_text("alpha must be between 0.001 and 0.999")).to_be_visible()
         bars.expect_alpha(100)
 
 

@@ -36,7 +36,7 @@ FIGURES = {
     "prompting": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
     "perplexity": ".strips .row .token",
     "data": "[data-testid=stFileUploader]",
-    "doctor": "h1:has-text('What can this machine run?')",
+    "doctor": "h1:has-text('Doctor')",
 }
 
 

@@ -39,7 +39,7 @@ def values(page: Page, row: int) -> list[float]:
 def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, visit: Visitor):
     model = bundled_models()[0]
     page = visit(app).open(f"/perplexity?models={model}&talks={TALK.digest}")
-    expect(page.get_by_role("heading", name="What does a system prompt do to every word?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Perplexity")).to_be_visible()
     measure = page.get_by_role("button", name="Measure", exact=True)
     # What ships is measured already, where a recorded run has it.
     text = page.get_by_role("textbox", name="What prompt B says")
@@ -93,5 +93,5 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
 def test_choices_are_folded_and_have_figures(app: str, visit: Visitor):
     page = visit(app, width=390, theme="dark").open("/perplexity")
     page.get_by_text("Which reply was the counselor's own?").click()
-    expect(page.get_by_text(re.compile("guessing makes 25 % right"))).to_be_visible()
+    expect(page.get_by_text(re.compile("guessing makes 25% right"))).to_be_visible()
     expect(page.get_by_role("slider", name="alpha")).to_be_visible()

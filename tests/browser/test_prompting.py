@@ -106,7 +106,7 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, hom
     page = visit(address).open("/prompting?alpha=300")
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["raw", 0], 300)])
 
-    choose(page, "Beside it", experiments.METHODS["tokens"])
+    choose(page, "Second way", experiments.METHODS["tokens"])
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["tokens", 0], 300)])
     idle(page)
     page.get_by_role("radio", name="1", exact=True).click()
@@ -130,11 +130,11 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, hom
     expect(page.get_by_text(re.compile("^Question qa-"))).not_to_have_text(before)
     expect(page).to_have_url(re.compile("question=qa-"))
     expect(page.get_by_text(re.compile("^Letters .MCP. picks [A-D]"))).to_be_visible()
-    expect(page.get_by_text("What the options' texts score")).to_be_visible()
+    expect(page.get_by_text("Scores of the options' texts")).to_be_visible()
     idle(page)
 
     with page.expect_download() as caught:
-        page.get_by_role("button", name="The whole table as XLSX").click()
+        page.get_by_role("button", name="Whole table as XLSX").click()
     path = tmp_path / "ways.xlsx"
     caught.value.save_as(path)
     sheet = list(openpyxl.load_workbook(path)["ways of asking"].iter_rows(values_only=True))

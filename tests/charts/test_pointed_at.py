@@ -17,6 +17,7 @@ from core.errors import HedgeError
 from core.reports import evaluation
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
+from core.tasks import TASKS
 from tests.conftest import synthetic_run
 
 
@@ -40,16 +41,16 @@ def test_a_cell_a_run_and_task_in_both_forms(rows: pd.DataFrame):
     assert sorted(cells.z[~np.isnan(cells.z)]) == pytest.approx(sorted(rows["mean_set_size"]))
     assert sorted(still_rows(figure, "mean_set_size")) == pytest.approx(sorted(rows["mean_set_size"]))
     assert (cells.zmin, cells.zmax) == (0, rows["k"].max())
-    assert list(figure.chart.layout.xaxis.ticktext) == ["qa · pocket<br>bank", "rc · pocket<br>bank"]
-    assert "model-0<br>Task: qa · pocket bank" in np.array(cells.text)
+    assert list(figure.chart.layout.xaxis.ticktext) == ["Question<br>answering", "Reading<br>comprehension"]
+    assert "model-0<br>Task: Question answering" in np.array(cells.text)
     for row in rows.to_dict("records"):
-        assert f"{row['model']}, {row['task']} · pocket bank: {row['mean_set_size']:.3g}" in figure.alt
+        assert f"{row['model']}, {TASKS[row['task']]}: {row['mean_set_size']:.3g}" in figure.alt
 
 
 def test_rows_say_only_what_tells_them_apart():
-    names = ["pocket-1m · base · float32  qa", "pocket-1m · task · float32  qa"]
+    names = ["pocket-1m · 2 shots · by text  Summaries", "pocket-1m · 4 shots · by text  Summaries"]
     figure = heat_map.set_sizes(pd.DataFrame({"name": np.repeat(names, 2), "size": [0, 1] * 2, "share": 0.5}))
-    assert list(figure.chart.layout.yaxis.ticktext) == ["base", "task"]
+    assert list(figure.chart.layout.yaxis.ticktext) == ["2 shots", "4 shots"]
     (cells,) = figure.chart.data
     assert cells.text[0][0].startswith(names[0])  # the hover says the whole name
 
@@ -78,7 +79,7 @@ def test_ranks_say_their_variances():
     (cells,) = figure.chart.data
     assert cells.z.tolist() == [[1.0, 0.25]]
     assert list(cells.customdata[0][1]) == [1.0]
-    assert figure.alt.startswith("2 of 2 ranks add at least 1 %")
+    assert figure.alt.startswith("2 of 2 ranks add at least 1%")
 
 
 def test_a_radar_has_a_star_a_run_told_apart_by_more_than_colour(rows: pd.DataFrame):
@@ -102,7 +103,9 @@ def test_parallel_coordinates_have_a_line_a_run_that_ends_at_its_name(rows: pd.D
     (lines,) = figure.chart.data
     names, *figures = lines.dimensions
     at = dict(zip(names.tickvals, names.ticktext, strict=True))
-    assert [at[place] for place in names["values"]] == [f"{row.model} · {row.task}" for row in rows.itertuples()]
+    assert [at[place] for place in names["values"]] == [
+        f"{row.model} · {TASKS[row.task][:7]}…" for row in rows.itertuples()
+    ]
     for dimension, column in zip(figures, FIGURES, strict=True):
         assert list(dimension["values"]) == rows[column].tolist()
         assert list(dimension.tickvals) == [rows[column].min(), rows[column].max()]

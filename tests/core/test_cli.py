@@ -58,7 +58,7 @@ def test_report_for_a_person(home, capsys):
     assert main(["report", name]) == 0
     out = capsys.readouterr().out
     assert "coverage" in out
-    assert "95 % Beta-Binomial band" in out
+    assert "95% Beta-Binomial band" in out
 
 
 def test_a_reader_that_has_enough_is_no_error(home):
@@ -109,7 +109,7 @@ def test_report_by_subject_prints_a_row_each(home, capsys):
         (["report", "{run}", "--score", "best"], "invalid choice: 'best'"),
         (["report", "{run}", "--by", "letter"], "invalid choice: 'letter'"),
         (["report", "{run}", "--by", "group", "--threshold", "paper"], "strata take the exact one"),
-        (["report", "{run}", "--n-calibration", "4"], "from 5 of which a view can use; got 4"),
+        (["report", "{run}", "--n-calibration", "4"], "calibration questions, not 4"),
         (["report", "{run}", "--split-seed", "-1"], "from 0 to 4294967295, got -1"),
         (["run", "--model", "pocket-1m", "--task", "nonesuch"], "unknown task 'nonesuch'"),
         (["run", "--model", "./nonesuch", "--task", "qa"], "there is no folder './nonesuch'"),

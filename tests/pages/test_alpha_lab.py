@@ -98,7 +98,7 @@ def test_another_run_is_picked(open_page: Open):
 def test_too_few_calibrated_questions_are_explained(open_page: Open):
     run_id = synthetic_run(n=10)
     app = unfolded(open_page("alpha_lab", run=run_id, alpha="100"), "report_open")
-    assert "alpha can be no smaller than 0.167" in said(app)
+    assert "alpha can't be smaller than 0.167" in said(app)
 
 
 VIEW = {"left": "raps", "right": "margin", "n": "60", "split": "5", "empty": "top1", "alpha": "250"}
@@ -138,13 +138,13 @@ def test_a_shift_is_compared_when_it_is_asked_for(open_page: Open):
     assert len(app.get("bidi_component")) == 1
     app = unfolded(app, "shift_open")
     assert len(app.get("bidi_component")) == 2
-    assert "This pair was searched for among 2: its coverage at alpha 0.1" in said(app)
+    assert "This pair was found by searching 2 pairs: its coverage at alpha 0.1" in said(app)
     assert "corrected p, from 999 shuffles" in said(app)
     source, target = (app.selectbox(key=f"shift_{side}").value for side in ("source", "target"))
     other = open_page("alpha_lab", run=run_id, source=target, target=source)
-    assert "This pair was chosen and not searched for" in said(unfolded(other, "shift_open"))
+    assert "This pair was chosen, not found by a search" in said(unfolded(other, "shift_open"))
     app.selectbox(key="shift_target").set_value(app.selectbox(key="shift_source").value).run()
-    assert "Both sides are the same questions" in said(app)
+    assert "Both sides have the same questions" in said(app)
     assert app.query_params["source"] == app.query_params["target"]
 
 
@@ -193,7 +193,7 @@ def test_questions_with_fewer_options_are_drawn_and_said(open_page: Open):
     app = unfolded(open_page("alpha_lab", run=run_id, alpha="300"), "report_open")
     assert not app.exception
     assert app.get("bidi_component")
-    assert "have from 4 to 6 options; no set holds an option that its question lacks" in said(app)
+    assert "have from 4 to 6 options. No set holds an option that its question lacks" in said(app)
     table, expected = app.dataframe[0].value, report(evaluation.load(run_id), 300)
     assert table.loc["mean_set_size", "LAC"] == expected.scores["lac"].mean_set_size
     one = open_page("one_question", run=run_id, question="q50")

@@ -70,7 +70,7 @@ def test_recalibration_is_computed_when_it_is_opened(open_page: Open):
     app.run()
     assert not app.exception
     maps = app.dataframe[shut].value
-    assert maps["Map"].tolist() == ["as it is", "temperature", "vector scaling", "Platt scaling", "isotonic regression"]
+    assert maps["Method"].tolist() == ["none", "temperature", "vector scaling", "Platt scaling", "isotonic regression"]
     assert maps["Accuracy"].iloc[0] == maps["Accuracy"].iloc[1]
 
 
@@ -87,7 +87,7 @@ def test_an_infinite_nll_is_shown_as_such_with_its_questions(open_page: Open):
     app.run()
     assert not app.exception
     maps = app.dataframe[shut].value.set_index("Map")
-    assert maps.loc["as it is", "NLL"] == f"∞ ({count} of {one.n})"
+    assert maps.loc["none", "NLL"] == f"∞ ({count} of {one.n})"
     assert maps["Change of NLL"].tolist() == ["", *["∞ before and after"] * 4]
 
 

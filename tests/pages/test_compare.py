@@ -39,7 +39,7 @@ def test_figures_are_those_of_the_reports_and_the_choice_is_in_the_address(open_
     assert table["p, Holm"].tolist() == pytest.approx(list(pair.holm.values()))
 
 
-def test_an_emptied_choice_stays_empty_and_one_click_brings_the_latest_back(open_page: Open):
+def test_an_emptied_choice_stays_empty_and_one_click_brings_the_first_ones_back(open_page: Open):
     ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
     app = open_page("compare", runs=",".join(ids))
     app.multiselect(key="compared_runs").set_value([]).run()
@@ -49,7 +49,7 @@ def test_an_emptied_choice_stays_empty_and_one_click_brings_the_latest_back(open
     assert app.query_params["runs"] == "none"
     assert "No run is chosen. Runs side by side would be here" in said(app)
     assert not app.metric
-    app.button(key="compare_the_latest").click().run()
+    app.button(key="compare_the_default").click().run()
     assert sorted(app.multiselect(key="compared_runs").value) == sorted(ids)
     assert "runs" not in app.query_params
     assert len(app.metric) == 4
@@ -59,7 +59,7 @@ def test_a_link_with_no_runs_reopens_empty_and_a_run_can_be_chosen(open_page: Op
     name = synthetic_run()
     app = open_page("compare", runs="none")
     assert app.multiselect(key="compared_runs").value == []
-    assert app.button(key="compare_the_latest").label == "Show the latest run"
+    assert app.button(key="compare_the_default").label == "Show the first run again"
     app.multiselect(key="compared_runs").set_value([name]).run()
     assert app.query_params["runs"] == name
     assert "No run is chosen" not in said(app)
@@ -74,7 +74,7 @@ def test_enter_in_an_opened_list_does_not_take_every_run(open_page: Open):
 def test_a_single_run_has_its_figures_and_what_needs_two_says_so(open_page: Open):
     app = open_page("compare", runs=synthetic_run())
     assert not app.exception
-    assert "This part compares two runs and one is chosen." in said(app)
+    assert "This part compares two runs, and only one is chosen." in said(app)
     assert not app.metric
     assert app.get("vega_lite_chart")
 
@@ -99,7 +99,7 @@ def test_what_is_folded_opens(open_page: Open):
     app.run()
     assert not app.exception
     text = said(app)
-    assert "No two of these runs are alike but for their precision" in text
+    assert "No two of these runs differ only in precision" in text
     assert "it answers" in text
     before = text
     app.slider(key="abstaining_cost").set_value(0.9).run()
@@ -110,7 +110,7 @@ def test_runs_of_different_questions_are_told_apart_in_a_sentence(open_page: Ope
     ids = [synthetic_run(seed=1, n=30), synthetic_run(seed=2, n=14, model="other")]
     app = open_page("compare", runs=",".join(ids))
     assert not app.exception
-    assert "comparing them needs at least 10" in said(app)
+    assert "a comparison needs at least 10" in said(app)
 
 
 def test_a_run_that_is_gone_is_one_sentence(open_page: Open):

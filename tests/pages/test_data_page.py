@@ -19,6 +19,7 @@ from core.reports import evaluation
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import report
 from core.runs import store
+from core.runs.titles import STRATEGY_TITLES
 from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published
@@ -115,9 +116,9 @@ def test_runs_that_differ_only_in_their_strategy_can_be_told_apart(open_page: Op
     app.segmented_control(key="bring_format").set_value("llm-uncertainty-bench").run()
     upload(app, *((path.name, path.read_bytes()) for path in files))
     shown = app.dataframe[0].value
-    assert shown["Strategy"].tolist() == list(STRATEGIES)
+    assert shown["Strategy"].tolist() == list(STRATEGY_TITLES.values())
     assert shown["Shots"].tolist() == [3, 3, 3]
-    assert shown["dtype"].tolist() == ["float32"] * 3
+    assert shown["Precision"].tolist() == ["32-bit"] * 3
 
 
 def test_each_of_many_imported_runs_can_be_opened_and_all_be_compared(open_page: Open, tmp_path):

@@ -1,18 +1,25 @@
-"""Which run a page opens with: a shipped one, whatever a person has launched since."""
+"""Which runs a page opens with: those that are pinned, whatever a person has launched since."""
 
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from app.components.shared.runs import SHOWCASE
+from app.components.shared.runs import title
+from core.reports.prompting.experiments import PromptingExperiment
 from core.runs import store
+from core.runs.showcase import showcase
+from core.runs.spec import RunSpec
+from core.settings import ASSETS
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
 
 PAGES = ("alpha_lab", "learn", "one_question")
+SHOWCASE = showcase().run
 
 
 def shipped(run_id: str) -> str:
@@ -23,30 +30,24 @@ def shipped(run_id: str) -> str:
     return run_id
 
 
-def showcase() -> str:
-    """A run with the id of the pinned one, among those that ship."""
-    assert synthetic_run(model="pocket-8m") == SHOWCASE
-    return shipped(SHOWCASE)
+def pinned(run_id: str = SHOWCASE) -> str:
+    """One of the pinned runs, among those that ship."""
+    shutil.copytree(ASSETS / "runs" / run_id, store.ASSETS / "runs" / run_id)
+    assert store.is_bundled(run_id)
+    return run_id
 
 
-def test_the_pinned_run_ships(home: Path):
-    assert store.is_bundled(SHOWCASE)
-    record = store.read_record(SHOWCASE)
-    spec = record.spec
-    assert record.state == "done"
-    assert (spec.model, spec.task, spec.form, spec.strategy, spec.dtype, spec.shots) == (
-        "pocket-8m",
-        "qa",
-        "letters",
-        "base",
-        "float32",
-        0,
-    )
+def test_the_pinned_runs_ship_and_differ_in_their_model_alone(home: Path):
+    records = [store.read_record(run_id) for run_id in showcase().compared]
+    assert [record.state for record in records] == ["done"] * 3
+    assert all(store.is_bundled(record.run_id) for record in records)
+    assert [record.spec.model for record in records] == ["pocket-8m", "pocket-3m", "pocket-1m"]
+    assert len({replace(record.spec, model="any") for record in records}) == 1
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_launched_run_does_not_become_the_default(open_page: Open, page: str):
-    showcase()
+    pinned()
     shipped(synthetic_run(model="pocket-1m"))
     own = synthetic_run(model="launched")
     app = open_page(page)
@@ -74,7 +75,7 @@ def test_where_no_run_ships_the_latest_is_the_default(open_page: Open, page: str
 
 
 def test_a_link_to_no_run_names_the_default(open_page: Open):
-    showcase()
+    pinned()
     synthetic_run(model="launched")
     app = open_page("alpha_lab", run="gone-run")
     assert app.query_params["run"] == SHOWCASE
@@ -82,15 +83,111 @@ def test_a_link_to_no_run_names_the_default(open_page: Open):
 
 
 def test_an_own_question_is_calibrated_by_the_pinned_run(open_page: Open, fake_home: Path):
-    showcase()
+    pinned()
     own, another = synthetic_run(model="pocket-8m", task="rc"), synthetic_run(model="launched")
     app = open_page("one_question", ask="own")
     assert not app.exception
     assert app.selectbox(key="own_model").value == "pocket-8m"
-    assert app.selectbox(key="own_run").value == SHOWCASE
+    assert calibrated_by(app) == SHOWCASE
     app.selectbox(key="own_model").set_value("launched").run()
-    assert app.query_params["run"] == another
+    assert calibrated_by(app) == another
     app.selectbox(key="own_model").set_value("pocket-8m").run()
-    assert app.query_params["run"] == SHOWCASE
-    linked = open_page("one_question", ask="own", run=own)
-    assert linked.selectbox(key="own_run").value == own
+    assert calibrated_by(app) == SHOWCASE
+    assert calibrated_by(open_page("one_question", ask="own", run=own)) == own
+
+
+def calibrated_by(app: AppTest) -> str:
+    """The run that the automatic choice of a calibration names."""
+    assert app.selectbox(key="own_run").value == ""
+    said_first = app.selectbox(key="own_run").options[0].removeprefix("Automatic: ")
+    (found,) = [name for name in store.run_ids() if title(store.read_record(name)) == said_first]
+    return found
+
+
+def own_and_pinned() -> tuple[str, tuple[str, ...]]:
+    """A person's own run, and the pinned ones."""
+    compared = tuple(map(pinned, showcase().compared))
+    return synthetic_run(model="launched"), compared
+
+
+def test_compare_opens_with_the_pinned_run_and_its_sisters(open_page: Open):
+    _, compared = own_and_pinned()
+    app = open_page("compare")
+    assert not app.exception
+    assert tuple(app.multiselect(key="compared_runs").value) == compared
+    assert "runs" not in app.query_params
+
+
+def test_calibration_opens_with_the_pinned_run_and_one_sister(open_page: Open):
+    _, compared = own_and_pinned()
+    app = open_page("calibration")
+    assert not app.exception
+    assert tuple(app.multiselect(key="compared_runs").value) == compared[:2]
+
+
+def test_without_the_pinned_runs_others_that_ship_are_compared(open_page: Open):
+    ship = [shipped(synthetic_run(60, model=name, seed=7)) for name in ("first", "second")]
+    synthetic_run(60, model="launched")
+    assert sorted(open_page("compare").multiselect(key="compared_runs").value) == sorted(ship)
+
+
+def test_prompting_opens_with_the_experiment_of_the_pinned_run(open_page: Open):
+    pinned(RunSpec(model="pocket-1m", task="qa").run_id)
+    own_and_pinned()
+    app = open_page("prompting")
+    assert not app.exception
+    assert app.query_params["experiment"] == PromptingExperiment.of(store.read_record(SHOWCASE).spec).key
+    named = app.selectbox(key="prompting_experiment").options
+    assert named[0] == "Yours: launched · Question answering · 1 run"
+    assert named[1] == "pocket-1m · Question answering · 2 runs"
+
+
+def test_exports_begin_with_the_pinned_run(open_page: Open):
+    own_and_pinned()
+    assert open_page("data").multiselect(key="take_runs").value == [SHOWCASE]
+
+
+def test_a_list_to_choose_from_begins_with_ones_own_runs_and_groups_the_others_by_task(open_page: Open):
+    ids = [
+        RunSpec(model=model, task=task, strategy=strategy).run_id
+        for task in ("rc", "qa")
+        for model in ("pocket-8m", "pocket-3m-instruct")
+        for strategy in ("task", "base")
+    ]
+    for run_id in ids:
+        pinned(run_id)
+    synthetic_run(model="first")
+    synthetic_run(model="second", task="ds")
+    assert open_page("alpha_lab").selectbox(key="run_picker").options == [
+        "Yours: second · Summaries",
+        "Yours: first · Question answering",
+        "pocket-3m-instruct · Question answering",
+        "pocket-3m-instruct · Question answering · task instruction",
+        "pocket-8m · Question answering",
+        "pocket-8m · Question answering · task instruction",
+        "pocket-3m-instruct · Reading comprehension",
+        "pocket-3m-instruct · Reading comprehension · task instruction",
+        "pocket-8m · Reading comprehension",
+        "pocket-8m · Reading comprehension · task instruction",
+    ]
+
+
+def test_a_run_chosen_elsewhere_does_not_become_that_of_the_lesson(open_page: Open):
+    pinned()
+    own = synthetic_run(model="launched")
+    app = open_page("alpha_lab", run=own)
+    for page, run in (("learn", SHOWCASE), ("one_question", own), ("alpha_lab", own)):
+        app.query_params.clear()
+        app.switch_page(f"../pages/{page}.py").run()
+        assert not app.exception
+        assert app.query_params["run"] == run
+    app.query_params.clear()
+    app.switch_page("../pages/learn.py").run()
+    app.selectbox(key="run_picker").set_value(own).run()
+    assert app.query_params["run"] == own
+    app.query_params.clear()
+    app.switch_page("../pages/alpha_lab.py").run()
+    app.selectbox(key="run_picker").set_value(SHOWCASE).run()
+    app.query_params.clear()
+    app.switch_page("../pages/learn.py").run()
+    assert app.query_params["run"] == own  # what was chosen for the lesson stays there

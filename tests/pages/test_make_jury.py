@@ -10,15 +10,15 @@ from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.agent.file_lock import take
 from core.runs.juries import jury_pipeline
-from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.juries.jury_pipeline import JurySpec
 from pocket_world.jury import SPECS
 from tests.pages.conftest import Open, said
 
 
 @pytest.fixture
-def launched(monkeypatch: pytest.MonkeyPatch) -> list[PathSpec]:
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[JurySpec]:
     """What was asked for; tests/core/runs/juries/test_jury_pipeline.py has the real launch."""
-    asked: list[PathSpec] = []
+    asked: list[JurySpec] = []
     monkeypatch.setattr("core.runs.juries.jury_job.launch", asked.append)
     return asked
 
@@ -29,7 +29,7 @@ def opened(open_page: Open):
     return app.run()
 
 
-def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: list[PathSpec]) -> None:
+def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
     """The models that ship with Hedge, tuned for as long as they need to learn something."""
     app = opened(open_page)
     next(button for button in app.button if button.label == "Make this jury").click().run()
@@ -39,16 +39,16 @@ def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: li
     assert spec.samples >= len(jury_pipeline.drawn(SPECS["pocket-1m"]))
 
 
-def test_a_jury_is_asked_for(open_page: Open, launched: list[PathSpec]) -> None:
+def test_a_jury_is_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
     app = opened(open_page)
     app.text_input(key="jury_jurors").set_value("pocket-1m, pocket-1m")
     app.number_input(key="jury_samples").set_value(50)
     next(button for button in app.button if button.label == "Make this jury").click().run()
     assert not app.exception
-    assert launched == [PathSpec(base="pocket-1m", jurors=("pocket-1m", "pocket-1m"), samples=50)]
+    assert launched == [JurySpec(base="pocket-1m", jurors=("pocket-1m", "pocket-1m"), samples=50)]
 
 
-def test_one_juror_is_no_jury(open_page: Open, launched: list[PathSpec]) -> None:
+def test_one_juror_is_no_jury(open_page: Open, launched: list[JurySpec]) -> None:
     app = opened(open_page)
     app.text_input(key="jury_jurors").set_value("pocket-1m")
     next(button for button in app.button if button.label == "Make this jury").click().run()
@@ -57,7 +57,7 @@ def test_one_juror_is_no_jury(open_page: Open, launched: list[PathSpec]) -> None
 
 
 def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
-    spec = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
+    spec = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
     jury_pipeline.create(spec)
     run = spec.run_spec
     folder = store.create(store.RunRecord(spec=run, state="running", created=1.0, started=2.0))
@@ -73,12 +73,12 @@ def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
     store.update_record(run.run_id, state="failed", message=engine.states.LOST, ended=3.0)
     app = opened(open_page)
     assert "its process ended before the run did" in said(app).lower()
-    assert "Go on" in [button.label for button in app.button]
+    assert "Resume" in [button.label for button in app.button]
 
 
 def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_page: Open) -> None:
     """Every page that lists runs opens with one of a jury among them; the others take it for none of theirs."""
-    spec = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
+    spec = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
     jury_pipeline.create(spec)
     run = spec.run_spec
     record = store.RunRecord(spec=run, state="done", created=1.0, started=2.0, ended=3.0)

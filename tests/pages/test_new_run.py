@@ -70,7 +70,7 @@ def test_the_form_becomes_a_spec(open_page: Open, asked: list[Any]):
     press(app, "Launch")
     assert not app.exception
     assert asked == [RunSpec(model="fake", task="qa", samples=300, strategy="shared", shots=2)]
-    assert "Asked for fake on Question answering · pocket bank, 300 questions at most" in said(app)
+    assert "Asked for fake on Question answering, 300 questions at most" in said(app)
 
 
 def test_every_choice_of_the_command_line_becomes_part_of_the_spec(open_page: Open, asked: list[Any], tmp_path: Path):
@@ -352,7 +352,7 @@ def test_a_matrix_says_what_it_takes_and_becomes_one_group(open_page: Open, aske
     assert len({spec.run_id for spec in asked}) == 12
     (group,) = groups.known()
     assert set(group.run_ids) == {spec.run_id for spec in asked}
-    assert group.name == "fake · qa · pocket bank · 2 strategies × 2 dtypes × 3 numbers of shots"
+    assert group.name == "fake · Question answering · 2 strategies × 2 precisions × 3 numbers of shots"
 
 
 def test_launching_what_is_there_makes_no_group_and_leads_to_the_runs(open_page: Open, asked: list[Any]):
@@ -416,7 +416,7 @@ def test_a_model_too_large_for_every_device_is_said_before(open_page: Open, aske
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"needs_gib": 70000}')
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"]).run()
-    assert "No device holds fake in float32: 70000.0 GiB are needed" in said(app)
+    assert "No device holds fake (32-bit): 70000.0 GiB are needed" in said(app)
 
 
 def test_a_database_that_does_not_answer_is_one_sentence(open_page: Open, asked: list[Any], monkeypatch: Any):
@@ -559,6 +559,6 @@ def test_a_toast_says_on_another_page_that_a_run_has_ended(open_page: Open, aske
     store.update_record(queued.run_id, state="failed", message="no", ended=time.time())
     app.run()
     assert [toast.value.replace("\\", "") for toast in app.toast] == [
-        "Failed: fake · qa · pocket bank · base · 0 shots · float32 · up to 100 questions"
+        "Failed: fake · Question answering · up to 100 questions"
     ]
     assert app.session_state["runs_watched"] == set()  # so that it is said once

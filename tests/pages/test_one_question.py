@@ -72,7 +72,7 @@ def test_the_options_in_full_at_the_alpha_of_the_link(open_page: Open):
     assert shown["p_value"].tolist() == margin.p_values.tolist()
     assert shown["member"].tolist() == ["in" if inside else "out" for inside in margin.members(300)]
     assert shown["truth"].tolist().index("truth") == run.labels[row]
-    assert "By Margin, whose score is best other p − p" in said(app)
+    assert "The Margin score is best other p − p" in said(app)
 
 
 def test_the_same_question_in_other_runs(open_page: Open):
@@ -89,7 +89,7 @@ def test_the_same_question_in_other_runs(open_page: Open):
     row = int((run.ids == "q25").argmax())
     lac = standings(bench(run), run.probabilities[row], place=row)[0]
     assert rows[1]["counts"]["lac"] == lac.counts.tolist()
-    assert "In 1 other run the question calibrates" in said(app)
+    assert "In 1 other run, the question calibrates" in said(app)
 
 
 def test_forth_and_back(open_page: Open):

@@ -57,7 +57,7 @@ def test_ties_at_the_top_are_said(open_page: Open):
     assert made.top_ties.n > 0
     text = said(open_page("overview"))
     assert "1 run has test questions on which two or more options are equally and most probable" in text
-    assert f"at most {100 * made.top_ties.n / made.n_test:.1f} % of a run's" in text
+    assert f"at most {100 * made.top_ties.n / made.n_test:.1f}% of a run's" in text
     assert f"at most {100 * (made.top_ties.won - made.top_ties.lost):.1f} points of accuracy" in text
 
 
@@ -75,7 +75,7 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
     save(bluq.read([write(tmp_path, name="probs_qa_float32_base_20250101_120000.npz", model="phi-2", **parts)]))
     app = open_page("overview")
     assert not app.exception
-    assert sorted(app.dataframe[0].value["task"]) == ["qa · BLUQ MMLU", "qa · pocket bank"]
+    assert sorted(app.dataframe[0].value["task"]) == ["Question answering", "Question answering · BLUQ MMLU"]
     figures = app.dataframe[0].value
     merged = figures.assign(accuracy=figures["accuracy"] / 100, task="qa", questions="as if they were the same")
     assert len(alike(merged, "lac")) == 1

@@ -11,11 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.components.shared.runs import title
+from core.answering import client, custom_question
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import evaluation
 from core.reports.one_question import asked, bench
 from core.runs import store
-from core.runs.answering import client, custom_question
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
@@ -64,7 +64,7 @@ def test_without_a_run_that_calibrates_it_says_so(open_page: Open):
 def test_a_typed_question_gets_its_set_by_the_runs_calibration(open_page: Open, run_id: str):
     app = open_page("one_question", ask="own", run=run_id, alpha="150")
     assert not app.exception
-    assert "The run's questions have 6 options: 4 answers and these 2" in app.toggle(key="own_extra").help
+    assert "have 4 options, and “I don't know” and “None of the above” besides" in app.text_area(key="own_options").help
     app = answered(fill(app, "What is the capital of France?", "Paris\nLondon\n\n Rome \nBerlin\n"))
     assert not app.exception
     assert not app.error
@@ -149,9 +149,9 @@ def test_the_models_own_runs_come_first(open_page: Open, run_id: str):
     assert app.selectbox(key="own_model").value == "fake"
     assert app.selectbox(key="own_run").value == ""
     automatic, first, second = app.selectbox(key="own_run").options
-    assert automatic == f"Automatic: {first}"
-    assert first.startswith("fake")
-    assert second.startswith("later")
+    assert automatic == f"Automatic: {title(store.read_record(run_id))}"
+    assert first.startswith("Yours: fake")
+    assert second.startswith("Yours: later")
     app.selectbox(key="own_model").set_value("later").run()
     assert app.selectbox(key="own_run").options[0].startswith("Automatic: later")
 
@@ -216,15 +216,23 @@ def test_the_session_remembers_what_was_asked_and_goes_back(open_page: Open, run
     assert not app.error
 
 
-def test_a_cloze_run_offers_no_letters(open_page: Open, fake_home: Path):
+def test_by_text_nothing_is_offered_besides(open_page: Open, fake_home: Path):
     run_id = execute(RunSpec(model="fake", task="qa", samples=40, form="cloze"))
     app = open_page("one_question", ask="own", run=run_id)
-    assert app.toggle(key="own_extra").disabled
-    assert "The run's questions have 4 options and nothing added" in app.toggle(key="own_extra").help
+    assert not app.toggle
+    assert "The questions that calibrate the set have 4 options." in app.text_area(key="own_options").help
     app = answered(fill(app, "What?", "x\ny\nz\nw", extra=None))
     assert not app.exception
     assert custom_question.read_answer(app.query_params["answer"]).options == ("x", "y", "z", "w")
     assert not app.warning
+    # A question about a text goes to a run by letter, which offers the two again.
+    reading = with_passages()
+    app = answered(fill(app, "Who went?", "x\ny\nz\nw", context="Anna went to the market.", extra=None))
+    assert not app.warning
+    answer = custom_question.read_answer(app.query_params["answer"])
+    assert answer.own.run_id == reading
+    assert answer.options == ("x", "y", "z", "w", DONT_KNOW, NONE_OF_ABOVE)
+    assert app.toggle(key="own_extra").value
 
 
 def test_a_model_that_can_not_be_loaded_is_one_sentence(open_page: Open, run_id: str, tmp_path: Path):

@@ -33,7 +33,7 @@ def the_readings():
 def test_an_empty_home_says_what_would_be_here_and_offers_the_launch(open_page: Open):
     app = open_page("prompting")
     assert not app.exception
-    assert "Accuracy and prediction sets of each way of asking would be here" in said(app)
+    assert "There is no experiment yet" in said(app)
     assert app.multiselect(key="ways_shots").value == [0, 1, 2, 5]
     assert "--form letters cloze --shots 0 1 2 5 --samples 200 --queue" in app.code[-1].value
 
@@ -72,7 +72,7 @@ def test_every_score_can_be_chosen(asked, open_page: Open):
         rows = experiments.figures(chosen, runs, SetRule(100, (name,)))
         sizes = [metric.value for metric in app.metric if metric.label == "Mean set size"]
         assert sizes == [f"{size:.2f}" for size in rows["mean_set_size"]], name
-        assert "of the sets in other orders are the set of the first order" in said(app), name
+        assert "of the sets in other orders equal the set of the first order" in said(app), name
         assert score.title in app.selectbox(key="score_choice").options
 
 
@@ -84,7 +84,7 @@ def test_other_ways_and_shots_are_chosen(asked, open_page: Open):
     assert (app.query_params["method"], app.query_params["shots"]) == ("continued", "2")
     assert "Every other way less Continued, raw" in said(app)
     app.segmented_control(key="prompting_measure").set_value("accuracy").run()
-    assert "what guessing gets right" in said(app)
+    assert "the accuracy of guessing" in said(app)
 
 
 def test_a_card_shows_both_readings(asked, open_page: Open):

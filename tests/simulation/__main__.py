@@ -23,7 +23,7 @@ def line(case: Case, draws: int) -> tuple[str, bool]:
     bad = improbable(count, draws, case.allowed, tail=TWO_STANDARD_ERRORS)
     low, high = (f"{100 * share:g}" for share in case.allowed)
     seconds = time.process_time() - began
-    row = f"| {case.name} | {draws} | {100 * count / draws:.1f} % | {low} to {high} % | {seconds:.0f} |"
+    row = f"| {case.name} | {draws} | {100 * count / draws:.1f}% | {low} to {high}% | {seconds:.0f} |"
     return row + (" **outside**" if bad else ""), not bad
 
 

@@ -31,7 +31,7 @@ SHOWN = 0.0005
 """Half of the last decimal that pages show."""
 AT_LEAST = (0.935, 1.0)
 NEARLY_ALWAYS = (0.96, 1.0)
-SAYS = "holds the error in at least 95 of 100 samples"
+SAYS = "It holds the error in at least 95 of 100 samples"
 SMOOTH = (0.92, 1.0)
 SMOOTH_SAYS = "the smooth error in at least 92"
 QUESTIONS = (200, 1000, 5000)
@@ -52,7 +52,7 @@ LAWS: dict[str, tuple[float, float, Accuracy]] = {
     "off both ways by .12": (1, 1, lambda c: np.where(c > 0.5, c - 0.12, c + np.minimum(0.12, 1 - c))),
     "off both ways by .04": (1, 1, lambda c: np.where(c > 0.5, c - 0.04, c + 0.04)),
     "off in one bin alone": (2, 2, lambda c: np.where((c > 0.4) & (c <= 7 / 15), c - 0.3, c)),
-    "sure of everything, right in 30 %": (8, 1, lambda c: np.full_like(c, 0.3)),
+    "sure of everything, right in 30%": (8, 1, lambda c: np.full_like(c, 0.3)),
     "nearly certain, off by .02": (60, 0.6, lambda c: np.maximum(c - 0.02, 0)),
 }
 
@@ -166,7 +166,7 @@ def _smooth_hit(seed: int, *, law: str, n: int) -> bool:
 
 @lru_cache(maxsize=10_000)
 def tested(n: int, seed: int) -> tuple[bool, bool]:
-    """Whether the ECE's p-value and Spiegelhalter's z call a calibrated model off at 5 %."""
+    """Whether the ECE's p-value and Spiegelhalter's z call a calibrated model off at 5%."""
     found = calibration_test(sample("calibrated", n, seed), rng=np.random.default_rng([seed, 1]))
     return found.p_value <= 0.05, found.z_p_value <= 0.05
 

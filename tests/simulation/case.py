@@ -16,9 +16,9 @@ class Case:
     """One interval or test under one law of the data.
 
     ``hit`` takes a seed, draws data and says whether the interval held the truth, or whether the test was significant
-    at 5 % where nothing differs. The true rate of hits has to lie in ``allowed``, as shares. ``short`` draws are made
+    at 5% where nothing differs. The true rate of hits has to lie in ``allowed``, as shares. ``short`` draws are made
     in the suite where they would notice a grave fault (:func:`notices`), ``long`` by the command. ``says`` is what the
-    page says where ``allowed`` is not 93.5 to 97.5 %.
+    page says where ``allowed`` is not 93.5 to 97.5%.
     """
 
     name: str
@@ -33,9 +33,9 @@ NOTICED = 0.5
 """The suite plays a short form only if it has this chance of noticing a grave fault; the others could hardly fail."""
 
 INTERVAL = (0.935, 0.975)
-"""What a 95 % interval may hold."""
+"""What a 95% interval may hold."""
 TEST = (0.0, 0.065)
-"""How often a test at 5 % may be significant where nothing differs; an exact test of few questions may be so seldom."""
+"""How often a test at 5% may be significant where nothing differs; an exact test of few questions may be so seldom."""
 
 
 def hits(case: Case, draws: int) -> int:

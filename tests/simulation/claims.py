@@ -63,7 +63,9 @@ def tuning_alarmed(seed: int, *, n: int) -> bool:
 
 
 FEW = (0.935, 0.985)
-FEW_SAID = "With eight models or fewer they are a little wide: they hold the truth in 95 to 98 of 100 draws."
+FEW_SAID = (
+    "With eight models or fewer, the intervals are a little wide: they hold the true value in 95 to 98 of 100 draws."
+)
 """On Compare, above the claims."""
 
 CASES = (

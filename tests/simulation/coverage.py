@@ -87,7 +87,7 @@ def in_its_band(seed: int, n: int, by: str) -> bool:
 
 
 def guarantee_doubted(seed: int, n: int, by: str, score_name: str) -> bool:
-    """Whether the p-value speaks at 5 % against a guarantee that holds."""
+    """Whether the p-value speaks at 5% against a guarantee that holds."""
     return reported(seed, n, n, by=by, score_name=score_name).scores[score_name].p_value <= NAMED_AT
 
 
@@ -128,7 +128,7 @@ def subject_named(seed: int, n: int) -> bool:
 
 
 def truth_ruled_out(seed: int, n: int, name: str) -> bool:
-    """Whether the true option's conformal p-value is at most 5 %."""
+    """Whether the true option's conformal p-value is at most 5%."""
     p, labels, _ = draw(np.random.default_rng([seed, n]), n + 1)
     scores = score(name, p, seed=seed)
     own = true_scores(scores, labels)

@@ -112,7 +112,7 @@ def added() -> float:
 
 
 def risk_case(n: int) -> Callable[[int], bool]:
-    """How often mean probability is wrong where the jury is at least 60 % sure."""
+    """How often mean probability is wrong where the jury is at least 60% sure."""
 
     def hit(seed: int) -> bool:
         row = at_sixty(risk(law(n, seed), PROTOCOL))
@@ -176,8 +176,8 @@ AT_LEAST = (0.935, 0.985)
 EXACT = "Intervals of shares are Clopper and Pearson's: they hold the truth in at least 95 of 100 cases."
 APPROXIMATE = (0.88, 0.99)
 FITTED = (
-    "Intervals of rules that are fitted are approximate: in simulations with 200 and 1,000 answers they held the truth "
-    "in 88 to 99 of 100 cases."
+    "Intervals of fitted rules are approximate: in simulations with 200 and 1,000 answers, they held the true value in "
+    "88 to 99 of 100 cases."
 )
 SHORT = {200: 20, 1000: 4, 5000: 1}
 FEW_DRAWS = {200: 12, 1000: 1, 5000: 1}

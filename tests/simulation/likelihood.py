@@ -75,7 +75,7 @@ def held(name: str, figure: str, n: int, seed: int) -> bool:
     """Whether the page's interval of a figure of n questions holds the model's own.
 
     The three estimates are those of :func:`core.calibration.figures.estimates`
-    (``tests/core/calibration/test_luck.py``), whose calibration errors would take 99 % of the time here.
+    (``tests/core/calibration/test_luck.py``), whose calibration errors would take 99% of the time here.
     """
     logits, labels = LAWS[name].draw(n, np.random.default_rng([seed, n]))
     found = ESTIMATES[figure](logits, labels)

@@ -207,7 +207,7 @@ def _mcnemar(seed: int, *, n: int) -> bool:
 # ---------------------------------------------------------------- the list
 
 SAYS_TWINS = (
-    "For two runs that are nearly alike those two are wider than they need to be: they hold the expected difference "
+    "If the two runs are nearly alike, these two intervals are wider than necessary: they hold the expected difference "
     "for 98 of 100 pairs or more."
 )
 WIDE = (0.935, 1.0)

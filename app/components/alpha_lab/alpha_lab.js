@@ -140,7 +140,7 @@ class Lab {
   typed() {
     const thousandths = Math.round(Number(this.number.value) * 1000);
     if (!(thousandths >= 1 && thousandths <= 999)) {
-      say(this.find("#alpha-problem"), `alpha lies between 0.001 and 0.999; it stays ${shownAlpha(this.view.alpha)}.`);
+      say(this.find("#alpha-problem"), `alpha must be between 0.001 and 0.999. It stays at ${shownAlpha(this.view.alpha)}.`);
       this.number.value = shownAlpha(this.view.alpha);
       return;
     }
@@ -218,7 +218,7 @@ class Lab {
     this.again(moving);
     if (given.length) {
       const kept = ["n", "extra", "split"].filter((name) => asked[name] !== this.view[name]);
-      say(this.find("#switch-problem"), `${given[0]} ${kept.length ? "Without it instead." : ""}`);
+      say(this.find("#switch-problem"), `${given[0]} ${kept.length ? "This setting was left out." : ""}`);
     }
   }
 
@@ -306,7 +306,7 @@ class Lab {
         bands: this.bands[widest],
         yMax: 1,
         yTicks: ticks,
-        yFormat: (tick) => `${tick * 100}\u00a0%`,
+        yFormat: (tick) => `${tick * 100}%`,
       }),
       size: curveFigure(plot("size"), `Mean set size against alpha by ${names}`, slots, {
         curves: of("meanSize"),
@@ -467,7 +467,7 @@ class Lab {
     const full = [...results[endless].thresholds].filter((q) => q === Infinity).length;
     const text = fullStrataText(by, full, results[endless].thresholds.length, alpha);
     return by === "class" && this.extra.length && this.view.extra === "keep"
-      ? `${text} E and F are never the truth, so nothing calibrates them; they can be left out above.`
+      ? `${text} E and F are never the truth, so no question calibrates them. You can leave them out above.`
       : text;
   }
 

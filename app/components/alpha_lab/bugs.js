@@ -16,7 +16,7 @@ const BUG_QUESTIONS = 19;
 const BUG_ALPHAS = [100, 10];
 const BUG_ROW = 46;
 
-// One row per procedure: the range of 95 % of its splits, their mean, and the distance of the mean from the target.
+// One row per procedure: the range of 95% of its splits, their mean, and the distance of the mean from the target.
 function bugsFigure(host, label, rows, { ink, mark }, alpha, found) {
   const height = 30 + BUG_ROW * rows.length + 24;
   host.style.height = `${height}px`;
@@ -36,7 +36,7 @@ function bugsFigure(host, label, rows, { ink, mark }, alpha, found) {
       svg,
       "text",
       { x: x(tick), y: end + 16, "text-anchor": "middle" },
-      `${(100 * tick).toFixed(Math.max(0, digits - 2))}\u00a0%`,
+      `${(100 * tick).toFixed(Math.max(0, digits - 2))}%`,
     );
   }
   draw(svg, "line", { class: "target", x1: x(goal), x2: x(goal), y1: 6, y2: end });
@@ -158,8 +158,8 @@ export class Bugs {
       list.replaceChildren();
       return say(
         this.find(".bugged"),
-        `Draw splits to see what each way of finding the threshold covers. With many calibration questions most bugs cost almost nothing, ` +
-          `so these splits have only ${few}. They are shown at alpha ${alphas.join(" and ")}, whatever the slider says.`,
+        `Draw splits to see the coverage of each procedure. With many calibration questions, most bugs cost almost nothing, ` +
+          `so these splits have only ${few}. They are shown at alpha ${alphas.join(" and ")}, wherever the slider is.`,
       );
     }
     const rows = this.order.map((place, i) => ({ title: this.quiz ? `Procedure ${i + 1}` : PROCEDURES[place].name }));
@@ -176,9 +176,9 @@ export class Bugs {
     const full = BUG_ALPHAS.filter((alpha) => rank(n, alpha) > n).map(shownAlpha);
     say(
       this.find(".bugged"),
-      `Over ${DRAWS.toLocaleString("en")} splits, by ${slot.title}, with ${few} each: the mark is the mean, the line holds 95\u00a0% of splits.` +
+      `Each procedure was tried on ${DRAWS.toLocaleString("en")} splits with ${slot.title} and ${few}. The mark is the mean coverage, and the line spans 95% of the splits.` +
         (full.length
-          ? ` At alpha ${full.join(" and ")} these questions are too few for a threshold, so the right procedure keeps every option.`
+          ? ` At alpha ${full.join(" and ")}, this is too few for a threshold, so the right procedure keeps every option.`
           : "") +
         (this.quiz
           ? " Which one is right?"

@@ -4,8 +4,8 @@ import { say } from "../shared/dom.js";
 import { counted, percent, tuningHint, tuningText, verdict } from "../shared/formatting.js";
 
 const BAND_HINT =
-  "Coverage on this test set lies in the band for 95\u00a0% of calibration and test draws, where the guarantee holds. " +
-  "Dark: luck of the calibration draw alone; light: that of the test questions too.";
+  "If the guarantee holds, coverage on this test set lies in the band for 95% of the draws of calibration and test questions. " +
+  "Dark: variation from the calibration draw alone. Light: variation from the test questions as well.";
 const CARD = `
   <h3><svg class="key" viewBox="-7 -7 14 14" aria-hidden="true"><path></path></svg><span class="title"></span>
     <span class="badge" hidden></span><span class="gloss"></span></h3>
@@ -18,11 +18,11 @@ const CARD = `
   <div class="strip"></div>
   <p class="verdict" data-figure="verdict"></p>
   <dl>
-    <div><dt title="Options whose score is at most this stay in the set.">Threshold</dt><dd data-figure="threshold"></dd></div>
+    <div><dt title="Options stay in the set if their score is at most this.">Threshold</dt><dd data-figure="threshold"></dd></div>
     <div><dt>Empty sets</dt><dd data-figure="emptyRate"></dd></div>
-    <div><dt>One answer</dt><dd data-figure="single"></dd></div>
+    <div><dt>One option</dt><dd data-figure="single"></dd></div>
     <div><dt>All options</dt><dd data-figure="full"></dd></div>
-    <div><dt title="Accuracy · √k / mean set size: higher is better, and it may exceed 1.">UAcc</dt><dd data-figure="uacc"></dd></div>
+    <div><dt title="Accuracy × √k / mean set size, for k options. Higher is better, and it can exceed 1.">UAcc</dt><dd data-figure="uacc"></dd></div>
   </dl>
   <details class="about"><summary>About this score</summary><p class="sentence"></p><p><code class="formula"></code></p><p class="source"></p></details>`;
 

@@ -7,20 +7,20 @@ import streamlit as st
 from app import state
 from app.caches import alpha_lab_cache, run_cache
 from app.components.alpha_lab.shift import shift_figure
-from app.components.shared.runs import title
+from app.components.shared.runs import titles
 from app.formatting import counted, plain
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.alpha import THOUSAND
 from core.conformal.shift import DRAWS
 from core.errors import HedgeError
 from core.reports.alpha_lab.covariate_shift import FEWEST, SEARCHED_AT, Search, Shifted
-from core.runs.banks import task_label
 from core.runs.store import RunRecord
+from core.runs.titles import record_task_title
 
 SOURCE_KEY = "shift_source"
 TARGET_KEY = "shift_target"
 OPEN_KEY = "shift_open"
-TITLE = "When it breaks: calibrate on one kind of questions, test on another"
+TITLE = "When it breaks: calibrate on one kind of question, test on another"
 OTHER_RUN = "run:"
 LIKELY = 0.05
 
@@ -39,8 +39,8 @@ def section(record: RunRecord, view: AlphaLabView) -> None:
         choices = _choices(record)
         if len(choices) < 2:
             st.caption(
-                f"This needs two subjects of at least {FEWEST} questions, or another finished run of "
-                f"{plain(record.spec.model_name)} with as many options."
+                f"This needs two subjects with at least {FEWEST} questions each, or another finished run of "
+                f"{plain(record.spec.model_name)} with the same number of options."
             )
             return
         search = alpha_lab_cache.worst_pair(record.run_id, view.left)
@@ -51,7 +51,7 @@ def section(record: RunRecord, view: AlphaLabView) -> None:
         with right:
             _pick("Test on", TARGET_KEY, choices, target)
         if source == target:
-            st.info("Both sides are the same questions. Choose another kind for one of them.")
+            st.info("Both sides have the same questions. Choose another kind of question for one of them.")
             return
         try:
             found = alpha_lab_cache.shifted(choices[source], choices[target], view.left)
@@ -70,7 +70,7 @@ def _choices(record: RunRecord) -> Choices:
     for other in run_cache.runs().finished:
         spec = other.spec
         alike = (spec.model_name, spec.form, spec.strategy) == (own.model_name, own.form, own.strategy)
-        if alike and task_label(spec, other.provenance) != task_label(own, record.provenance):
+        if alike and record_task_title(other) != record_task_title(record):
             found[OTHER_RUN + other.run_id] = (other.run_id, None)
     if any(name.startswith(OTHER_RUN) for name in found):
         found[OTHER_RUN + record.run_id] = (record.run_id, None)
@@ -86,7 +86,7 @@ def _sides(view: AlphaLabView, choices: Choices, search: Search | None) -> tuple
 
 
 def _pick(label: str, key: str, choices: Choices, chosen: str) -> None:
-    names = {r.run_id: title(r) for r in run_cache.runs().finished}
+    names = titles(run_cache.runs().finished)
     st.session_state[key] = chosen
     st.selectbox(
         label,
@@ -105,21 +105,23 @@ def _said(found: Shifted) -> str:
     """Say in words what the weights are worth."""
     return (
         f"{counted(found.n, 'question calibrates', 'questions calibrate')} and "
-        f"{counted(found.m, 'question tests', 'questions test')}. Weights count a calibration question "
-        "for more where the model's probabilities look like those of the tested ones (Tibshirani et al. 2019); here "
-        f"they are worth {found.effective:,.0f} equally weighted questions. They repair another mix of questions, not "
-        "questions whose probabilities mean something else."
+        f"{counted(found.m, 'question tests', 'questions test')}. Weights count a calibration question for "
+        "more if the model's probabilities look like those of the test questions (Tibshirani et al. 2019). "
+        f"The weighted questions are worth {found.effective:,.0f} equally weighted ones. Weights can correct "
+        "for a different mix of questions, but not for questions on which the same probabilities mean "
+        "something else."
     )
 
 
 def searched_words(search: Search) -> str:
     """Say in words what the p-value means for a pair found by searching all pairs."""
-    how_often = "seldom" if search.p_value < LIKELY else "often"
+    how_often = "rarely" if search.p_value < LIKELY else "often"
     return (
-        f"This pair was searched for among {search.pairs:,}: its coverage at alpha {SEARCHED_AT / THOUSAND:g}, "
-        f"{100 * search.coverage:.1f} %, falls shortest. Luck alone {how_often} finds one this bad: when the subjects "
-        "are shuffled over the questions and the search is repeated, the worst pair covers this little with a "
-        f"frequency of {_p(search.p_value, search.shuffles)} (corrected p, from {search.shuffles} shuffles)."
+        f"This pair was found by searching {search.pairs:,} pairs: its coverage at alpha "
+        f"{SEARCHED_AT / THOUSAND:g}, {100 * search.coverage:.1f}%, is furthest below the target. Luck alone "
+        f"{how_often} gives a pair this bad: if the subjects are shuffled over the questions and the search "
+        "is repeated, the worst pair has coverage this low with a frequency of "
+        f"{_p(search.p_value, search.shuffles)} (corrected p, from {search.shuffles} shuffles)."
     )
 
 
@@ -127,9 +129,9 @@ def chosen_words(found: Shifted) -> str:
     """Say in words what the p-value means for a pair that a person chose."""
     far = "would be rare" if found.p_value < LIKELY else "would be common"
     return (
-        "This pair was chosen and not searched for. If the two kinds were alike, scores this far apart "
-        f"{far} (exchangeability p = {_p(found.p_value, DRAWS)}, which holds for a pair that was chosen before its "
-        "figures were seen)."
+        "This pair was chosen, not found by a search. If the two kinds of question were alike, scores this "
+        f"far apart {far} (exchangeability p = {_p(found.p_value, DRAWS)}, valid if the pair was chosen "
+        "before anyone saw its figures)."
     )
 
 

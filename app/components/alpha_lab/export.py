@@ -17,7 +17,7 @@ from core.runs.store import RunRecord
 
 OPEN_KEY = "files_open"
 KINDS = {".csv": "CSV", ".parquet": "Parquet"}
-TITLE = "Take it along: the link, the table, the sets in NumPy"
+TITLE = "Export: link, table, NumPy code"
 
 
 def section(record: RunRecord, sets: SetOptions) -> None:
@@ -25,11 +25,11 @@ def section(record: RunRecord, sets: SetOptions) -> None:
     with st.expander(TITLE, key=OPEN_KEY, on_change="rerun") as folded:
         if not folded.open:
             return
-        st.caption("This link opens the same view elsewhere, as long as the run is there.")
+        st.caption("This link opens the same view again, also in another browser, as long as the run exists there.")
         st.code(_link(), language=None, wrap_lines=True)
         st.caption(
-            "The table has a row for each question: its probabilities, its part in the split, and its set by each "
-            "of the two scores. Figures are saved as SVG or PNG by the links above each."
+            "The table has one row for each question, with its probabilities, its part in the split, and its set "
+            "by each of the two scores. The links above each figure save it as SVG or PNG."
         )
         name = f"{record.run_id}-alpha-{sets.alpha:03d}"
         left, right, _ = st.columns([1, 1, 2])
@@ -57,11 +57,14 @@ def _recipe(record: RunRecord, sets: SetOptions, name: str) -> None:
     left, right, _ = st.columns([1, 1, 2])
     with left:
         score = st.segmented_control(
-            "Sets by", sets.scores, format_func=lambda of: SCORES[of].title, default=sets.scores[0], required=True
+            "Score", sets.scores, format_func=lambda of: SCORES[of].title, default=sets.scores[0], required=True
         )
     with right:
         ending = st.segmented_control("From", list(KINDS), format_func=KINDS.__getitem__, default=".csv", required=True)
-    st.caption("Run beside the saved table, these lines print the threshold, coverage and mean set size shown above.")
+    st.caption(
+        "Save the table first. These lines, run in the same folder, print the threshold, coverage and mean "
+        "set size shown above."
+    )
     run = alpha_lab_cache.evaluation_of_split(record.run_id, sets.split)
     st.code(numpy_recipe(run, score, sets.alpha, file=name + ending, empty=sets.empty, by=sets.by), wrap_lines=True)
 

@@ -212,7 +212,7 @@ export function stripFigure(host, label, { ink, mark }, reach) {
     const off = Math.abs(points(coverage)) > reach;
     dot.setAttribute("transform", `translate(${clamped(points(coverage))},14)`);
     dot.setAttribute("d", off ? (coverage > goal ? "M-6,-7l12,7l-12,7z" : "M6,-7l-12,7l12,7z") : MARKS[mark]);
-    say(target, `target ${(100 * goal).toFixed(1)}\u00a0%`);
+    say(target, `target ${(100 * goal).toFixed(1)}%`);
   };
 }
 

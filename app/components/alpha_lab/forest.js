@@ -69,21 +69,21 @@ export function forestFigure(host, label, slots, rows, interval) {
 
 const FALSE_ALARMS = 0.05;
 
-// Says which strata are covered below the target by more than chance. All strata are tested, so each is tested at 5 %
-// divided by their number (Bonferroni): if the guarantee holds in every stratum, one is named in at most 5 % of draws.
+// Says which strata are covered below the target by more than chance. All strata are tested, so each is tested at 5%
+// divided by their number (Bonferroni): if the guarantee holds in every stratum, one is named in at most 5% of draws.
 // `pValue(hits, code, m)` is the probability of at most this many hits if the guarantee holds there.
 export function strataSaid(alpha, rows, hits, pValue, by) {
   const goal = 1 - alpha / 1000;
   const tested = rows.filter(({ m }) => m > 0);
   const level = FALSE_ALARMS / tested.length;
   const below = tested.filter(({ code, m }) => hits[code] < goal * m && pValue(hits[code], code, m) <= level);
-  const of = `of ${tested.length} ${by === "class" ? "letters" : "subjects"}`;
-  const short = `covered below ${(100 * goal).toFixed(1)}\u00a0% by more than luck`;
-  if (!below.length) return `None ${of} is ${short}, at 5\u00a0% for all of them together.`;
+  const of = `of the ${tested.length} ${by === "class" ? "letters" : "subjects"}`;
+  const short = `covered significantly below ${(100 * goal).toFixed(1)}%`;
+  if (!below.length) return `None ${of} is ${short}, at the 5% level for all of them together.`;
   const named =
     below
       .slice(0, 3)
       .map(({ name }) => name)
       .join(", ") + (below.length > 3 ? " …" : "");
-  return `${below.length} ${of} ${below.length === 1 ? "is" : "are"} ${short}, at 5\u00a0% for all of them together: ${named}.`;
+  return `${below.length} ${of} ${below.length === 1 ? "is" : "are"} ${short}, at the 5% level for all of them together: ${named}.`;
 }

@@ -13,7 +13,7 @@ export const FILTERS = {
   all: "all questions",
   misses: "sets that miss the truth",
   empty: "empty sets",
-  "wrong-single": "one answer, and it is wrong",
+  "wrong-single": "one option, and it is wrong",
   largest: "the largest sets",
 };
 
@@ -104,7 +104,7 @@ function optionRow(letter, text, probability, isTrue, slots) {
   const row = make("tr", isTrue ? "true" : "");
   const option = make("td", "text", text);
   if (isTrue) option.append(make("span", "tag", "truth"));
-  const share = make("td", "probability", `${(100 * probability).toFixed(1)}\u00a0%`);
+  const share = make("td", "probability", `${(100 * probability).toFixed(1)}%`);
   const bar = make("span", "bar");
   bar.style.width = `${100 * probability}%`;
   share.append(bar);
@@ -120,7 +120,7 @@ function optionRow(letter, text, probability, isTrue, slots) {
 // A set in words: its letters, and whether it holds the truth.
 function setSaid(members, letters, label) {
   const kept = letters.filter((_, j) => members[j] === 1).join(", ");
-  return `{${kept}} ${members[label] === 1 ? "holds the truth" : kept ? "misses the truth" : "is empty, so misses the truth"}`;
+  return `{${kept}} ${members[label] === 1 ? "holds the truth" : kept ? "misses the truth" : "is empty, so it misses the truth"}`;
 }
 
 // Shows one question's sets. Returns `show(results)`, which changes only what has changed.
@@ -249,7 +249,7 @@ export class Questions {
   seed(lab) {
     const { view } = lab;
     this.options(this.find(".subject"), [
-      ["", "every subject"],
+      ["", "all subjects"],
       ...lab.groupNames.map((name) => [name, name || "no subject"]),
     ]);
     this.options(

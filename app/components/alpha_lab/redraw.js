@@ -53,41 +53,41 @@ function summedAgain(sides, alpha) {
 export const PROCEDURES = [
   {
     name: "exact",
-    sentence: "Takes the ⌈(n+1)(1−α)⌉-th smallest calibration score: the right one.",
+    sentence: "Takes the ⌈(n+1)(1−α)⌉-th smallest calibration score. This is the right procedure.",
     scores: null,
     coverage: thresholdCoverage(exactAt),
   },
   {
     name: "higher",
     sentence:
-      "Takes numpy’s “higher” quantile at rank/n, which is mostly one score too high: sets larger than need be.",
+      "Takes numpy’s “higher” quantile at rank/n, which is usually one score too high. Sets are larger than necessary.",
     scores: null,
     coverage: thresholdCoverage(higherAt),
   },
   {
     name: "clamped",
-    sentence: "Cuts a rank beyond n down to n: with few calibration questions the promise breaks.",
+    sentence: "Lowers a rank above n to n. With few calibration questions, this breaks the promise.",
     scores: null,
     coverage: thresholdCoverage(clampedAt),
   },
   {
     name: "linear",
     sentence:
-      "Interpolates between two scores at rank/n, cut off at 1: no score’s own value, and broken where n is small.",
+      "Interpolates between two scores at rank/n, or at 1 if that is less. With few calibration questions, this breaks the promise.",
     scores: null,
     coverage: thresholdCoverage(linearAt),
   },
   {
     name: "test set",
     sentence:
-      "Calibrates on the test questions themselves: coverage on target every time, and a promise for no other question.",
+      "Calibrates on the test questions themselves. Coverage is on target every time, but nothing is promised for any other question.",
     scores: null,
     coverage: thresholdCoverage(seenAt),
   },
   {
     name: "summed again",
     sentence:
-      "Adds probabilities up again for the set and keeps the option that crosses the threshold: one option too many.",
+      "Adds the probabilities up again to form the set and keeps the option that crosses the threshold, which is one option too many.",
     scores: ["aps"],
     coverage: summedAgain,
   },

@@ -43,7 +43,7 @@ export function lawFigure(host, label, { ink }, { n, m, alpha }) {
     xMin: from,
     xMax: to,
     xTicks: ticks,
-    xFormat: (tick) => `${(100 * tick).toFixed(Math.max(0, digits - 2))}\u00a0%`,
+    xFormat: (tick) => `${(100 * tick).toFixed(Math.max(0, digits - 2))}%`,
     xTitle: "coverage of a split",
     yMax: most,
     yTicks: [0, Math.round(most / 2)],
@@ -167,7 +167,7 @@ export class Luck {
     const word = this.drawing
       ? "Pause"
       : this.drawn && this.drawn < DRAWS
-        ? "Go on"
+        ? "Continue"
         : `Draw ${DRAWS.toLocaleString("en")} splits`;
     say(this.find(".draw"), word);
   }
@@ -186,7 +186,7 @@ export class Luck {
     this.width = host.clientWidth;
     const full = Math.ceil(((n + 1) * (1000 - alpha)) / 1000) > n;
     this.find("[data-plot=redraw]").hidden = full;
-    if (full) return say(this.find(".redrawn"), "Every option stays in every set at this alpha, whatever the split.");
+    if (full) return say(this.find(".redrawn"), "At this alpha, every option stays in every set for every split.");
     this.law ??= lawFigure(host, `Coverages of random splits by ${slot.title}, against the Beta-Binomial law`, slot, {
       n,
       m,
@@ -203,10 +203,10 @@ export class Luck {
     const { mean, low, high } = spread(this.coverages, this.drawn);
     say(
       this.find(".redrawn"),
-      `${this.drawn.toLocaleString("en")} splits of ${many} calibration and ${rest} test questions: mean coverage ` +
-        `${percent(mean, 2)}, and 95\u00a0% of splits between ${percent(low, 1)} and ${percent(high, 1)}.` +
+      `${this.drawn.toLocaleString("en")} splits with ${many} calibration and ${rest} test questions have a mean coverage of ` +
+        `${percent(mean, 2)}. 95% of them lie between ${percent(low, 1)} and ${percent(high, 1)}.` +
         (outside
-          ? ` ${counted(outside, "split lies", "splits lie")} outside the figure: tied scores bring more than the law of scores without ties.`
+          ? ` ${counted(outside, "split lies", "splits lie")} outside the figure, because tied scores give more coverage than scores without ties.`
           : ""),
     );
   }

@@ -66,7 +66,7 @@ function withoutExtra(pool) {
   }
   const kept = Array.from({ length: k }, (_, j) => j).filter((j) => !extra.includes(j));
   if (kept.length < 2)
-    throw new Error(`Without E and F ${kept.length} option stays; a set needs at least 2 to choose from.`);
+    throw new Error(`Without E and F, only ${kept.length} option is left. A set needs at least 2 to choose from.`);
   pool.dropped ??= {
     k: kept.length,
     kept,
@@ -104,7 +104,7 @@ export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
   const all = rowsWhere(side, 1);
   const test = rowsWhere(side, 0);
   if (seed !== null && size > 0 && size < side.length && test.length === 0) {
-    throw new Error("This run has too few unlike questions to split again.");
+    throw new Error("This run has too few different questions to split again.");
   }
   if (all.length === 0 || test.length === 0) {
     throw new Error(`This run has ${all.length} calibration and ${test.length} test questions; both are needed.`);
@@ -112,7 +112,7 @@ export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
   const smallest = Math.min(FEWEST, all.length);
   if (n !== null && !(Number.isInteger(n) && n >= smallest && n <= all.length)) {
     throw new Error(
-      `The run has ${all.length} calibration questions, from ${smallest} of which a view can use; got ${n}.`,
+      `Choose from ${smallest} to ${all.length} calibration questions, not ${n}.`,
     );
   }
   const { k, p, labels, kept } = drop ? withoutExtra(pool) : { ...pool, kept: null };

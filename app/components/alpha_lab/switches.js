@@ -51,7 +51,7 @@ export class Switches {
     if (!(n >= smallest && n <= nAll)) {
       say(
         this.find("#switch-problem"),
-        `This run has ${counted(nAll, "calibration question", "calibration questions")}; choose from ${smallest} to ${nAll}, not ${number.value || "nothing"}.`,
+        `Choose from ${smallest} to ${nAll} calibration questions, not ${number.value || "an empty field"}.`,
       );
       number.value = this.look.calibration.length;
       return;
@@ -64,7 +64,7 @@ export class Switches {
     if (text !== "" && !/^\d{1,6}$/.test(text)) {
       say(
         this.find("#switch-problem"),
-        `A split's number is whole, from 0 to ${LARGEST_SPLIT.toLocaleString("en")}, or nothing for the run's own split.`,
+        `A split is a whole number from 0 to ${LARGEST_SPLIT.toLocaleString("en")}. Leave the field empty for the run’s own split.`,
       );
       input.value = this.view.split;
       return;

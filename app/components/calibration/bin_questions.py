@@ -17,7 +17,7 @@ from core.reports.calibration.calibrated import CalibrationFigures
 
 def questions(found: Sequence[tuple[str, CalibrationFigures]], view: CalibrationView) -> None:
     """Show the questions in a bin, with links to their sets."""
-    st.subheader("The questions of a bin", anchor=False)
+    st.subheader("Questions in a bin", anchor=False)
     left, right = st.columns([3, 2])
     places = list(range(len(found)))
     if st.session_state.get(DIAGRAM_KEY) not in places:
@@ -32,15 +32,17 @@ def questions(found: Sequence[tuple[str, CalibrationFigures]], view: Calibration
     number = right.selectbox(
         "Bin",
         list(filled),
-        format_func=lambda i: f"{filled[i].low:.0%} to {filled[i].high:.0%} sure · {counted(filled[i].n, 'question')}",
+        format_func=lambda i: (
+            f"{filled[i].low:.0%} to {filled[i].high:.0%} confidence · {counted(filled[i].n, 'question')}"
+        ),
         key=BIN_KEY,
-        help="A click on a bin above chooses it. At first the one that adds most to the ECE.",
+        help="Click a bin in the diagram to choose it. At first, the bin that adds most to the ECE is chosen.",
     )
     shown = calibration_cache.bin_questions(one.run, view.within, one.stratum, number, one.bins, one.by)
     here = filled[number]
     st.caption(
-        f"Of {counted(here.n, 'question')} here {here.accuracy:.0%} are right at a mean confidence of "
-        f"{here.confidence:.0%}. Choose a row to see its options and set."
+        f"{here.accuracy:.0%} of the {counted(here.n, 'answer')} in this bin are right, at a mean confidence "
+        f"of {here.confidence:.0%}. Choose a row to see the question's options and set."
     )
     event = st.dataframe(
         shown.drop(columns="id"),
@@ -53,11 +55,11 @@ def questions(found: Sequence[tuple[str, CalibrationFigures]], view: Calibration
             "subject": st.column_config.TextColumn("Subject", width="small"),
             "question": st.column_config.TextColumn("Question", width="large"),
             "confidence": st.column_config.NumberColumn("Confidence", format="percent"),
-            "chosen": "Chosen",
+            "chosen": "Answer",
             "truth": "Truth",
             "right": st.column_config.CheckboxColumn("Right"),
         },
-        alt="Questions of the bin, the surest first",
+        alt="Questions in the bin, the highest confidence first",
     )
     if event.selection.rows:
         open_run_question(one.run, str(shown["id"].iloc[event.selection.rows[0]]))

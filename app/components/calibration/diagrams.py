@@ -20,9 +20,9 @@ from core.reports.calibration.calibrated import CalibrationFigures, said
 
 BINS_KEY, EDGES_KEY, WITHIN_KEY = "calibration_bins", "calibration_edges", "calibration_within"
 DIAGRAM_KEY, BIN_KEY = "bin_of_diagram", "bin_number"
-EDGES_HELP = "Equal width as published, or as many questions in each."
-WITHIN_HELP = "Subjects and letters with at least 20 test questions."
-EDGE_WORDS = {"width": "equal width", "mass": "equal mass"}
+EDGES_HELP = "Bins of equal width, as in the papers, or with the same number of questions in each."
+WITHIN_HELP = "Only subjects and letters with at least 20 test questions have a diagram."
+EDGE_WORDS = {"width": "equal width", "mass": "equal number"}
 WITHIN_WORDS = {"all": "each run", "group": "each subject", "letter": "each chosen letter"}
 MOST_DIAGRAMS = 12
 
@@ -33,8 +33,8 @@ def choices(view: CalibrationView) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.session_state[BINS_KEY] = view.bins
         take = state.taking(CalibrationView, "bins", BINS_KEY)
-        st.slider("Bins", 1, 100, key=BINS_KEY, on_change=take, help="15 is the published number.", width=240)
-        controls.switch(view, "edges", "Of", EDGE_WORDS, key=EDGES_KEY, help=EDGES_HELP)
+        st.slider("Bins", 1, 100, key=BINS_KEY, on_change=take, help="The papers use 15.", width=240)
+        controls.switch(view, "edges", "Bin by", EDGE_WORDS, key=EDGES_KEY, help=EDGES_HELP)
         controls.switch(view, "within", "A diagram for", WITHIN_WORDS, key=WITHIN_KEY, help=WITHIN_HELP)
 
 
@@ -50,7 +50,9 @@ def calibrations_of(run_ids: Sequence[str], view: CalibrationView) -> list[tuple
             continue
         found += [(" · ".join(filter(None, [one.stratum, names[run_id]])), one) for one in made]
     if len(found) > MOST_DIAGRAMS:
-        st.caption(f"The first {MOST_DIAGRAMS} of {len(found)} diagrams; choose fewer runs to see the others.")
+        st.caption(
+            f"Only the first {MOST_DIAGRAMS} of {len(found)} diagrams are shown. Choose fewer runs to see the others."
+        )
     return found[:MOST_DIAGRAMS]
 
 
@@ -71,13 +73,14 @@ def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
             every.append(bins.assign(diagram=name))
     with st.container(horizontal=True, gap="medium"):
         st.caption(
-            "On the dashed line a model is right as often as it is sure; above it is too modest, below too sure. A "
-            "mark is a bin with the Clopper–Pearson 95 % interval of its accuracy. Gold is where luck keeps the "
-            "accuracy of a calibrated model in at least 95 of 100 samples, bin by bin. Grey is the bin's share of the "
-            "questions, green is the smooth curve. An empty bin has no mark.",
+            "On the dashed line, accuracy equals confidence. Above it the model is underconfident, below it "
+            "overconfident. Each mark is a bin with the Clopper–Pearson 95% interval of its accuracy. In each "
+            "bin, the accuracy of a calibrated model lies in the gold area in at least 95 of 100 samples. Grey "
+            "bars show the bin's share of the questions, and the green line is a smooth curve without bins. An "
+            "empty bin has no mark.",
             width="stretch",
         )
-        figures.download("Data of these diagrams", pd.concat(every, ignore_index=True), "reliability")
+        figures.download("Data of these diagrams as CSV", pd.concat(every, ignore_index=True), "reliability")
 
 
 def _bin_clicked(key: str, place: int) -> None:

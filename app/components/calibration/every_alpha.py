@@ -17,7 +17,7 @@ from core.errors import HedgeError
 
 def every_alpha(run_ids: Sequence[str]) -> None:
     """Show the nominal and actual coverage of the runs."""
-    st.subheader("Is coverage kept at every alpha?", anchor=False)
+    st.subheader("Does coverage hold at every alpha?", anchor=False)
     names = titles([run_cache.record(name) for name in run_ids])
     frames = []
     for run_id in run_ids:
@@ -28,6 +28,6 @@ def every_alpha(run_ids: Sequence[str]) -> None:
     if frames:
         figures.show(
             nominal_and_actual(pd.concat(frames, ignore_index=True)),
-            "On the band coverage is what the guarantee promises, give or take luck"
-            + (" (the band is that of the first run)." if len(frames) > 1 else "."),
+            "In the band, coverage is what the guarantee promises, give or take luck"
+            + (". The band is that of the first run." if len(frames) > 1 else "."),
         )

@@ -19,7 +19,7 @@ from core.reports.calibration.recalibrated import BEFORE, Recalibrated
 from core.reports.report import shown as written
 
 METHODS = {
-    BEFORE: "as it is",
+    BEFORE: "none",
     "temperature": "temperature",
     "vector": "vector scaling",
     "platt": "Platt scaling",
@@ -31,7 +31,7 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
     """Show the live temperature dial for one run, and the effect of each recalibration method, fitted on other
     questions.
     """
-    st.subheader("Turn the temperature", anchor=False)
+    st.subheader("Change the temperature", anchor=False)
     names = titles([run_cache.record(name) for name in run_ids])
     run_id = (
         st.selectbox("Run", list(names), format_func=names.__getitem__, key="tempered_run")
@@ -43,10 +43,10 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
     fitted = _fitted(made)
     temperature_dial(calibration_cache.dial_rows(run_id), version=run_cache.version(run_id), view=view, fitted=fitted)
     st.caption(
-        "What is dragged is judged on the test questions that it is chosen on. "
+        "A temperature that you choose here is judged on the same test questions that you choose it on. "
         + (
-            f"A temperature to keep is fitted on others: {fitted / 100:.2f}, on half of the calibration questions "
-            "and on the other half, their geometric mean."
+            f"Fitted on other questions, the temperature is {fitted / 100:.2f}: the geometric mean of the fits on "
+            "the two halves of the calibration questions."
             if fitted
             else plain(why)
         )
@@ -78,7 +78,7 @@ def recalibrations(made: Sequence[Recalibrated]) -> None:
     """One row per recalibration method: the figures before and after."""
     rows = [
         {
-            "Map": METHODS[one.method],
+            "Method": METHODS[one.method],
             "Accuracy": one.accuracy,
             "ECE": one.ece,
             "NLL": written(one.nll) + (f" ({one.nll_infinite:,} of {one.n_test:,})" if one.nll_infinite else ""),
@@ -97,23 +97,23 @@ def recalibrations(made: Sequence[Recalibrated]) -> None:
         hide_index=True,
         column_config={
             **{name: share if "overage" in name or name == "Accuracy" else number for name in rows[0]},
-            "Map": st.column_config.TextColumn(),
+            "Method": st.column_config.TextColumn(),
             "NLL": st.column_config.TextColumn(
-                help="∞ where a map gives the truth probability 0: on how many of the test questions it does."
+                help="∞ if the truth has probability 0 on some test questions. The brackets say on how many."
             ),
             "Change of NLL": st.column_config.TextColumn(
-                help="Against none, with its 95 % interval over test questions for these two fits."
+                help="The change from no recalibration, with its 95% interval over test questions for these two fits."
             ),
         },
-        alt="Calibration and sets before and after each map",
+        alt="Calibration and sets before and after each method",
     )
     one = made[0]
     st.caption(
-        f"A map is fitted on {one.n_fit:,} calibration questions, thresholds are found on the other "
-        f"{one.n_calibration:,}, all is measured on {one.n_test:,} test questions; then the two halves change places "
-        "and the mean is shown. Coverage is kept by every map; only sizes change. Where isotonic "
-        "regression says exactly 0, APS can't tell options apart, and its sets are larger; where such an option is the "
-        "truth, the NLL is infinite."
+        f"Each method is fitted on {one.n_fit:,} calibration questions, thresholds are computed on the other "
+        f"{one.n_calibration:,}, and everything is measured on {one.n_test:,} test questions. Then the two "
+        "halves change places, and the mean of both is shown. The coverage guarantee holds for every method; "
+        "only set sizes change. If isotonic regression gives options a probability of exactly 0, APS can't "
+        "tell them apart and its sets are larger. If such an option is the truth, the NLL is infinite."
     )
     numbers = frame.assign(NLL=[one.nll for one in made], **{"NLL infinite on": [one.nll_infinite for one in made]})
     figures.download("Before and after as CSV", numbers, "recalibration")

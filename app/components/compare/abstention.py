@@ -25,19 +25,19 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
     curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True)
     figures.show(
         risk_curves(curves),
-        "A curve that starts low and rises late belongs to a model that knows when it is right.",
+        "If a curve starts low and rises late, the model's confidence tells right answers from wrong ones.",
     )
-    st.markdown("**Answer only where the set holds one option**")
+    st.markdown("**Answer only if the set holds exactly one option**")
     left, right = st.columns([2, 1])
     name = left.selectbox("Run", names, 0, key="abstaining_run")
     price = right.slider(
-        "Cost of saying nothing",
+        "Cost of not answering",
         0.0,
         1.0,
         0.3,
         0.05,
         key="abstaining_cost",
-        help="A wrong answer costs 1, a right one 0.",
+        help="A wrong answer costs 1 and a right one costs 0.",
     )
     made = selective.abstention(runs[names.index(name)], view.score)
     frame = pd.DataFrame(
@@ -52,8 +52,10 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
     here = frame.iloc[view.alpha - 1]
     figures.show(
         abstention_cost(frame),
-        f"At alpha {here['alpha']:.3f} it answers {here['answered']:.0%}"
-        + ("" if math.isnan(here["accuracy"]) else f" and is right on {here['accuracy']:.0%} of those")
-        + f"; the cost is least at alpha {best['alpha']:.3f}, {best['cost']:.3f} a question. Alpha chosen so is chosen "
-        "on these test questions.",
+        f"At alpha {here['alpha']:.3f}, the run answers {here['answered']:.0%} of the questions"
+        + ("" if math.isnan(here["accuracy"]) else f" and is right on {here['accuracy']:.0%} of these")
+        + (
+            f". The cost is lowest at alpha {best['alpha']:.3f}: {best['cost']:.3f} per question. This alpha is "
+            "chosen on the same test questions, so expect a higher cost on new ones."
+        ),
     )

@@ -15,24 +15,25 @@ from charts.heat_map import heat_map, set_sizes
 from charts.measures import MEASURES
 from charts.parallel_coordinates import parallel_coordinates
 from charts.radar import radar
-from charts.run_names import full_names, task_labels
+from charts.run_names import full_names, task_titles
 from charts.sizes_when_right import sizes_when_right
 from core.reports.compare import side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
+from core.runs.titles import setting_title
 
 MEASURE_KEY = "compared_measure"
 FEW_FOR_RADAR = 9
-OF_SETS = "A rule is the 95 % interval, which counts the luck of the calibration questions and of the test questions."
+OF_SETS = "A line is the 95% interval. It counts the luck of the calibration questions and of the test questions."
 RULES = {
-    "accuracy": "A rule is the 95 % Clopper–Pearson interval. Accuracy does not depend on alpha.",
-    "coverage": "A rule is the Beta-Binomial band: coverage lies in it for 95 % of draws where the guarantee holds.",
+    "accuracy": "A line is the 95% Clopper–Pearson interval. Accuracy does not depend on alpha.",
+    "coverage": "A line is the Beta-Binomial band: if the guarantee holds, coverage lies in it for 95% of draws.",
     "mean_set_size": OF_SETS,
     "uacc": OF_SETS,
-    "ece_excess": "A rule is the 95 % interval of the error beyond luck. It does not depend on alpha.",
+    "ece_excess": "A line is the 95% interval of the error beyond luck. This error does not depend on alpha.",
 }
 """Maps each measure to its chart's caption."""
-CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "Letters or texts"}
+CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "By letter or by text"}
 
 
 def set_rule(view: CompareView) -> SetRule:
@@ -56,10 +57,10 @@ def overview(rows: pd.DataFrame, score: str) -> None:
         bars(rows, measure),
         RULES[measure],
     )
-    if len(set(task_labels(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
+    if len(set(task_titles(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
         figures.show(
             heat_map(of_score, measure),
-            "The stronger the blue of a cell, the larger the figure; a cell at 0 has the colour of the page.",
+            "The stronger the blue of a cell, the larger its figure. A cell at 0 has the colour of the page.",
         )
 
 
@@ -70,21 +71,22 @@ def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> Non
     runs = [run_cache.compared_evaluation(name) for name in run_ids]
     figures.show(
         set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),
-        "A sure model has many sets of one option; a set of none says that no option fits.",
+        "A more certain model has more sets with one option. An empty set says that no option fits.",
     )
     figures.show(
         sizes_when_right(side_by_side.sizes_when_right(runs, names, view.alpha, view.score)),
-        "Where a model knows what it does not know, its sets are larger where its top option is wrong.",
+        "If a model's uncertainty is informative, its sets are larger where its top option is wrong.",
     )
     if len(of_score) <= FEW_FOR_RADAR:
         figures.show(
             radar(of_score),
-            "Each axis runs from 0 at the centre to the best there can be; the area means nothing. A click on a name "
-            "hides its run or shows it again.",
+            "Each axis runs from 0 at the centre to the best possible value. The area has no meaning. Click a "
+            "name to hide or show its run.",
         )
     figures.show(
         parallel_coordinates(of_score),
-        "A line is a run, from its name over its five figures. Drag along an axis to keep the runs that pass there.",
+        "Each line is a run, from its name through its five figures. Drag along an axis to keep only the "
+        "runs that pass there.",
     )
 
 
@@ -98,26 +100,30 @@ def contrasts(rows: pd.DataFrame, score: str) -> None:
             continue
         shown = True
         st.markdown(f"**{title}**")
+        settings = {name: [setting_title(name, value) for value in table[name]] for name in CONTRAST_TITLES}
         st.dataframe(
-            table.drop(columns="score"),
+            table.assign(task=task_titles(table), **settings).drop(columns=["score", "bank"]),
             hide_index=True,
             column_config={
+                "dtype": "precision",
                 "accuracy": st.column_config.NumberColumn("accuracy", format="%.3f"),
                 "coverage": st.column_config.NumberColumn("coverage", format="%.3f"),
                 "mean_set_size": st.column_config.NumberColumn("mean set size", format="%.3f"),
                 "uacc": st.column_config.NumberColumn("UAcc", format="%.3f"),
                 "ece_excess": st.column_config.NumberColumn("ECE beyond luck", format="%.3f"),
-                "ece_low": st.column_config.NumberColumn("95 % from", format="%.3f"),
-                "ece_high": st.column_config.NumberColumn("95 % to", format="%.3f"),
-                "ece": st.column_config.NumberColumn("ECE seen", format="%.3f"),
+                "ece_low": st.column_config.NumberColumn("95% from", format="%.3f"),
+                "ece_high": st.column_config.NumberColumn("95% to", format="%.3f"),
+                "ece": st.column_config.NumberColumn("ECE observed", format="%.3f"),
                 "ece_luck": st.column_config.NumberColumn("ECE by luck", format="%.3f"),
-                "prompts_a_second": st.column_config.NumberColumn("prompts a second", format="%.1f"),
+                "prompts_a_second": st.column_config.NumberColumn("prompts per second", format="%.1f"),
                 "model_gb": st.column_config.NumberColumn(
-                    "weights, GB", format="%.3f", help="Parameters times the bytes of their precision."
+                    "weights, GB",
+                    format="%.3f",
+                    help="The number of parameters times the bytes that each one takes at this precision.",
                 ),
             },
-            alt=f"Runs that differ in {setting} alone",
+            alt=f"Runs that differ only in one setting: {title}",
         )
         figures.download(f"{title} as CSV", table, f"contrast-{setting}")
     if not shown:
-        st.caption("No two of these runs are alike but for their precision, strategy, shots or form.")
+        st.caption("No two of these runs differ only in precision, strategy, shots or form.")

@@ -23,11 +23,12 @@ def published_claims(rows: pd.DataFrame, score: str) -> None:
     )
     table = rows[rows["score"] == score] if which == "runs" else published.published(which)
     st.caption(
-        "Certainty is the mean set size. A model counts once, with its mean over the sets of questions on which all of "
-        "these models were tested. A verdict needs a 95 % interval that leaves 0 out and a p below 0.05. A correlation "
-        "does not contradict what only “may” be: there can be no general tendency and yet an instance. The intervals "
-        "treat the models as independent draws, which models of one family are not quite. "
-        "With eight models or fewer they are a little wide: they hold the truth in 95 to 98 of 100 draws."
+        "Certainty is measured by the mean set size. Each model counts once, with its mean over the sets of "
+        "questions on which all of these models were tested. A verdict needs a 95% interval without 0 and a "
+        "p-value below 0.05. A claim that something “may” happen is not contradicted by a correlation: a "
+        "single instance can exist without a general tendency. The intervals treat the models as independent "
+        "draws, which is not quite true for models of one family. With eight models or fewer, the intervals "
+        "are a little wide: they hold the true value in 95 to 98 of 100 draws."
     )
     columns = st.columns(3)
     for column, made in zip(columns, claims.claims(table), strict=True):
@@ -39,7 +40,7 @@ def _claim(made: PublishedClaim, which: str) -> None:
     st.markdown(f"“{made.statement}”")
     st.markdown(f"**{plain(made.verdict[:1].upper() + made.verdict[1:])}**")
     if math.isnan(made.figure):
-        st.caption(plain(f"{made.measure}: nothing to compute it from."))
+        st.caption(plain(f"{made.measure}: there is nothing to compute it from."))
         return
     interval = f" ({made.low:+.2f} to {made.high:+.2f})" if math.isfinite(made.low) else ""
     p = "" if math.isnan(made.p_value) else f", p {made.p_value:.2g}"
@@ -52,5 +53,7 @@ def _claim(made: PublishedClaim, which: str) -> None:
     )
     figures.show(
         figure,
-        {"tuning": "Above the line tuning made sets larger."}.get(made.name, "A mark is a model; a hover names it."),
+        {"tuning": "Above the line, tuning made the sets larger."}.get(
+            made.name, "Each mark is a model. Hover over it to see the name."
+        ),
     )

@@ -15,25 +15,29 @@ from app.formatting import counted, plain
 from app.state.compare import CompareView
 from core.errors import InputError
 from core.reports.compare import paired
-from core.runs.banks import question_set, task_label
+from core.runs.banks import question_set
+from core.runs.titles import record_task_title
 
 SHOWN_QUESTIONS = 200
-TESTS_HELP = "Corrected for the three hypotheses of this table (Holm); below 0.05 a difference is more than luck."
+TESTS_HELP = (
+    "The p-value, corrected for the three hypotheses in this table (Holm). Below 0.05, luck alone would "
+    "rarely give a difference this large."
+)
 TEST_HELP = (
-    "One test for each hypothesis. The permutation test swaps the two runs question by question on the calibration and "
-    "the test side and forms both thresholds again: all sets share the luck of the calibration questions."
+    "There is one test for each hypothesis. The permutation test swaps the two runs question by "
+    "question, on the calibration and the test side, and computes both thresholds again, because all "
+    "sets of a run share the luck of its calibration questions."
 )
 INTERVAL_HELP = (
-    "Bootstrap over questions; for set size and UAcc the calibration questions are redrawn too. For two runs that are "
-    "nearly alike those two are wider than they need to be: they hold the expected difference for 98 of 100 pairs or "
-    "more."
+    "Bootstrap over questions. For set size and UAcc, the calibration questions are redrawn too. If the "
+    "two runs are nearly alike, these two intervals are wider than necessary: they hold the expected "
+    "difference for 98 of 100 pairs or more."
 )
 
 
 def _asked_questions(run_id: str) -> tuple[str, str]:
     """What two runs should have in common: the task with its bank, and the same questions."""
-    record = run_cache.record(run_id)
-    return task_label(record.spec, record.provenance), question_set(run_id)
+    return record_task_title(run_cache.record(run_id)), question_set(run_id)
 
 
 def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
@@ -44,7 +48,7 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
     asked = _asked_questions(first)
     others = sorted((name for name in found if name != first), key=lambda name: _asked_questions(name) != asked)
     if not others:
-        st.info("This part compares two runs and one is chosen. Choose a second run at the top of the page.")
+        st.info("This part compares two runs, and only one is chosen. Choose a second run at the top of the page.")
         return
     second = right.selectbox("Second run", others, 0, format_func=found.__getitem__, key="pair_second")
     try:
@@ -58,8 +62,8 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
     c.metric("Only the second right", f"{pair.only_second:,}")
     d.metric("Both wrong", f"{pair.both_wrong:,}")
     st.caption(
-        f"On {counted(pair.n, 'shared test question')} the second run's sets grew {pair.grew:,} times, shrank "
-        f"{pair.shrank:,} times and stayed as large {pair.same:,} times."
+        f"On {counted(pair.n, 'shared test question')}, the second run's set is larger {pair.grew:,} times, "
+        f"smaller {pair.shrank:,} times and of the same size {pair.same:,} times."
     )
     rows = [
         ("Accuracy", pair.accuracy, "accuracy"),
@@ -71,7 +75,7 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
             {
                 "Figure": name,
                 "Difference": of.mean,
-                "95 % interval": f"{of.low:+.3f} to {of.high:+.3f}",
+                "95% interval": f"{of.low:+.3f} to {of.high:+.3f}",
                 "Cohen's d": "–" if math.isnan(of.cohens_d) else f"{of.cohens_d:.2f}",
                 "Test": paired.TESTS[key],
                 "p": pair.p_values[key],
@@ -84,10 +88,10 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
         table,
         hide_index=True,
         column_config={
-            "Difference": st.column_config.NumberColumn(format="%+.3f", help="Second less first."),
-            "95 % interval": st.column_config.TextColumn(help=INTERVAL_HELP),
+            "Difference": st.column_config.NumberColumn(format="%+.3f", help="The second run minus the first."),
+            "95% interval": st.column_config.TextColumn(help=INTERVAL_HELP),
             "Cohen's d": st.column_config.TextColumn(
-                help="The difference in standard deviations over questions, at these two thresholds."
+                help="The difference in units of its standard deviation over questions, at these two thresholds."
             ),
             "Test": st.column_config.TextColumn(help=TEST_HELP),
             "p": st.column_config.NumberColumn(format="%.3g"),
@@ -97,8 +101,8 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
     )
     if any(pair.alone):
         st.caption(
-            f"{counted(pair.n_calibration, 'calibration question')} of both runs are swapped by the permutation test; "
-            f"{pair.alone[0]:,} and {pair.alone[1]:,} calibrate one run only and stay with it."
+            f"{counted(pair.n_calibration, 'calibration question')} of both runs are swapped by the permutation test. "
+            f"{pair.alone[0]:,} and {pair.alone[1]:,} calibrate only one run and are not swapped."
         )
     st.dataframe(
         questions.head(SHOWN_QUESTIONS),
@@ -109,8 +113,8 @@ def two_runs(run_ids: Sequence[str], view: CompareView) -> None:
             "second_right": st.column_config.CheckboxColumn("second right"),
             "first_size": "first set",
             "second_size": "second set",
-            "change": st.column_config.NumberColumn("grew by", format="%+d"),
+            "change": st.column_config.NumberColumn("larger by", format="%+d"),
         },
-        alt="Questions whose sets grew most come first",
+        alt="The questions whose sets grew most come first",
     )
     figures.download("All shared questions as CSV", questions, "two-runs")

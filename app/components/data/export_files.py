@@ -11,7 +11,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app.caches import run_cache
-from app.components.shared.runs import titles
+from app.components.shared.runs import choices
 from app.formatting import counted
 from app.state.data import DataView
 from charts import figure_files
@@ -21,6 +21,7 @@ from core.exchange.run_table import run_table, runs_table
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
+from core.runs.showcase import default_run
 
 RUNS_KEY = "take_runs"
 MOST_RUNS = 50
@@ -28,14 +29,15 @@ MOST_RUNS = 50
 
 def section(view: DataView) -> None:
     """Show a choice of runs, and one button per format. A file is made when its button is pressed."""
-    found = titles(run_cache.runs().finished)
+    records = run_cache.runs().finished
+    found = choices(records)
     if not found:
         st.caption("There are no finished runs to take out yet.")
         return
     chosen = st.multiselect(
         "Runs",
         list(found),
-        list(found)[:1],
+        [default_run(records).run_id],
         format_func=found.__getitem__,
         max_selections=MOST_RUNS,
         key=RUNS_KEY,

@@ -22,12 +22,12 @@ def offer(paths: Sequence[Path], folder: Path, *, key: str) -> None:
     """
     found = files.read(paths)
     pairwise = st.checkbox(
-        "Each row is a pair of answers: True means that the first is better",
+        "Each row is a pair of answers, and True means that the first one is better",
         found.judgements.pairwise,
         key=f"pairwise-{key}",
     )
     judged = replace(found.judgements, pairwise=pairwise)
-    agrees = "Agrees with the label" if pairwise else "Right"
+    agrees = "Agrees with the label" if pairwise else "Verdicts that are right"
     says = "Says first is better" if pairwise else "Says True"
     frame = pd.DataFrame(
         {
@@ -42,7 +42,7 @@ def offer(paths: Sequence[Path], folder: Path, *, key: str) -> None:
         hide_index=True,
         height="content",
         column_config={name: st.column_config.NumberColumn(format="percent") for name in (says, agrees)},
-        alt="What was read of each juror",
+        alt="What was read for each juror",
     )
     notes = [note.replace(f"{folder}/", "") for note in found.notes]
     for note in notes:
@@ -50,12 +50,12 @@ def offer(paths: Sequence[Path], folder: Path, *, key: str) -> None:
     share, what = f"{judged.labels.mean():.1%} of the", "pairs" if pairwise else "answers"
     st.caption(
         f"The jurors disagree on {int(judged.disagreed.sum()):,} of {len(judged):,} {what}; "
-        + (f"in {share} pairs the first answer is better." if pairwise else f"{share} answers are right.")
+        + (f"in {share} pairs, the first answer is better." if pairwise else f"{share} answers are right.")
     )
     default = ", ".join(judged.jurors)[:60]
-    name = st.text_input("The jury's name", placeholder=default, key=f"jury-name-{key}").strip() or default
-    if st.button(f"Keep this jury of {counted(len(judged.jurors), 'juror')}", key=f"keep-{key}"):
+    name = st.text_input("Name of the jury", placeholder=default, key=f"jury-name-{key}").strip() or default
+    if st.button(f"Import this jury of {counted(len(judged.jurors), 'juror')}", key=f"keep-{key}"):
         origin = f"imported from {', '.join(path.name for path in paths)}"
         jury_id = jury_store.save(judged, name=name, origin=origin, notes=notes)
-        st.success(plain(f"{name} is kept."))
-        navigation.link(navigation.JURY, "Open it on the Jury page", jury=jury_id)
+        st.success(plain(f"{name} was imported."))
+        navigation.link(navigation.JURY, "Open on the Jury page", jury=jury_id)

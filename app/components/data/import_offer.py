@@ -13,7 +13,8 @@ from app.components.shared.runs import titles
 from app.formatting import counted, plain
 from app.state.fields import MOST_COMPARED
 from core.exchange.imported import ImportedRun, save
-from core.runs.banks import task_label
+from core.runs.banks import bank_name, task_title
+from core.runs.titles import setting_title
 from core.tasks.identity import unpublished
 
 LINKS_SHOWN = 8
@@ -27,10 +28,10 @@ def offer(key: str, read: Callable[[], list[ImportedRun]]) -> None:
     frame = pd.DataFrame(
         {
             "Model": [run.spec.model for run in runs],
-            "Task": [task_label(run.spec, run.provenance) for run in runs],
-            "Strategy": [run.spec.strategy for run in runs],
+            "Task": [task_title(run.spec.task, bank_name(run.spec, run.provenance)) for run in runs],
+            "Strategy": [setting_title("strategy", run.spec.strategy) for run in runs],
             "Shots": [run.spec.shots for run in runs],
-            "dtype": [run.spec.dtype for run in runs],
+            "Precision": [setting_title("dtype", run.spec.dtype) for run in runs],
             "Questions": [len(run.scored.ids) - run.roles.count("rotation") for run in runs],
             "Options": [run.scored.logits.shape[1] for run in runs],
             "Calibration": [run.roles.count("calibration") for run in runs],

@@ -19,18 +19,18 @@ PAIR_KEY = "pair_measure"
 def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
     """Show the agreement of the whole jury and of each pair of jurors."""
     found = jury_cache.agreed(record.jury_id)
-    then = "and do they agree with the label then?" if pairwise else "and are they right then?"
-    st.subheader(f"Do they agree, {then}", anchor=False)
+    then = "and do they then agree with the label?" if pairwise else "and are they then right?"
+    st.subheader(f"Do the jurors agree, {then}", anchor=False)
     left, right = st.columns([3, 2], gap="large")
     with right:
         st.markdown(
             plain(
-                f"On {percent(found.unanimous)} of all {found.n:,} {'pairs' if pairwise else 'answers'} the jurors "
-                f"are unanimous, and {percent(found.unanimous_wrong)} of those verdicts are "
-                f"{'against the label' if pairwise else 'wrong'} all the same."
+                f"The jurors are unanimous on {percent(found.unanimous)} of all {found.n:,} "
+                f"{'pairs' if pairwise else 'answers'}. Even so, {percent(found.unanimous_wrong)} of these unanimous "
+                f"verdicts are {'against the label' if pairwise else 'wrong'}."
             )
             if found.n_unanimous
-            else "The jurors are unanimous on no answer."
+            else "There is no answer on which the jurors are unanimous."
         )
         st.dataframe(
             pd.DataFrame(
@@ -48,12 +48,12 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
             alt="Agreement of the whole jury",
         )
         st.caption(
-            "Kappa and alpha are 1 for full agreement and 0 for that of chance. Jurors that err on the same answers "
-            "count as fewer votes than they are."
+            "Kappa and alpha are 1 for full agreement and 0 for the agreement that chance gives. If jurors make "
+            "the same errors, the effective number of votes is smaller than the number of jurors."
         )
     with left:
         measure = st.segmented_control(
-            "Of each two jurors",
+            "For each pair of jurors",
             list(PAIR_MEASURES),
             format_func=PAIR_MEASURES.__getitem__,
             default="agreement",
@@ -68,7 +68,7 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
         selves = [{"first": name, "second": name, **dict.fromkeys(PAIR_MEASURES, 1.0)} for name in record.jurors]
         figures.show(
             juror_pairs(pd.DataFrame([*selves, *one_way]), measure),
-            "Errors that correlate are what a vote can't mend. Point at two jurors for the 95 % interval.",
+            "A vote can't correct errors that several jurors share. Point at a cell to see its 95% interval.",
         )
 
 
@@ -86,10 +86,10 @@ def _coefficient(title: str, of: Estimate) -> dict[str, str]:
     return {
         "": title,
         "Figure": f"{of.value:.2f}" if known else "not defined",
-        "95 % interval": f"{of.low:.2f} to {of.high:.2f}" if known else "",
+        "95% interval": f"{of.low:.2f} to {of.high:.2f}" if known else "",
     }
 
 
 def percent(of: Estimate) -> str:
-    """A share with its 95 % interval."""
+    """A share with its 95% interval."""
     return f"{of.value:.1%} ({of.low:.1%} to {of.high:.1%})"

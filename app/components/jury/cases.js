@@ -22,7 +22,7 @@ function tagsOf(state, i) {
     tag(
       `${Math.max(trues, jurors.length - trues)}–${Math.min(trues, jurors.length - trues)}`,
       "plain",
-      "How many jurors say the same, and how many otherwise.",
+      "How many jurors are in the majority, and how many are against it.",
     ),
   );
   if (rows.said[rule][i] !== rows.said.majority[i]) made.append(tag("against majority", "plain"));
@@ -105,7 +105,7 @@ export function opened(state, i) {
   const truth = state.pairwise
     ? `The ${label ? "first" : "second"} answer is better`
     : `The answer is ${label ? "right" : "wrong"}`;
-  right.append(make("h4", "", `${truth}; every rule says`), ruleList(state, i));
+  right.append(make("h4", "", `${truth}. The verdict of every rule:`), ruleList(state, i));
   const link = make("a", "link", "Link to this answer");
   link.href = state.href(i);
   right.append(make("p"), link);

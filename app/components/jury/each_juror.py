@@ -24,35 +24,35 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     mine = table[table["rule"] == view.rule]
     if mine.empty:
         st.caption(
-            "Leaving one out needs three jurors or more."
+            "This needs at least three jurors, because each one is left out in turn."
             if table.empty
-            else "Always False listens to no juror, so none adds anything."
+            else "The rule Always False ignores the jurors, so none of them adds anything."
             if view.rule == "always_false"
-            else f"{RULES[view.rule].title} needs three jurors: it can't tell from two which of them is reliable."
+            else f"{RULES[view.rule].title} needs at least three jurors. With two, it can't tell which one is reliable."
         )
         return
     figures.show(
         juror_gains(mine),
-        f"Accuracy by {RULES[view.rule].title} with all jurors, less that without this one, on the same answers; "
-        "a line is the 95 % interval.",
+        f"The accuracy of {RULES[view.rule].title} with all jurors, minus its accuracy without this juror, on "
+        "the same answers. A line is the 95% interval.",
     )
 
 
 def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment, pairwise: bool) -> None:
     """Show the reliability of the jurors' confidence, and each juror's calibration error."""
-    st.subheader("What is their confidence worth?", anchor=False)
+    st.subheader("Can the jurors' confidence be trusted?", anchor=False)
     bins = jury_cache.reliability(record.jury_id, protocol)
     title = CONFIDENCES[protocol.confidence].title
     left, right = st.columns(2, gap="large")
     with left:
-        figures.show(juror_reliability(bins, "confidence"), f"{title} confidence; a line is the 95 % interval.")
+        figures.show(juror_reliability(bins, "confidence"), f"{title} confidence. A line is the 95% interval.")
     with right:
-        figures.show(juror_reliability(bins, "raw"), "Raw probability; a line is the 95 % interval.")
+        figures.show(juror_reliability(bins, "raw"), "Raw probability. A line is the 95% interval.")
     errors = jury_cache.calibration_errors(record.jury_id, protocol)
     of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
     columns = {
         "Juror": list(record.jurors),
-        f"{'Agrees with the label' if pairwise else 'Right'} (95 % interval)": [
+        f"{'Agrees with the label' if pairwise else 'Right'} (95% interval)": [
             percent(of.accuracy) for of in found.jurors
         ],
         **{
@@ -62,7 +62,7 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment, p
                 ("ECE", [f"{value:.3f}" for value in of_scale[scale]["ece"]]),
                 ("luck", [f"{value:.3f}" for value in of_scale[scale]["luck"]]),
                 (
-                    "without luck",
+                    "beyond luck",
                     [f"{low:.3f} to {high:.3f}" for low, high in of_scale[scale][["low", "high"]].to_numpy()],
                 ),
             )
@@ -75,7 +75,8 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment, p
         alt="Each juror's accuracy and calibration error",
     )
     st.caption(
-        "ECE is the mean gap between confidence and the share that is right, over 15 bins; 0 is best. Luck is what a "
-        "juror without any error would show; without it the error lies in the 95 % interval. Here each answer counts "
-        "once: the halves of the first split calibrate each other's confidences."
+        "ECE is the mean gap between confidence and the share of right verdicts, over 15 bins. 0 is best. "
+        "“luck” is what a perfectly calibrated juror would show, and “beyond luck” is the 95% interval of "
+        "the error that remains. Each answer counts once here: the halves of the first split calibrate each "
+        "other's confidences."
     )

@@ -12,19 +12,19 @@ const SHOWN = 8;
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const MEASURES = { accuracy: "Accuracy", f1: "F1", precision: "Precision", recall: "Recall" };
 const MEASURE_HOVERS = {
-  accuracy: "The share of answers whose verdict is right.",
-  f1: "The harmonic mean of precision and recall; a right answer is the positive.",
-  precision: "Of the answers said to be right, the share that is.",
-  recall: "Of the right answers, the share said to be right.",
+  accuracy: "The share of answers on which the verdict is right.",
+  f1: "The harmonic mean of precision and recall. Right answers are the positive class.",
+  precision: "Of the answers that the jury calls right, the share that are right.",
+  recall: "Of the right answers, the share that the jury calls right.",
 };
 const PAIR_HOVERS = {
-  accuracy: "The share of pairs whose verdict agrees with the label.",
-  f1: "The harmonic mean of precision and recall; “the first is better” is the positive.",
-  precision: "Of the pairs whose first answer is said to be better, the share in which it is.",
-  recall: "Of the pairs whose first answer is better, the share in which the jury says so.",
+  accuracy: "The share of pairs on which the verdict agrees with the label.",
+  f1: "The harmonic mean of precision and recall. “The first is better” is the positive class.",
+  precision: "Of the pairs for which the jury prefers the first answer, the share in which it is better.",
+  recall: "Of the pairs whose first answer is better, the share for which the jury prefers it.",
 };
 const juries = new WeakMap();
-const percent1 = (share) => `${(100 * share).toFixed(1)} %`;
+const percent1 = (share) => `${(100 * share).toFixed(1)}%`;
 const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`;
 
 class Jury {
@@ -54,8 +54,8 @@ class Jury {
     this.width = null;
     this.find("#cases option[value=sure]").textContent = data.pairwise ? "confident and against the label" : KINDS.sure;
     const errors = data.pairwise ? "Against the label" : "Wrong";
-    say(this.find(".errors"), `${errors} among them`);
-    say(this.find(".errors-plotted"), `${errors} among the answered`);
+    say(this.find(".errors"), `${errors}, of the answered`);
+    say(this.find(".errors-plotted"), `${errors}, of the answered`);
     this.find(".jury").classList.remove("fresh");
   }
 
@@ -185,7 +185,7 @@ class Jury {
     const { sentence, ties, published } = this.named(rule);
     say(
       this.find(".about"),
-      `${sentence} ${ties} ${published ? "A published rule." : "Not among the published rules."} Where all jurors agree, their verdict stands.`,
+      `${sentence} ${ties} ${published ? "A published rule." : "Not among the published rules."} If all jurors agree, their verdict stands.`,
     );
   }
 
@@ -250,17 +250,17 @@ class Jury {
     const [share, risk, low, high] = ["answered", "wrong", "low", "high"].map((name) => of.risk[name][at] ?? 0);
     this.answeredNow = [share, risk, low, high];
     this.mark?.(...this.answeredNow);
-    say(this.find(".at"), at === 0 ? "always" : `${at} % sure`);
-    this.find("#at").setAttribute("aria-valuetext", at === 0 ? "always" : `from ${at} percent sureness on`);
+    say(this.find(".at"), at === 0 ? "always" : `${at}% confidence`);
+    this.find("#at").setAttribute("aria-valuetext", at === 0 ? "always" : `from ${at} percent confidence`);
     say(this.find("[data-figure=answered]"), percent1(share));
     say(
       this.find("[data-figure=answered-n]"),
-      `of ${this.rows.n.toLocaleString("en")} test answers, a mean over ${splits} splits`,
+      `of ${this.rows.n.toLocaleString("en")} test answers, mean over ${splits} splits`,
     );
     say(this.find("[data-figure=risk]"), share > 0 ? percent1(risk) : "–");
     say(
       this.find("[data-figure=risk-interval]"),
-      share > 0 ? `${percent1(low)} to ${percent1(high)}` : "nothing is answered",
+      share > 0 ? `${percent1(low)} to ${percent1(high)}` : "no answer gets a verdict",
     );
     const [accuracy, least, most] = [of.measures.accuracy, ...of.intervals.accuracy].map(percent1);
     const { pairwise } = this.data;
@@ -268,7 +268,7 @@ class Jury {
     say(this.find(".answer"), `${of.title}: ${agrees} ${accuracy}`);
     say(
       this.find(".verdict"),
-      `95 % interval ${least} to ${most}, a mean over ${splits} splits; always saying ${pairwise ? "that the second is better agrees with the label on" : "False is right on"} ${percent1(this.data.always_false)}.`,
+      `Mean over ${splits} splits, with a 95% interval from ${least} to ${most}. ${pairwise ? "Always preferring the second answer agrees with the label on" : "Always saying False is right on"} ${percent1(this.data.always_false)}.`,
     );
     this.cards();
     clearTimeout(this.speaking);
@@ -276,7 +276,7 @@ class Jury {
       () =>
         say(
           this.find(".summary"),
-          `${of.title} answers ${percent1(share)}, of these ${percent1(risk)} ${this.data.pairwise ? "against the label" : "wrongly"}.`,
+          `${of.title} gives a verdict on ${percent1(share)} of the answers. Of these verdicts, ${percent1(risk)} are ${this.data.pairwise ? "against the label" : "wrong"}.`,
         ),
       SPEAK_AFTER_MS,
     );

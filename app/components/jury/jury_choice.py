@@ -17,8 +17,10 @@ from core.runs.juries.jury_store import JuryRecord
 JURY_KEY = "jury_picker"
 JUDGED_KEY = "judged_choice"
 CONFIDENCE_KEY = "confidence_choice"
-JUDGED_WORDS = {"disputed": "on which jurors disagree", "all": "all"}
-JUDGED_HELP = "Where all jurors agree every rule gives their verdict; rules differ only where jurors disagree."
+JUDGED_WORDS = {"disputed": "jurors disagree", "all": "all"}
+JUDGED_HELP = (
+    "Rules differ only on answers on which jurors disagree. If all jurors agree, every rule gives their verdict."
+)
 CONFIDENCE_HELP = " ".join(f"**{of.title}**: {of.sentence}" for of in CONFIDENCES.values())
 
 
@@ -28,13 +30,18 @@ def pick(view: JuryView) -> JuryRecord | None:
     for problem in problems:
         st.warning(plain(problem))
     if not found:
-        st.info("Juries would be here: several models that judged the same answers. Bring files of judgements in.")
-        navigation.link(navigation.DATA, "Bring a jury in")
+        st.info(
+            "There is no jury yet. A jury is several models that judged the same answers. Import files of "
+            "judgements to see one."
+        )
+        navigation.link(navigation.DATA, "Import a jury")
         return None
     by_id = {record.jury_id: record for record in found}
     if view.jury not in by_id:
         if view.jury:
-            st.warning(plain(f"There is no jury {view.jury[:80]} here (any more). {found[0].name} is shown instead."))
+            st.warning(
+                plain(f"There is no jury {view.jury[:80]} here (it may have been deleted). {found[0].name} is shown.")
+            )
         view = state.change(JuryView, jury=found[0].jury_id)
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     st.session_state[JURY_KEY] = view.jury

@@ -26,16 +26,17 @@ def section(record: JuryRecord, view: JuryView) -> None:
     live.jury(bench, found, jury_cache.risk(record.jury_id, protocol), version=version, view=view, pairwise=pairwise)
     st.caption(
         plain(
-            f"{counted(found.n, 'answer')} of {found.kept_of:,}; in each of {len(found.protocol.seeds)} splits "
-            f"{found.n_calibration:,} calibrate and {found.n_test:,} test. Every figure is a mean over the splits; its "
-            "95 % interval takes in which answers calibrated. Intervals of rules that are fitted are approximate: in "
-            "simulations with 200 and 1,000 answers they held the truth in 88 to 99 of 100 cases. The answers that can "
-            "be opened are those of the first split."
+            f"{counted(found.n, 'answer')} of {found.kept_of:,} {'is' if found.n == 1 else 'are'} used. In each "
+            f"of {len(found.protocol.seeds)} splits, {found.n_calibration:,} calibrate and {found.n_test:,} test. "
+            "Every figure is a mean over the splits, and its 95% interval includes the luck of the calibration "
+            "answers. Intervals of fitted rules are approximate: in simulations with 200 and 1,000 answers, they "
+            "held the true value in 88 to 99 of 100 cases. The answers that can be opened are those of the first "
+            "split."
         )
     )
     if pairwise:
         st.caption(
-            "Each row is a pair of answers. A verdict says which of the two is better; accuracy is the share of "
+            "Each row is a pair of answers. A verdict says which of the two is better. Accuracy is the share of "
             "verdicts that agree with the label."
         )
     for note in (record.origin, *record.notes):

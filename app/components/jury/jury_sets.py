@@ -13,7 +13,9 @@ from core.runs.juries.jury_store import JuryRecord
 
 def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     """Show the sets of verdicts at the view's alpha. Computes nothing while folded."""
-    with st.expander("A jury that may say both, or neither", on_change="rerun", key="jury_sets_open") as folded:
+    with st.expander(
+        "Prediction sets of the jury: True, False, both or neither", on_change="rerun", key="jury_sets_open"
+    ) as folded:
         if not folded.open:
             return
         controls.alpha_slider(view)
@@ -23,7 +25,7 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
         a.metric(
             "Hold the truth",
             f"{found.coverage:.1%}",
-            help=f"By luck alone {low:.1%} to {high:.1%} where the promise holds.",
+            help=f"If the promise holds, this lies between {low:.1%} and {high:.1%} for 95% of draws.",
         )
         for column, name, count in (
             (b, "{True}", found.only_true),
@@ -33,7 +35,7 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
         ):
             column.metric(name, f"{count:,}")
         st.caption(
-            "Conformal sets by LAC on the jurors' mean probability, of the first split's test answers: of answers like "
-            "those that calibrated, a share of alpha may have a set that misses the truth. It is a promise about many "
-            "answers, not about one."
+            "These are conformal sets of the first split's test answers, by LAC on the jurors' mean probability. "
+            "For answers like the calibration answers, a share of up to alpha of the sets may miss the truth. "
+            "This is a promise about many answers, not about a single one."
         )

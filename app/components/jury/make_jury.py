@@ -13,22 +13,25 @@ from app.formatting import counted, plain, sentence
 from charts.tuning_loss import tuning_loss
 from core.errors import InputError
 from core.runs.juries import jury_job, jury_pipeline
-from core.runs.juries.jury_job import PathState
-from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.juries.jury_job import JuryProgress
+from core.runs.juries.jury_pipeline import JurySpec
 from core.runs.spec import DTYPES
+from core.runs.titles import PRECISION_TITLES
 from core.tasks import trivia
 
 POLL_S = 1.0
 SHOWN = 4
-OFFERED = PathSpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
+OFFERED = JurySpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
 """The form's default values: the models that ship, tuned for as long as they need to learn something."""
 JURORS_HELP = (
-    "Each is tuned by LoRA to say True or False, on its own part of the answers; name models with spaces or commas "
-    "between, one twice for two jurors of it. A tuned adapter judges as it is, in seconds: a folder, or one that ships "
-    "(juror-3m, juror-3m-instruct, juror-8m)."
+    "Each model is tuned with LoRA to say True or False, on its own part of the answers. Separate the "
+    "names by spaces or commas. Name a model twice to get two jurors of it. An adapter that is already "
+    "tuned judges at once: give its folder, or one that ships with Hedge (juror-3m, juror-3m-instruct, "
+    "juror-8m)."
 )
 QUESTIONS_HELP = (
-    "trivia ships with Hedge; trivia_qa@hub is TriviaQA from the Hugging Face hub; or the path of a file in its shape."
+    "trivia ships with Hedge. trivia_qa@hub is TriviaQA from the Hugging Face hub. You can also give the "
+    "path of a file in the same format."
 )
 
 
@@ -38,9 +41,9 @@ def section() -> None:
         if not folded.open:
             return
         st.caption(
-            "A base model answers short questions; jurors are tuned on a part of its answers and judge the rest. The "
-            "Jury page shows what their verdicts are worth. What is filled in takes about ten minutes on two cores, "
-            "also while this page is closed."
+            "A base model answers short questions. Jurors are tuned on a part of its answers and judge the rest. "
+            "The Jury page then shows how good their verdicts are. With the values below, this takes about ten "
+            "minutes on two cores. It goes on when you close the page."
         )
         _form()
         busy = any(
@@ -53,7 +56,7 @@ def _form() -> None:
     offered = known_models()
     first = offered.index(OFFERED.base) if OFFERED.base in offered else 0
     with st.form("make_jury", border=False):
-        base = st.selectbox("Base model, which answers", offered, first, accept_new_options=True, key="jury_base")
+        base = st.selectbox("Base model (gives the answers)", offered, first, accept_new_options=True, key="jury_base")
         jurors = st.text_input("Jurors", " ".join(OFFERED.jurors), key="jury_jurors", help=JURORS_HELP)
         questions = st.selectbox(
             "Questions",
@@ -63,16 +66,24 @@ def _form() -> None:
             help=QUESTIONS_HELP,
         )
         a, b, c = st.columns(3)
-        samples = a.number_input("Questions at most", 8, value=OFFERED.samples, key="jury_samples")
-        steps = b.number_input("Steps of tuning", 1, value=OFFERED.steps, key="jury_steps", help="32 judgements each.")
-        dtype = c.selectbox("Precision", DTYPES, key="jury_dtype", help="int4 is QLoRA and needs an NVIDIA GPU.")
+        samples = a.number_input("Maximum number of questions", 8, value=OFFERED.samples, key="jury_samples")
+        steps = b.number_input(
+            "Tuning steps", 1, value=OFFERED.steps, key="jury_steps", help="Each step uses 32 judgements."
+        )
+        dtype = c.selectbox(
+            "Precision",
+            DTYPES,
+            format_func=PRECISION_TITLES.__getitem__,
+            key="jury_dtype",
+            help="4-bit means QLoRA and needs an NVIDIA GPU.",
+        )
         if not st.form_submit_button("Make this jury", key="jury_launch"):
             return
         with spoken(), st.spinner("Starting …"):
             names = tuple(jurors.replace(",", " ").split())
             if not base:
-                raise InputError("choose a base model, which answers the questions")
-            spec = PathSpec(
+                raise InputError("choose a base model to answer the questions")
+            spec = JurySpec(
                 base=base, jurors=names, questions=str(questions), samples=samples, steps=int(steps), dtype=dtype
             )
             jury_job.launch(spec)
@@ -89,14 +100,14 @@ def _live(was_busy: bool) -> None:
             _card(name, state)
 
 
-def _card(name: str, state: PathState) -> None:
+def _card(name: str, state: JuryProgress) -> None:
     spec = jury_pipeline.read_spec(name)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, wrap=False):
             st.markdown(f"**{plain(', '.join(spec.juror_names))}** on answers of {plain(spec.base)}", width="stretch")
             st.markdown(f"**{plain(state.state)}**", width="content")
-        amount = counted(spec.samples, "question") if spec.samples else "all questions"
-        st.caption(plain(f"{spec.questions}, {amount} at most, {counted(spec.steps, 'step')}, {spec.dtype}"))
+        amount = f"at most {counted(spec.samples, 'question')}" if spec.samples else "all questions"
+        st.caption(plain(f"{spec.questions}, {amount}, {counted(spec.steps, 'tuning step')}, {spec.dtype}"))
         if state.state == "running" and state.total:
             said = f"{state.stage} · {state.done:,} of {state.total:,}"
             st.progress(min(1.0, state.done / state.total), text=plain(said))
@@ -106,11 +117,11 @@ def _card(name: str, state: PathState) -> None:
             figure = tuning_loss(pd.DataFrame({"step": range(1, len(state.losses) + 1), "loss": state.losses}))
             draw(figure, key=f"losses-{name}")
         if state.state == "done":
-            navigation.link(navigation.JURY, "Open it on the Jury page", jury=state.jury)
+            navigation.link(navigation.JURY, "Open on the Jury page", jury=state.jury)
         elif state.state in ("running", "queued"):
             st.button("Cancel", key=f"cancel-{name}", on_click=_cancel, args=(name,))
         else:
-            st.button("Go on", key=f"resume-{name}", on_click=_resume, args=(name,))
+            st.button("Resume", key=f"resume-{name}", on_click=_resume, args=(name,))
 
 
 def _cancel(name: str) -> None:

@@ -34,6 +34,6 @@ def rules_table(found: JuryExperiment) -> None:
             },
             alt="Every rule's measures with their intervals",
         )
-        figures.download("Download as CSV", table, "jury-rules")
-        st.caption("The same from the shell, from files or by a jury's name:")
+        figures.download("Figures as CSV", table, "jury-rules")
+        st.caption("The same on the command line, with FILES replaced by files of judgements or a jury's name:")
         st.code("python -m core jury evaluate --judgements FILES --protocol all-rules --json", language="sh")

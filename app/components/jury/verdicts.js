@@ -3,11 +3,11 @@
 
 export const KINDS = {
   all: "all test answers",
-  split: "narrow splits, such as 2–1",
-  flipped: "otherwise than majority",
-  differ: "rules that differ",
+  split: "close votes, such as 2–1",
+  flipped: "verdicts against the majority",
+  differ: "answers on which rules differ",
   sure: "confident and wrong",
-  abstained: "abstained from",
+  abstained: "abstentions",
 };
 export const SURE = 80;
 const SLACK = 1e-9;

@@ -13,9 +13,10 @@ from app.errors import spoken
 from app.formatting import counted, duration, plain, size
 from core.reports.forecast import Forecast
 from core.runs import actions, engine
-from core.runs.banks import task_label
+from core.runs.banks import bank_name, task_title
 from core.runs.prompts import Combination
 from core.runs.store import RunRecord
+from core.runs.titles import PRECISION_TITLES, STRATEGY_TITLES
 
 MOST_SHOWN = 4
 TIME_HELP = (
@@ -83,7 +84,8 @@ def _room(plan: Plan) -> None:
         st.warning("There is less room on the disk than these runs will take; free some space first.")
     refused = [one for one in plan.runs if one.too_large]
     if refused:
-        names = ", ".join(dict.fromkeys(f"{one.spec.model_name} in {one.spec.dtype}" for one in refused))
+        specs = [one.spec for one in refused]
+        names = ", ".join(dict.fromkeys(f"{spec.model_name} ({PRECISION_TITLES[spec.dtype]})" for spec in specs))
         st.warning(plain(f"No device holds {names}: {refused[0].too_large}. Choose a smaller one or fewer bits."))
     if any(one.work is None for one in plan.runs):
         st.caption("Questions of the hub are counted once they have been downloaded, which the launch does.")
@@ -106,10 +108,10 @@ def _row(one: Forecast, plan: Plan) -> dict[str, Any]:
     before = plan.existing.get(spec.run_id)
     return {
         "Model": spec.model_name,
-        "Task": task_label(spec),
-        "Strategy": spec.strategy,
+        "Task": task_title(spec.task, bank_name(spec)),
+        "Strategy": STRATEGY_TITLES[spec.strategy],
         "Shots": spec.shots,
-        "Precision": spec.dtype,
+        "Precision": PRECISION_TITLES[spec.dtype],
         "Questions": one.work.questions if one.work else None,
         "Tokens": one.tokens,
         "Memory": f"{one.memory_gib:.1f} GiB" + (" (too large)" if one.too_large else "") if one.memory_gib else "?",

@@ -13,7 +13,8 @@ from core.inference import models
 from core.inference.registry import BY_ID, MODELS
 from core.prompting.strategies import STRATEGIES
 from core.runs.prompts import Combination
-from core.runs.spec import DTYPES, FORMS, MAX_SHOTS, MODES, QUANTIZED
+from core.runs.spec import DTYPES, FORMATS, FORMS, MAX_SHOTS, MODES, QUANTIZED
+from core.runs.titles import FORM_TITLES, FORMAT_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.settings import settings
 from core.tasks import catalogue
 
@@ -31,29 +32,27 @@ TASK_HELP = (
     "Tasks that ship with Hedge, or their full data sets on the hub; or type the path of a file of your own (JSON "
     "lines, CSV or Parquet with question, options and label) and press Enter."
 )
-FORM_WORDS = {"letters": "by letter", "cloze": "by text (cloze)", "continuation": "as continuation"}
 FORM_HELP = (
     "By letter: the options are shown and the probability of each letter counts. By text: the options are not shown, "
     "and the probability of each option's own words after the question and “Answer:” counts. As continuation: the same "
     "right after the question's text, for models that only ever read running text."
 )
 STRATEGY_HELP = (
-    "One run for each that is chosen. base: no instruction; shared: one instruction for every task; task: one that "
-    "names the task's kind."
+    "One run for each that is chosen. No instruction: the prompt is the question alone. Shared instruction: every task "
+    "has the same one. Task instruction: it names the kind of task."
 )
 SHOTS_HELP = (
     "How many answered examples stand before each question, 0 to 16, one run for each number; they come from neither "
     "the calibration nor the test questions."
 )
-FORMAT_WORDS = {"plain": "plain text", "chat": "chat"}
 FORMAT_HELP = "Chat puts the prompt into the model's own chat template, where it has one."
 ROTATIONS_HELP = (
     "Every test question is asked once for each rotation of its options, which shows whether the model prefers a "
     "letter: four times for four options."
 )
 DTYPE_HELP = (
-    "One run for each that is chosen: the numbers the model computes with. int8 and int4 are weights of 8 and 4 bits, "
-    "which need an NVIDIA GPU and the package bitsandbytes."
+    "One run for each that is chosen: the size of the numbers that the model computes with. 8-bit and 4-bit weights "
+    "need an NVIDIA GPU and the package bitsandbytes."
 )
 BATCH_HELP = "Questions computed at once. Left empty, free memory decides; it changes the speed, not the result."
 SEED_HELP = "Draws the questions, the examples and the split."
@@ -123,7 +122,7 @@ def _prompt_choices(combination: Combination) -> Combination:
     scored = st.segmented_control(
         "Options are scored",
         FORMS,
-        format_func=FORM_WORDS.__getitem__,
+        format_func=FORM_TITLES.__getitem__,
         default=FORMS[0],
         required=True,
         key="launch_form",
@@ -134,6 +133,7 @@ def _prompt_choices(combination: Combination) -> Combination:
         STRATEGIES,
         selection_mode="multi",
         default=[STRATEGIES[0]],
+        format_func=STRATEGY_TITLES.__getitem__,
         key="launch_strategies",
         help=STRATEGY_HELP,
     )
@@ -148,8 +148,8 @@ def _prompt_choices(combination: Combination) -> Combination:
     )
     prompt_format = st.segmented_control(
         "Format",
-        list(FORMAT_WORDS),
-        format_func=FORMAT_WORDS.__getitem__,
+        FORMATS,
+        format_func=FORMAT_TITLES.__getitem__,
         default="plain",
         required=True,
         key="launch_format",
@@ -174,6 +174,7 @@ def _computing_choices(combination: Combination) -> Combination:
         offered,
         selection_mode="multi",
         default=offered[:1],
+        format_func=PRECISION_TITLES.__getitem__,
         key="launch_dtypes",
         help=DTYPE_HELP,
     )

@@ -11,7 +11,7 @@ from app.caches import run_cache
 from app.caches.forecast_cache import Plan
 from app.components.shared.runs import links_to, title
 from app.formatting import counted, plain, sentence, shortened
-from core.runs.banks import bank_name, bank_of_task, labelled, task_title
+from core.runs.banks import bank_name, bank_of_task, task_title
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -89,13 +89,13 @@ def group_name(combination: Combination) -> str:
         "model": combination.models,
         "task": combination.tasks,
         "strategy": combination.strategies,
-        "dtype": combination.dtypes,
+        "precision": combination.dtypes,
         "number of shots": combination.shots,
     }
     many = {"strategy": "strategies", "number of shots": "numbers of shots"}
     several = [counted(len(of), name, many.get(name, "")) for name, of in axes.items() if len(of) > 1]
     one = [shortened(combination.models[0].rpartition("/")[2], 24)] * (len(combination.models) == 1)
-    one += [shortened(labelled(combination.tasks[0], bank_of_task(combination.tasks[0])), 48)] * (
+    one += [shortened(task_title(combination.tasks[0], bank_of_task(combination.tasks[0])), 48)] * (
         len(combination.tasks) == 1
     )
     return " · ".join([*one, " × ".join(several)])

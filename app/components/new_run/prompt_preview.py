@@ -12,7 +12,9 @@ from app.caches import preview_cache
 from app.caches.preview_cache import Previewed, PreviewJob
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
+from core.runs.banks import bank_of_task, task_title
 from core.runs.prompts import Combination
+from core.runs.titles import STRATEGY_TITLES
 
 KEY = "previewed"
 POLL_S = 0.5
@@ -78,7 +80,8 @@ def _read(combination: Combination) -> Combination:
 def _name(combination: Combination, i: int) -> str:
     """The name that distinguishes a prompt, in the order of :meth:`~core.runs.prompts.Combination.specs`."""
     task, strategy, shots = list(itertools.product(combination.tasks, combination.strategies, combination.shots))[i]
-    said = [shortened(task, 30)] * (len(combination.tasks) > 1) + [strategy] * (len(combination.strategies) > 1)
+    said = [shortened(task_title(task, bank_of_task(task)), 40)] * (len(combination.tasks) > 1)
+    said += [STRATEGY_TITLES[strategy]] * (len(combination.strategies) > 1)
     return " · ".join([*said, *[counted(shots, "shot")] * (len(combination.shots) > 1)])
 
 

@@ -8,15 +8,14 @@ from app import navigation, notices
 from app.caches import live_runs
 from app.caches.live_runs import LiveRuns
 from app.components.new_run import run_groups, run_queue
-from app.components.shared.runs import details
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
 from core.runs import actions, engine, store
-from core.runs.banks import task_label
 from core.runs.devices import gpu_metrics
 from core.runs.devices.nvml import GpuMetrics
 from core.runs.status import RunStatus
 from core.runs.storage import trash
+from core.runs.titles import details, record_task_title
 
 POLL_S = 1.0
 LOG_LINES = 40
@@ -78,7 +77,7 @@ def _card(status: RunStatus, gpu: GpuMetrics | None = None, *, alone: bool = Tru
     with st.container(border=True, gap="small"):
         spec = status.record.spec
         with st.container(horizontal=True, wrap=False):
-            task = task_label(spec, status.record.provenance)
+            task = record_task_title(status.record)
             st.markdown(f"**{plain(spec.model_name)}** on {plain(task)}", width="stretch")
             st.markdown(f"**{_state_words(status)}**", width="content")
         st.caption(plain(details(spec)))

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.components.shared.runs import details
 from app.formatting import counted, plain, sentence
 from core.runs import actions, engine
-from core.runs.banks import task_label
 from core.runs.status import RunStatus
+from core.runs.titles import details, record_task_title
 
 AS_CARDS = 3
 """Up to this many waiting runs are shown as a card each."""
@@ -39,7 +38,7 @@ def _table(queued: Sequence[RunStatus]) -> list[str]:
     found = st.dataframe(
         {
             "Model": [status.record.spec.model_name for status in queued],
-            "Task": [task_label(status.record.spec) for status in queued],
+            "Task": [record_task_title(status.record) for status in queued],
             "Asked": [details(status.record.spec) for status in queued],
         },
         hide_index=True,

@@ -8,18 +8,16 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.formatting import plain
+from core.answering.custom_question import CustomQuestion
 from core.inference import models
-from core.runs.answering.custom_question import CustomQuestion
+from core.runs.showcase import showcase
 
 MODEL = "pocket-8m"
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionToTry:
-    """A question to try, with the options besides "I don't know" and "None of the above".
-
-    ``says`` describes its set by LAC at alpha 0.1.
-    """
+    """A question to try. ``says`` describes its set by LAC at alpha 0.1, calibrated by the run that pages open with."""
 
     label: str
     question: str
@@ -30,29 +28,29 @@ class QuestionToTry:
 EXAMPLES = {
     "sure": QuestionToTry(
         "One it is sure of",
-        "Which planet is closest to the Sun?",
-        ("Venus", "Mercury", "Mars", "Earth"),
-        "The model is sure of this one. At alpha 0.1 the LAC set has one option, and the option is right.",
+        "What is the capital of Australia?",
+        ("Sydney", "Canberra", "Melbourne", "Perth"),
+        "The model is sure: at alpha 0.1 the LAC set has a single option, and it is the right one.",
     ),
     "unsure": QuestionToTry(
         "One it is not sure of",
-        "What is the capital of Australia?",
-        ("Sydney", "Canberra", "Melbourne", "Perth"),
-        "The model prefers the right answer, Canberra, but at alpha 0.1 the LAC set also keeps Sydney and Melbourne.",
+        "Which planet is the largest?",
+        ("Mars", "Jupiter", "Venus", "Saturn"),
+        "The model prefers the right answer, Jupiter, but at alpha 0.1 the LAC set also keeps Mars and Saturn.",
     ),
     "unknown": QuestionToTry(
         "One it cannot know",
-        "Who founded Microsoft?",
-        ("Steve Jobs", "Bill Gates", "Elon Musk", "Mark Zuckerberg"),
-        "Nothing that this model read mentions Microsoft. It gives all four people about the same probability, and at "
-        "alpha 0.1 the LAC set keeps all four.",
+        "Who won the men's singles at Wimbledon in 2019?",
+        ("Novak Djokovic", "Roger Federer", "Rafael Nadal", "Andy Murray"),
+        "Nothing that this model read mentions Wimbledon or these players. It is sure all the same, and wrong: "
+        "Djokovic won. The guarantee covers questions like those that calibrate the set, and this is not one.",
     ),
     "own": QuestionToTry(
-        "One with other options",
-        "What should we have for dinner?",
-        ("pizza", "soup", "salad", "pasta", "curry"),
-        "This question has no right answer, and five options instead of four. In training the fifth letter, E, was "
-        "never the right one, so the model rules out curry here, as it would anything else in fifth place.",
+        "One with more options",
+        "Which animal would make the best pet?",
+        ("a dog", "a cat", "a horse", "a parrot", "a goldfish"),
+        "This question has no right answer, and five options instead of four, so its set promises nothing. It still "
+        "shows which options the model prefers.",
     ),
 }
 """What the bundled model makes of these is checked by ``tests/app/test_own_examples.py``."""
@@ -86,9 +84,8 @@ def _button(name: str, label: str, ask: Callable[[str], None], *, help: str = ""
 
 
 def what_to_see(own: CustomQuestion) -> str:
-    """What is seen in the answer if an example was asked, else an empty text."""
+    """What is seen in the answer if an example was asked of the model for which it was chosen, else an empty text."""
     for example in EXAMPLES.values():
-        same = (own.model, own.question, own.options) == (MODEL, example.question, example.options)
-        if same and own.extra and not own.context:
-            return example.says
+        if (own.question, own.options, own.context) == (example.question, example.options, ""):
+            return example.says if (own.model, own.run_id) == (MODEL, showcase().run) else ""
     return ""

@@ -23,7 +23,7 @@ from app.components.one_question.own_question_form import (
 from app.components.shared.runs import no_runs_yet
 from app.formatting import plain, sentence
 from app.state.one_question import OneQuestionView
-from core.runs.answering import client, custom_question
+from core.answering import client, custom_question
 
 POLL_S = 0.5
 AT_ONCE_S = 0.9

@@ -11,15 +11,16 @@ from app import state
 from app.caches import question_cache, run_cache
 from app.components.one_question.answer_progress import PENDING_KEY
 from app.components.one_question.own_examples import EXAMPLES, MODEL
-from app.components.shared.runs import default_run, title, titles
+from app.components.shared.runs import choices, title
 from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
+from core.answering import client, custom_question
+from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
+from core.answering.question_kind import QuestionKind, best_run
 from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
-from core.runs.answering import client, custom_question
-from core.runs.answering.custom_question import MOST_OPTIONS, CustomQuestion
-from core.runs.answering.question_kind import QuestionKind, best_run
+from core.runs.showcase import default_run
 from core.runs.store import RunRecord
 
 MODEL_KEY, RUN_KEY = "own_model", "own_run"
@@ -27,7 +28,7 @@ QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY, EXTRA_KEY = "own_question", "own_context
 SEEN_KEY, ASKED_KEY, WARMED_KEY = "own_seen", "own_asked", "own_warmed"
 LATEST_KEY, PROBLEMS_KEY, HISTORY_KEY = "own_latest", "own_problems", "own_history"
 AUTOMATIC = ""
-"""The choice of calibration that leaves it to :func:`~core.runs.answering.question_kind.best_run`."""
+"""The choice of calibration that leaves it to :func:`~core.answering.question_kind.best_run`."""
 MODEL_HELP = "A model that ships with Hedge. You can also type a local folder or a Hugging Face hub id and press Enter."
 RUN_HELP = (
     "The questions of this run calibrate the set. Your question is asked in the same way as the questions of this run: "
@@ -48,16 +49,17 @@ def refill_form(view: OneQuestionView) -> OneQuestionView:
         return view
     if any(typed := _typed_texts()) and typed != st.session_state.get(ASKED_KEY):
         return view
-    _fill(own.question, own.options, context=own.context, extra=own.extra, model=own.model)
+    _fill(own.question, own.options, context=own.context, model=own.model)
+    if own.extra != _extra() and question_cache.question_kind(own.run_id).closing:
+        st.session_state[EXTRA_KEY] = own.extra
     st.session_state[ASKED_KEY] = _typed_texts()
     return view
 
 
-def _fill(question: str, options: Sequence[str], *, context: str = "", extra: bool = True, model: str) -> None:
+def _fill(question: str, options: Sequence[str], *, context: str = "", model: str) -> None:
     st.session_state[QUESTION_KEY] = question
     st.session_state[CONTEXT_KEY] = context
     st.session_state[OPTIONS_KEY] = "\n".join(options)
-    st.session_state[EXTRA_KEY] = extra
     st.session_state[MODEL_KEY] = model
 
 
@@ -68,7 +70,7 @@ def _typed_texts() -> tuple[str, ...]:
 def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunRecord:
     """The run whose calibration forms the set: the one that a person chose, else the one that fits the typed question.
 
-    A link without a choice of its own prefers its run, if the questions of that run are of the same kind.
+    Of several that fit, it is the run of the link, else the run that pages open with.
     """
     by_id = {record.run_id: record for record in records}
     chosen = by_id.get(view.calibration)
@@ -77,15 +79,19 @@ def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunR
     if chosen:
         return chosen
     options = _typed_options()
-    extra = st.session_state.get(EXTRA_KEY, True)
     return best_run(
         records,
         question_cache.question_kind,
         model=str(st.session_state[MODEL_KEY] or ""),
-        options=len(options) + 2 * extra if options else None,
+        typed=len(options) if options else None,
+        extra=_extra(),
         has_context=bool((st.session_state.get(CONTEXT_KEY) or "").strip()),
-        prefer=view.run,
+        prefer=asked.run_id,
     )
+
+
+def _extra() -> bool:
+    return bool(st.session_state.get(EXTRA_KEY, True))
 
 
 def _typed_options() -> tuple[str, ...]:
@@ -96,7 +102,6 @@ def _typed_options() -> tuple[str, ...]:
 def question_form(record: RunRecord) -> None:
     """Show the form, with a sentence below each field that has to be changed. Typed text is kept, whatever happens."""
     kind = question_cache.question_kind(record.run_id)
-    st.session_state.setdefault(EXTRA_KEY, kind.closing > 0)
     with st.form("own", border=True):
         st.text_area(
             "Question",
@@ -111,16 +116,13 @@ def question_form(record: RunRecord) -> None:
             key=OPTIONS_KEY,
             height=122,
             placeholder="Venus\nMercury\nMars\nEarth",
-            persist_state="session",
-        )
-        _problem("options")
-        st.toggle(
-            f"Also offer “{DONT_KNOW}” and “{NONE_OF_ABOVE}”",
-            key=EXTRA_KEY,
-            disabled=record.spec.asks_texts,
             help=fitting_options(kind),
             persist_state="session",
         )
+        _problem("options")
+        if kind.closing:
+            st.session_state.setdefault(EXTRA_KEY, True)
+            st.toggle(f"Also offer “{DONT_KNOW}” and “{NONE_OF_ABOVE}”", key=EXTRA_KEY, persist_state="session")
         with st.expander("A text that the question is about", expanded=bool(st.session_state.get(CONTEXT_KEY))):
             st.text_area(
                 "Context",
@@ -156,9 +158,8 @@ def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view:
     """Show which model and calibration are used, with the choices folded away. The model's own runs come first."""
     known = list(dict.fromkeys([*models.bundled_models(), *(one.spec.model for one in records)]))
     chosen = str(st.session_state[MODEL_KEY] or "")
-    ordered = sorted(records, key=lambda one: one.spec.model != chosen)
-    by_id = {one.run_id for one in records}
-    names = titles(ordered)
+    by_id = {one.run_id: one for one in records}
+    names = choices(records)
     st.session_state[RUN_KEY] = view.calibration if view.calibration in by_id else AUTOMATIC
     name = PurePath(chosen).name or "none chosen"
     with st.popover(plain(f"Model: {name}"), width="stretch"):
@@ -173,7 +174,7 @@ def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view:
         )
         st.selectbox(
             "Calibrated by",
-            [AUTOMATIC, *(one.run_id for one in ordered)],
+            [AUTOMATIC, *sorted(names, key=lambda run_id: by_id[run_id].spec.model != chosen)],
             format_func=lambda run_id: names[run_id] if run_id else f"Automatic: {title(record)}",
             key=RUN_KEY,
             help=RUN_HELP,
@@ -200,12 +201,12 @@ def _model_chosen() -> None:
 
 def fitting_options(kind: QuestionKind) -> str:
     """Say how many options make a question like those of the run."""
-    if kind.closing:
-        return (
-            f"The run's questions have {kind.options} options: {kind.own} answers and these {kind.closing}. Type "
-            f"{kind.own} options and leave this on to ask a question like them."
-        )
-    return f"The run's questions have {counted(kind.options, 'option')} and nothing added."
+    if not kind.closing:
+        return f"The questions that calibrate the set have {counted(kind.options, 'option')}."
+    return (
+        f"The questions that calibrate the set have {counted(kind.own, 'option')}, and “{DONT_KNOW}” and "
+        f"“{NONE_OF_ABOVE}” besides."
+    )
 
 
 def warm_model(model: str, record: RunRecord) -> None:
@@ -252,7 +253,7 @@ def _send(view: OneQuestionView) -> None:
             "context": (st.session_state[CONTEXT_KEY] or "").strip(),
         }
         options = _typed_options()
-        extra = bool(st.session_state[EXTRA_KEY]) and not record.spec.asks_texts
+        extra = _extra() and question_cache.question_kind(record.run_id).closing > 0
         if found := custom_question.problems(**asked, options=options, extra=extra):
             st.session_state[PROBLEMS_KEY] = found
             return

@@ -44,7 +44,7 @@ def pick_kind(view: OneQuestionView) -> None:
 
 def question_of_a_run(view: OneQuestionView) -> None:
     """Show a test question of the selected run, under every score and in every run that tested it."""
-    record = pick_run(view, "A question's options and its sets")
+    record = pick_run(view, "The options of a question and its sets")
     if record is None:
         return
     questions = question_cache.question_list(record.run_id)
@@ -68,7 +68,7 @@ def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
     places = questions.index[questions["id"] == view.question]
     if view.question and places.empty:
         st.warning(
-            f"This run has no test question {plain(shortened(view.question))}; its first is shown instead. "
+            f"This run has no test question {plain(shortened(view.question))}, so its first one is shown. "
             "Calibration questions have no sets of their own."
         )
     place = int(places[0]) if len(places) else 0
@@ -76,7 +76,7 @@ def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
     st.session_state[NUMBER_KEY] = place + 1
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.number_input(
-            f"Question, of {len(ids):,}",
+            f"Question (of {len(ids):,})",
             1,
             len(ids),
             step=1,
@@ -90,7 +90,7 @@ def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
         st.button("Next", on_click=_show, args=(ids, place + 1), disabled=place == last, shortcut="Right")
         st.button("Random question", on_click=_show_random, args=(ids, place), disabled=last == 0)
         st.text_input(
-            "Search by text", key=SEARCH_KEY, placeholder="words of a question, or a subject", width=SEARCH_WIDTH
+            "Search by text", key=SEARCH_KEY, placeholder="words in a question or a subject", width=SEARCH_WIDTH
         )
     _found(questions, st.session_state[SEARCH_KEY])
     return place
@@ -166,8 +166,9 @@ def options_in_full(
     frame = one_question.option_frame(probabilities, options, standing, threshold, members, label)
     with st.expander("Score, rank and probability of each option"):
         st.caption(
-            f"By {plain(SCORES[view.bars].title)}, whose score is {plain(SCORES[view.bars].formula)}; its threshold at "
-            f"alpha {alpha_value(view.alpha):.3f} is {threshold:.4f}, of {counted(standing.n, 'calibration question')}."
+            f"The {plain(SCORES[view.bars].title)} score is {plain(SCORES[view.bars].formula)}. Its threshold at "
+            f"alpha {alpha_value(view.alpha):.3f} is {threshold:.4f}, from "
+            f"{counted(standing.n, 'calibration question')}."
         )
         st.dataframe(
             frame.assign(
@@ -188,13 +189,23 @@ _COLUMNS: dict[str, Any] = {
     "letter": "",
     "option": st.column_config.TextColumn("Option", width="large"),
     "probability": st.column_config.NumberColumn("Probability", format="%.4f"),
-    "rank": st.column_config.NumberColumn("Rank", help="By falling probability; of equal ones the later comes first."),
-    "score": st.column_config.NumberColumn("Score", format="%.4f", help="How badly the option fits; low is good."),
+    "rank": st.column_config.NumberColumn(
+        "Rank", help="Rank by probability, the highest first. Of equal probabilities, the later option comes first."
+    ),
+    "score": st.column_config.NumberColumn(
+        "Score", format="%.4f", help="How badly the option fits the question. Low is good."
+    ),
     "p_value": st.column_config.NumberColumn(
-        "p-value", format="%.4f", help="The share of calibration questions whose truth fitted no better."
+        "p-value",
+        format="%.4f",
+        help="The conformal p-value: the share of calibration questions whose true option fits no better than "
+        "this option.",
     ),
     "leaves_at": st.column_config.NumberColumn(
-        "Leaves at", format="%.3f", help="The smallest alpha in thousandths at which it is out of the set; 1: none."
+        "Leaves at",
+        format="%.3f",
+        help="The smallest alpha, in steps of 0.001, at which the option is out of the set. 1 means that it never "
+        "leaves.",
     ),
     "member": "Set",
     "truth": "Truth",
@@ -239,9 +250,12 @@ def _left_out(found: QuestionInOtherRuns) -> str:
     said = []
     if found.untested:
         said.append(
-            f"In {counted(found.untested, 'other run')} the question calibrates or is shown as an example, and so has "
-            "no set of its own."
+            f"In {counted(found.untested, 'other run')}, the question calibrates or is shown as an example, so it "
+            "has no set there."
         )
     if found.left_out:
-        said.append(f"{counted(found.left_out, 'more run')} asked it and are left out here.")
+        said.append(
+            f"{counted(found.left_out, 'more run')} asked this question and "
+            f"{'is' if found.left_out == 1 else 'are'} not shown here."
+        )
     return " ".join(said)

@@ -14,8 +14,8 @@ from core.runs.banks import task_title
 
 SHOWN_PAIRS = 3
 SEARCHED = (
-    "Such pairs are searched for among all runs above, and those that differ most come first; the same pairs may "
-    "differ less on new questions."
+    "These pairs were found by a search among all runs shown, and those that differ most come first. On new questions "
+    "they may differ less."
 )
 
 
@@ -25,9 +25,10 @@ def alike_models(table: pd.DataFrame, score: str) -> None:
     for pair in pairs[:SHOWN_PAIRS]:
         st.markdown(
             plain(
-                f"Alike in accuracy, unlike in certainty, on {task_title(pair.task, pair.bank)}: {pair.surer_model} is "
-                f"right on {pair.accuracies[0]:.1%} with {pair.sizes[0]:.2f} options a set, {pair.other_model} on "
-                f"{pair.accuracies[1]:.1%} with {pair.sizes[1]:.2f}."
+                f"On {task_title(pair.task, pair.bank)}, {pair.surer_model} and {pair.other_model} are right about "
+                f"equally often ({_percent(pair.accuracies[0])} and {_percent(pair.accuracies[1])}), but "
+                f"{pair.surer_model} needs {pair.sizes[0]:.2f} options per question and {pair.other_model} "
+                f"{pair.sizes[1]:.2f}."
             )
         )
     if pairs:
@@ -61,3 +62,7 @@ def published_tables(table: pd.DataFrame, score: str) -> None:
             alt=f"Figures published by {source.title} beside those of runs here",
         )
         figures.download(f"{source.title} as CSV", found, f"published-{name}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -9,14 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from app.components.shared.runs import open_run, title
-from app.formatting import plain
-from charts.run_names import task_labels
+from app.formatting import counted, plain
+from charts.run_names import task_titles
 from core.conformal.scores import SCORES
 from core.reports.frames import overview_ties
 from core.reports.report import DEFAULT_SCORES
 from core.runs.store import RunRecord
+from core.runs.titles import setting_title
 
-OPENED_KEY = "opened_run"
 SIZE_HELP = "The mean number of options in a set."
 BOTH_DRAWS = "What other calibration and test questions would give on average lies in here for 95 of 100 runs."
 
@@ -40,10 +40,10 @@ def _of_score(score: str, widths: tuple[int | None, int | None] = (None, None)) 
 
 
 SHOWN = {
-    "task": _text("Task", 235, "What is asked, and the bank of its questions."),
-    "strategy": _text("Strategy", 75, "How the question is put to the model."),
-    "dtype": _text("dtype", 80),
-    "form": _text("Form", 70, "Letters are read, or the options' own texts (cloze)."),
+    "task": _text("Task", 190, "What is asked, and where the questions come from."),
+    "strategy": _text("Prompt", 125, "What the prompt says before the question."),
+    "form": _text("Answers", 80, "By an option's letter, or by how likely each option's text is."),
+    "dtype": _text("Precision", 100, "The size of the numbers that the model computes with."),
     "accuracy": _number("Accuracy", "%.1f %%", 85, "The share of test questions whose top option is the truth."),
     "interval": _text("95 % interval", 105, "Of the accuracy (Clopper–Pearson)."),
     **_of_score("lac", (105, 75)),
@@ -94,12 +94,29 @@ def columns_of(score: str) -> dict[str, Any]:
     return {name: SHOWN[name] for name in before} | own | {name: of for name, of in SHOWN.items() if name not in before}
 
 
-def finished_runs(table: pd.DataFrame, score: str) -> None:
+def grouped_runs(table: pd.DataFrame, leads: pd.Series, score: str) -> None:
+    """Show one run for each model and task, and the others in a folded table.
+
+    ``leads`` says which rows of the frame are shown first.
+    """
+    finished_runs(table[leads].reset_index(drop=True), score)
+    others = table[~leads].reset_index(drop=True)
+    if others.empty:
+        return
+    said = counted(len(others), "more run") + " of these models and tasks, with other settings"
+    with st.expander(said, key="other_runs_open", on_change="rerun") as folded:
+        if folded.open:
+            finished_runs(others, score, key="other_runs")
+
+
+def finished_runs(table: pd.DataFrame, score: str, *, key: str = "finished_runs") -> None:
     """Show the overview frame as a table. A click on a model's name, or Shift and space, opens its run."""
     columns = columns_of(score)
+    settings = {name: [setting_title(name, value) for value in table[name]] for name in ("strategy", "form", "dtype")}
     shown = table.assign(
-        task=task_labels(table),
+        task=task_titles(table),
         accuracy=100 * table["accuracy"],
+        **settings,
         **{name: 100 * table[name] for name in columns if name.endswith("_coverage")},
         interval=[_span(*ends) for ends in zip(table["accuracy_low"], table["accuracy_high"], strict=True)],
         size_interval=_ends(table["lac_set_size_low"], table["lac_set_size_high"], 2),
@@ -107,15 +124,16 @@ def finished_runs(table: pd.DataFrame, score: str) -> None:
         ece_interval=_ends(table["ece_low"], table["ece_high"], 3),
         band=[_span(*ends) for ends in zip(table["lac_coverage_low"], table["lac_coverage_high"], strict=True)],
     )
+    opened_key = f"opened_{key}"
     model = st.column_config.ButtonColumn(
         "Model",
         width=150,
         pinned=True,
         alignment="left",
         type="tertiary",
-        key=OPENED_KEY,
+        key=opened_key,
         on_click=_open,
-        args=(table["run"].tolist(),),
+        args=(opened_key, table["run"].tolist()),
     )
     event = st.dataframe(
         shown,
@@ -124,15 +142,15 @@ def finished_runs(table: pd.DataFrame, score: str) -> None:
         hide_index=True,
         on_select="rerun",  # for the keyboard, which can't press a button in a cell
         selection_mode="single-row",
-        key="finished_runs",
+        key=key,
         alt="Finished runs with accuracy, coverage and set size",
     )
     if event.selection.rows:
         open_run(str(table["run"].iloc[event.selection.rows[0]]))
 
 
-def _open(run_ids: list[str]) -> None:
-    open_run(run_ids[st.session_state[OPENED_KEY].row])
+def _open(key: str, run_ids: list[str]) -> None:
+    open_run(run_ids[st.session_state[key].row])
 
 
 def unfinished_runs(records: Sequence[RunRecord]) -> None:

@@ -161,14 +161,14 @@ def _figures(
                 "Model": model,
                 "Prompt": prompt.name,
                 "Right": 100 * made.accuracy,
-                "95 % interval": "{:.0f} to {:.0f} %".format(*(100 * end for end in made.interval)),
+                "95% interval": "{:.0f} to {:.0f}%".format(*(100 * end for end in made.interval)),
             }
             if len(labels) >= reports.FEWEST:
                 for name in ("lac", "aps"):
                     sets = reports.choice_sets(made, round(1000 * alpha), name=name)
                     row |= {
                         f"{name.upper()} size": sets.mean_size,
-                        f"{name.upper()} size, 95 %": "{:.2f} to {:.2f}".format(*sets.size_interval),
+                        f"{name.upper()} size, 95%": "{:.2f} to {:.2f}".format(*sets.size_interval),
                         f"{name.upper()} coverage": 100 * sets.coverage,
                     }
                     note = sets.note
@@ -183,11 +183,11 @@ def _figures(
         hide_index=True,
         column_config={
             "Right": percent,
-            "95 % interval": st.column_config.TextColumn(help="Of the share made right (Clopper–Pearson)."),
+            "95% interval": st.column_config.TextColumn(help="Of the share made right (Clopper–Pearson)."),
             "LAC size": st.column_config.NumberColumn(format="%.2f", help="Endings in a set on average."),
             "APS size": st.column_config.NumberColumn(format="%.2f", help="Endings in a set on average."),
-            "LAC size, 95 %": st.column_config.TextColumn(help=SIZE_HELP),
-            "APS size, 95 %": st.column_config.TextColumn(help=SIZE_HELP),
+            "LAC size, 95%": st.column_config.TextColumn(help=SIZE_HELP),
+            "APS size, 95%": st.column_config.TextColumn(help=SIZE_HELP),
             "LAC coverage": percent,
             "APS coverage": percent,
         },
@@ -196,7 +196,7 @@ def _figures(
     endings, n = len(found.choices[source][0].endings), len(labels)
     half = n // 2
     st.caption(
-        f"{counted(n, 'choice')} of {endings} endings, so guessing makes {100 / endings:.0f} % right. Sets: a seeded "
+        f"{counted(n, 'choice')} of {endings} endings, so guessing makes {100 / endings:.0f}% right. Sets: a seeded "
         f"half ({half}) sets the threshold, the other {n - half} are tested; one set each for LAC and APS. "
         "A model finds what it wrote itself likelier than what a person wrote: let others write the endings."
     )

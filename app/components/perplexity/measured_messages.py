@@ -8,7 +8,7 @@ from core.perplexity.figures import ScoredMessage
 from core.perplexity.prompts import EMPTY
 
 DIFFERENCE_HELP = (
-    "The mean over messages of A's loss less B's, in nats a token, with a 95 % t interval over conversations, because "
+    "The mean over messages of A's loss less B's, in nats a token, with a 95% t interval over conversations, because "
     "the messages of one conversation are alike (cluster-robust, Bell & McCaffrey 2002). The interval of one "
     "conversation is over its messages and speaks of that conversation alone. With few conversations of unlike lengths "
     "the interval is wider than need be. Below 0, the counselor's words are likelier under A."

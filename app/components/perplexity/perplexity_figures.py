@@ -69,7 +69,7 @@ def _headline(measured: MeasuredMessages) -> None:
         return
     third.metric("A − B, nats a token", f"{difference.mean:+.3f}".replace("-", "−"), help=DIFFERENCE_HELP)
     third.caption(
-        f"95 % interval {difference.low:+.3f} to {difference.high:+.3f}, p = {difference.p_value:.2g}, "
+        f"95% interval {difference.low:+.3f} to {difference.high:+.3f}, p = {difference.p_value:.2g}, "
         f"{counted(difference.n, 'message')} of {counted(difference.conversations, 'conversation')}".replace("-", "−"),
         help=P_HELP,
     )

@@ -17,6 +17,7 @@ from core.inference.models import bundled_models
 from core.perplexity import conversations as talks
 from core.perplexity.conversations import Conversation
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
+from core.runs.titles import PRECISION_TITLES
 
 UPLOADED = "words_uploaded"
 TAKEN = "words_taken"
@@ -33,7 +34,10 @@ MODE_HELP = (
     "counselor's role scored too, the last token of each message missed."
 )
 WINDOW_HELP = "How many exchanges before a message the model sees. The system prompt and the message's request always."
-DTYPE_HELP = "The numbers the model computes with; float32 is exact, the others are for models too large for it."
+DTYPE_HELP = (
+    "The size of the numbers that the model computes with. 32-bit is exact; choose a smaller size for a model that is "
+    "too large for it."
+)
 CHAT = "-instruct"
 """The suffix of bundled models that were tuned to chat. They are offered first."""
 
@@ -167,7 +171,7 @@ def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
         windows = {name: name for name in WINDOWS}
         controls.switch(view, "window", "Exchanges before a message", windows, key=WINDOW_KEY, help=WINDOW_HELP)
     with third:
-        offered = {name: name for name in precision}
+        offered = {name: PRECISION_TITLES[name] for name in precision}
         controls.switch(view, "dtype", "Precision", offered, key=DTYPE_KEY, help=DTYPE_HELP)
     return view.mode, None if view.window == "all" else int(view.window), view.dtype
 

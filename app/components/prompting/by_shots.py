@@ -21,9 +21,10 @@ MEASURE_KEY = "prompting_measure"
 MEASURES = ("accuracy", "mean_set_size", "coverage")
 FIRST = (*PUBLISHED, CONTINUED)
 SETS_NOTE = (
-    "Sets are calibrated for each way on its own, so all of them keep the same promise; the smaller sets belong to the "
-    "surer way. E and F are left out of letters, for the texts do not offer them. A rule in the figure of set sizes is "
-    "the 95 % interval, which counts the luck of the calibration questions too."
+    "Sets are calibrated separately for each way of asking, so all ways make the same promise, and "
+    "smaller sets mean a more certain model. E and F are left out by letter, because they are not "
+    "offered by text. In the figure of set sizes, a line is the 95% interval, which includes the luck of "
+    "the calibration questions."
 )
 
 
@@ -57,22 +58,25 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
     figures.show(by_method(rows, str(measure)), EXPLANATIONS[str(measure)])
     st.markdown(plain(f"{reports.smallest_sets(rows)} {reports.against_guessing(rows)}"))
     if len(chosen.methods) < 2 or LETTERS_METHOD not in chosen.methods:
-        st.caption("Only one form has been asked; the others are launched below.")
+        st.caption("Only one form was asked. You can launch the others below.")
     _cut_short(chosen)
     _take_out(chosen, view)
     return tuple(picked)
 
 
 METHODS_HELP = (
-    "Letters: the options are listed and the next token's letter counts. Text: the options are not listed, and the "
-    "likelihood of each option's own words after “Answer:” counts, raw or with their length or their likelihood "
-    "without the question taken off. Continued: the same right after the question's text, without “Answer:”."
+    "By letter: the model sees the options, and the probability of each letter counts. By text: the "
+    "model does not see the options, and the likelihood of each option's own words after “Answer:” "
+    "counts, either raw, or normalised by length or by the likelihood without the question. As "
+    "continuation: the same, but right after the question's text, without “Answer:”."
 )
 EXPLANATIONS = {
-    "accuracy": "A rule is the Clopper–Pearson 95 % interval, the dashed line is what guessing gets right.",
+    "accuracy": "A line is the Clopper–Pearson 95% interval. The dashed line is the accuracy of guessing.",
     "mean_set_size": SETS_NOTE,
-    "coverage": "A rule is the 95 % Beta-Binomial band: where the guarantee holds, coverage lies there. Every way has "
-    "to keep it.",
+    "coverage": (
+        "A line is the 95% Beta-Binomial band. If the guarantee holds, coverage lies in it for 95% of draws, "
+        "for every way of asking."
+    ),
 }
 
 
@@ -83,8 +87,9 @@ def _cut_short(chosen: ShownExperiment) -> None:
         engine = cut[0].provenance["engine"]
         shots = ", ".join(str(n) for n in sorted({record.spec.shots for record in cut}))
         st.warning(
-            f"The {engine['context']:,} tokens that this model reads have no room for all demonstrations with {shots} "
-            "shots; the oldest were left out of the longest prompts. Compare fewer shots, or a model that reads more."
+            f"This model reads {engine['context']:,} tokens, which is too few for all examples with {shots} "
+            "shots. The first examples were left out of the longest prompts. Compare fewer shots, or use a model "
+            "that reads more."
         )
 
 
@@ -96,7 +101,7 @@ def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
         return writing.to_xlsx({"ways of asking": pa.Table.from_pandas(table, preserve_index=False)})
 
     st.download_button(
-        "The whole table as XLSX",
+        "Whole table as XLSX",
         data=workbook,
         file_name="ways-of-asking.xlsx",
         mime=writing.MEDIA_TYPES["xlsx"],

@@ -32,15 +32,19 @@ def card(one: MethodSets, two: MethodSets, question_id: str) -> None:
         )
         columns[f"{name}_in"] = st.column_config.TextColumn("Set", width=50)
     st.dataframe(
-        table, hide_index=True, height="content", column_config=columns, alt="The question's options in both readings"
+        table,
+        hide_index=True,
+        height="content",
+        column_config=columns,
+        alt="The question's options by both ways of asking",
     )
     for side in sides:
         right = "the truth" if side.pick == asked.label else "not the truth"
         size = sum(side.members)
         st.caption(
             plain(
-                f"{side.reading.title} picks {LETTERS[side.pick]}, {right}; its set holds {counted(size, 'option')}"
-                f"{'' if not size or side.members[asked.label] else ' and misses the truth'}."
+                f"{side.reading.title} picks {LETTERS[side.pick]}, {right}. Its set holds "
+                f"{counted(size, 'option')}{'' if not size or side.members[asked.label] else ' and misses the truth'}."
             )
         )
     texts = next((side.reading for side in sides if side.reading.method != LETTERS_METHOD), None)
@@ -53,20 +57,24 @@ def _named(asked: Question, j: int) -> str:
 
 
 def _texts(reading: PromptingMethod, question_id: str) -> None:
-    st.markdown("**What the options' texts score**")
+    st.markdown("**Scores of the options' texts**")
     st.dataframe(
         reports.option_scores(reading, question_id),
         hide_index=True,
         height="content",
         column_config={
             "option": "Option",
-            "log_p": st.column_config.NumberColumn("log p", format="%.2f", help="Of all its tokens, in nats."),
+            "log_p": st.column_config.NumberColumn(
+                "log p", format="%.2f", help="The log-probability of all tokens of the option, in nats."
+            ),
             "tokens": "Tokens",
             "unconditional": st.column_config.NumberColumn(
-                "after “Answer:”", format="%.2f", help="Its log p after a bare “Answer:”, without the question."
+                "after “Answer:”",
+                format="%.2f",
+                help="The option's log p after a bare “Answer:”, without the question.",
             ),
             "mutual": st.column_config.NumberColumn(
-                "alone", format="%.2f", help="Its log p at the beginning of a text, as lm-evaluation-harness has it."
+                "alone", format="%.2f", help="The option's log p at the start of a text, as in lm-evaluation-harness."
             ),
         },
         alt="Log-likelihoods of the options' texts",

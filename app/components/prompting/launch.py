@@ -12,18 +12,19 @@ from app.components.new_run.forecast import forecast
 from app.formatting import plain
 from core.prompting.strategies import STRATEGIES
 from core.runs.prompts import Combination
-from core.runs.spec import FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM
+from core.runs.spec import FORMATS, FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM
+from core.runs.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.tasks import catalogue
 
 SHOTS = (0, 1, 2, 5)
 SAMPLES = 200
 FORM_CHOICES = ("letters", "cloze")
 ORDERS_HELP = (
-    "Every test question by letters in all orders of its options: 24 of four options, 25 seeded ones of five. Texts "
-    "are asked without an order."
+    "Ask every test question by letter, in all orders of its options: 24 for four options, and a seeded "
+    "sample of 25 for five. By text there is no order."
 )
-REPEATS_HELP = "Sampled answers in the model's own words to each test question, by letters; 0 for none."
-SYSTEM_HELP = "Said by the system in a chat template, and put before everything in plain text."
+REPEATS_HELP = "The number of answers that the model writes to each test question, sampled and by letter. 0 means none."
+SYSTEM_HELP = "In a chat template this is the system message. In plain text it comes before everything else."
 
 
 def section() -> None:
@@ -32,9 +33,9 @@ def section() -> None:
     plan = forecast(combination)
     if launch.launch_button(plan) and combination:
         launch.launch(combination)
-        navigation.link(navigation.NEW_RUN, "Watch them on New run")
+        navigation.link(navigation.NEW_RUN, "Watch the runs on New run")
     if combination:
-        st.caption("The same from the shell:")
+        st.caption("The same on the command line:")
         st.code(f"python -m core run {shlex.join(combination.words())} --queue", language=None, wrap_lines=True)
 
 
@@ -58,21 +59,27 @@ def _form() -> Combination | None:
         FORMS,
         selection_mode="multi",
         default=FORM_CHOICES,
-        format_func=form.FORM_WORDS.__getitem__,
+        format_func=FORM_TITLES.__getitem__,
         key="ways_forms",
         help=form.FORM_HELP,
     )
     shots = right.multiselect(
         "Shots", range(MAX_SHOTS + 1), list(SHOTS), select_all=False, key="ways_shots", help=form.SHOTS_HELP
     )
-    samples = left.number_input("Questions at most", 2, 1_000_000, SAMPLES, step=100, key="ways_samples")
+    samples = left.number_input("Maximum number of questions", 2, 1_000_000, SAMPLES, step=100, key="ways_samples")
     strategy = right.segmented_control(
-        "Strategy", STRATEGIES, default=STRATEGIES[0], required=True, key="ways_strategy", help=form.STRATEGY_HELP
+        "Strategy",
+        STRATEGIES,
+        default=STRATEGIES[0],
+        format_func=STRATEGY_TITLES.__getitem__,
+        required=True,
+        key="ways_strategy",
+        help=form.STRATEGY_HELP,
     )
     prompt_format = left.segmented_control(
         "Format",
-        list(form.FORMAT_WORDS),
-        format_func=form.FORMAT_WORDS.__getitem__,
+        FORMATS,
+        format_func=FORMAT_TITLES.__getitem__,
         default="plain",
         required=True,
         key="ways_format",
@@ -80,9 +87,9 @@ def _form() -> Combination | None:
     )
     repeats = right.number_input("Written answers", 0, MAX_REPEATS, 0, key="ways_repeats", help=REPEATS_HELP)
     system = st.text_area(
-        "System prompt of your own", key="ways_system", height=68, max_chars=MAX_SYSTEM, help=SYSTEM_HELP
+        "Your own system prompt", key="ways_system", height=68, max_chars=MAX_SYSTEM, help=SYSTEM_HELP
     )
-    orders = st.checkbox("Letters in all orders of the options", key="ways_orders", help=ORDERS_HELP)
+    orders = st.checkbox("By letter, in all orders of the options", key="ways_orders", help=ORDERS_HELP)
     if not (models and tasks and forms):
         st.caption(plain("Choose a model, questions and a way of scoring."))
         return None

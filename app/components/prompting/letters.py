@@ -19,7 +19,7 @@ SMALLEST_P = 0.001
 def letters(found: Sequence[PromptingMethod], view: PromptingView) -> None:
     """Show what models would write instead of a letter, the effect of the options' order, and written answers."""
     if not found:
-        st.caption("This experiment has not asked for letters.")
+        st.caption("This experiment has no runs by letter.")
         return
     for one in found:
         st.markdown(f"**{counted(one.shots, 'shot')}**")
@@ -30,46 +30,46 @@ def letters(found: Sequence[PromptingMethod], view: PromptingView) -> None:
 
 def _invalid(reading: PromptingMethod) -> None:
     made = prompting_cache.invalid(reading.run_id)
-    mass = "" if math.isnan(made.letter_mass) else f" The letters hold {made.letter_mass:.1%} of all probability."
+    mass = "" if math.isnan(made.letter_mass) else f" The letters have {made.letter_mass:.1%} of the total probability."
     if math.isnan(made.rate):
-        st.caption(f"Its runs do not say which next token was the most probable.{mass}")
+        st.caption(f"These runs did not record which next token was the most probable.{mass}")
         return
     st.markdown(
         plain(
-            f"On {made.rate:.1%} ({made.low:.1%} to {made.high:.1%}) of {counted(made.n, 'question')} the most "
-            f"probable next token is no letter of an option: an invalid answer.{mass}"
+            f"On {made.rate:.1%} ({made.low:.1%} to {made.high:.1%}) of {counted(made.n, 'question')}, the most "
+            f"probable next token is not the letter of an option. That is an invalid answer.{mass}"
         )
     )
     if made.instead:
         said = ", ".join(f"{token!r} {count:,} ×" for token, count in made.instead)
-        st.caption(plain(f"Instead: {said}."))
+        st.caption(plain(f"The tokens instead: {said}."))
 
 
 def _orders(reading: PromptingMethod, view: PromptingView) -> None:
     made = prompting_cache.orders(reading.run_id, view.alpha, view.score)
     if made is None:
-        st.caption("Asked in one order of the options; the launch below asks in all of them.")
+        st.caption("The options were asked in one order only. The launch below can ask in all orders.")
         return
     rates = ", ".join(
         f"{letter} {rate:.0%} ({span(made.letter_intervals[letter], 0)})" for letter, rate in made.letter_rates.items()
     )
     stable = made.sets[view.score]
     chance = (
-        f"without a preference rates this unequal come in {made.letter_p_value:.1%} of cases (p)."
+        f"without a preference, rates this unequal occur in {made.letter_p_value:.1%} of cases (p)."
         if made.letter_p_value >= SMALLEST_P
-        else f"without a preference rates this unequal come in less than {SMALLEST_P:.1%} of cases (p)."
+        else f"without a preference, rates this unequal occur in less than {SMALLEST_P:.1%} of cases (p)."
     )
     st.markdown(
         plain(
-            f"{counted(made.questions, 'question')}, each in {made.orders} orders of its options: "
-            f"{made.plurality:.1%} ({span(made.plurality_interval)}) of the orders pick a question's most picked "
-            f"option (PPA). Each letter is picked this often: {rates}. Letter bias is "
-            f"{made.letter_bias:.2f}; {chance} "
-            f"{stable.same:.1%} ({span(stable.same_interval)}) of the sets in other orders are the set of the first "
-            f"order, with a mean overlap of {stable.overlap:.2f}. Texts are asked without an order."
+            f"{counted(made.questions, 'question')}, each in {made.orders} orders of its options. In "
+            f"{made.plurality:.1%} ({span(made.plurality_interval)}) of the orders, the model picks the option "
+            f"that it picks most often for that question (PPA). The letters are picked this often: {rates}. "
+            f"Letter bias is {made.letter_bias:.2f}; {chance} {stable.same:.1%} ({span(stable.same_interval)}) of "
+            "the sets in other orders equal the set of the first order, with a mean overlap of "
+            f"{stable.overlap:.2f}. By text there is no order."
         )
     )
-    st.caption("A question counts once, however often it was asked: all intervals (95 %) are over questions.")
+    st.caption("All intervals are 95% intervals over questions: a question counts once, however often it was asked.")
 
 
 def span(ends: tuple[float, float], digits: int = 1) -> str:
@@ -81,14 +81,18 @@ def span(ends: tuple[float, float], digits: int = 1) -> str:
 def _spread(reading: PromptingMethod) -> None:
     made = prompting_cache.spread(reading.run_id)
     if made is None:
-        st.caption("Scoring has no spread: a repeat gives the same figures. Written answers, which are sampled, have.")
+        st.caption(
+            "Scoring has no random variation: a repeat gives the same figures. Written answers are sampled and do vary."
+        )
         return
     each = ", ".join(f"{share:.1%}" for share in made.accuracy)
     deviation = "" if math.isnan(made.deviation) else f", standard deviation {made.deviation:.1%}"
     st.markdown(
         plain(
-            f"{counted(len(made.accuracy), 'sampled answer')} a question: right on {each}{deviation}, where the score "
-            f"is right on {made.scored:.1%} every time. In {made.not_found:.1%} of them no option could be found, "
-            f"which counts as wrong; a question's answers agree in {made.agreement:.1%}."
+            f"{counted(len(made.accuracy), 'sampled answer')} per question: "
+            f"{'it is' if len(made.accuracy) == 1 else 'they are'} right on {each}{deviation}, and scoring is "
+            f"right on {made.scored:.1%} every time. In {made.not_found:.1%} of the written answers no option "
+            f"could be found, which counts as wrong. Answers to the same question agree in {made.agreement:.1%} "
+            "of cases."
         )
     )

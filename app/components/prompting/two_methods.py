@@ -51,15 +51,15 @@ def _pick_two(chosen: ShownExperiment, view: PromptingView) -> tuple[PromptingMe
     st.session_state[METHOD_KEY], st.session_state[SHOTS_KEY] = method, shots
     one, two, three = st.columns([4, 4, 3], vertical_alignment="bottom")
     with one:
-        st.selectbox("One way", there, format_func=METHODS.__getitem__, key=METHOD_KEY, on_change=_take_methods)
+        st.selectbox("First way", there, format_func=METHODS.__getitem__, key=METHOD_KEY, on_change=_take_methods)
     with three:
         st.segmented_control("Shots", chosen.shots, required=True, key=SHOTS_KEY, on_change=_take_methods)
     if not rest:
-        st.caption("With these shots one way alone was asked; the others are launched below.")
+        st.caption("Only one way was asked with this number of shots. You can launch the others below.")
         return None
     st.session_state[BESIDE_KEY] = beside
     with two:
-        st.selectbox("Beside it", rest, format_func=METHODS.__getitem__, key=BESIDE_KEY, on_change=_take_methods)
+        st.selectbox("Second way", rest, format_func=METHODS.__getitem__, key=BESIDE_KEY, on_change=_take_methods)
     first, second = chosen.find(method, shots), chosen.find(beside, shots)
     return (first, second) if first and second else None
 
@@ -97,7 +97,7 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
         return
     rows = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
     st.markdown(
-        f"**Every other way less {plain(first.title)}**, on {counted(int(table['n'].min()), 'shared question')}"
+        f"**Every other way minus {plain(first.title)}**, on {counted(int(table['n'].min()), 'shared question')}"
     )
     st.dataframe(
         pd.DataFrame(
@@ -112,15 +112,15 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
         hide_index=True,
         height="content",
         column_config={
-            "Accuracy": st.column_config.TextColumn(help="The difference with its 95 % bootstrap percentile interval."),
-            "p": st.column_config.NumberColumn(format="%.3g", help=f"McNemar, exact. {HOLM}"),
+            "Accuracy": st.column_config.TextColumn(help="The difference with its 95% bootstrap percentile interval."),
+            "p": st.column_config.NumberColumn(format="%.3g", help=f"Exact McNemar test. {HOLM}"),
             "Mean set size": st.column_config.TextColumn(
-                help="The difference with its 95 % bootstrap interval, which redraws calibration and test questions."
+                help="The difference with its 95% bootstrap interval, which redraws calibration and test questions."
             ),
             "p (size)": st.column_config.NumberColumn(
                 format="%.3g",
-                help="Paired permutation test: the two ways are swapped question by question on the calibration and "
-                f"the test side, and both thresholds are formed again. {HOLM}",
+                help="Paired permutation test: the two ways are swapped question by question, for calibration and for "
+                f"test, and both thresholds are computed again. {HOLM}",
             ),
         },
         alt="Differences of all ways of asking with paired tests",
@@ -141,7 +141,9 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
     table = reports.joined(one, two)
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        st.caption("A click on a row opens its card; those whose sets differ most come first.")
+        st.caption(
+            "Click a row to see how both ways answer that question. Questions whose sets differ most come first."
+        )
         event = st.dataframe(
             table.head(SHOWN_QUESTIONS)[["id", "first_right", "first_size", "second_right", "second_size"]],
             hide_index=True,
@@ -153,8 +155,8 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
                 "id": "Question",
                 "first_right": st.column_config.CheckboxColumn("right", help=first.title),
                 "first_size": st.column_config.NumberColumn("set", help=first.title),
-                "second_right": st.column_config.CheckboxColumn("right, beside", help=second.title),
-                "second_size": st.column_config.NumberColumn("set, beside", help=second.title),
+                "second_right": st.column_config.CheckboxColumn("right, second", help=second.title),
+                "second_size": st.column_config.NumberColumn("set, second", help=second.title),
             },
             alt="Questions that both ways asked",
         )

@@ -17,10 +17,12 @@ ALPHA_KEY = "alpha_slider"
 SCORE_KEY = "score_choice"
 EMPTY_KEY = "empty_choice"
 
-EMPTY_WORDS = {"allow": "stay empty", "top1": "take the top one"}
-ALPHA_HELP = "The share of questions whose set may miss the truth: at 0.100 at least 90 % of sets should hold it."
+EMPTY_WORDS = {"allow": "stay empty", "top1": "take the top option"}
+ALPHA_HELP = (
+    "The share of questions whose set may miss the truth. At alpha 0.100, at least 90% of the sets should hold it."
+)
 SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values())
-EMPTY_HELP = "Where no option fits, a set is empty. The published papers put the most probable option into it."
+EMPTY_HELP = "If no option fits, the set is empty. The published papers then add the most probable option."
 
 
 def alpha_slider(view: SharedView) -> None:
@@ -35,7 +37,7 @@ def score_choice(view: SharedView) -> None:
     """Show the choice of a score, for figures that show only one."""
     st.session_state[SCORE_KEY] = view.score
     st.selectbox(
-        "Sets by",
+        "Score",
         list(SCORES),
         format_func=lambda name: SCORES[name].title,
         key=SCORE_KEY,

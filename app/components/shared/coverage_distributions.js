@@ -90,7 +90,7 @@ export function betaQuantile(a, b, share) {
   return x;
 }
 
-// The central 95 % of coverage over calibration draws of size n; [1, 1] if every set is full.
+// The central 95% of coverage over calibration draws of size n; [1, 1] if every set is full.
 export function betaBand(n, alpha) {
   const [a, b] = betaParameters(n, alpha);
   return b === 0 ? [1, 1] : [betaQuantile(a, b, BAND_TAIL), betaQuantile(a, b, 1 - BAND_TAIL)];
@@ -124,7 +124,7 @@ function fillLaw(law, m, a, b) {
   return { first, last, total };
 }
 
-// The central 95 % of observed coverage on m test questions, as shares of m.
+// The central 95% of observed coverage on m test questions, as shares of m.
 export function betaBinomialBand(n, m, alpha, scratch = new Float64Array(m + 1)) {
   const [a, b] = betaParameters(n, alpha);
   if (b === 0) return [1, 1];
@@ -231,7 +231,7 @@ export function bands(n, m) {
   });
 }
 
-// The exact (Clopper-Pearson) 95 % interval of a share; [0, 1] if n is 0.
+// The exact (Clopper-Pearson) 95% interval of a share; [0, 1] if n is 0.
 export function shareInterval(hits, n) {
   return remembered(keptIntervals, KEPT_INTERVALS, `${hits} ${n}`, () => [
     hits === 0 ? 0 : betaQuantile(hits, n - hits + 1, BAND_TAIL),

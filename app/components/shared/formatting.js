@@ -3,7 +3,7 @@
 import { shownAlpha } from "./dom.js";
 
 export function percent(share, digits) {
-  return `${(100 * share).toFixed(digits)}\u00a0%`;
+  return `${(100 * share).toFixed(digits)}%`;
 }
 
 export function counted(count, one, many) {
@@ -12,8 +12,8 @@ export function counted(count, one, many) {
 
 export function promise(alpha) {
   return (
-    `Of questions like the calibrated ones ${percent(alpha / 1000, 1)} may have a set that misses the truth; ` +
-    `so coverage should be ${percent(1 - alpha / 1000, 1)} or more, give or take luck.`
+    `For questions like the calibration questions, up to ${percent(alpha / 1000, 1)} of the sets may miss the truth, ` +
+    `so coverage should be ${percent(1 - alpha / 1000, 1)} or more, give or take some luck.`
   );
 }
 
@@ -21,8 +21,8 @@ export function promise(alpha) {
 export function fullSetText(n) {
   const smallest = Math.ceil(1000 / (n + 1)) / 1000;
   return (
-    `With ${n} calibration question${n === 1 ? "" : "s"} alpha can be no smaller than ${smallest.toFixed(3)}; ` +
-    "below it every option stays in the set."
+    `With ${n} calibration question${n === 1 ? "" : "s"}, alpha can't be smaller than ${smallest.toFixed(3)}; ` +
+    "below that, every option stays in every set."
   );
 }
 
@@ -33,20 +33,20 @@ export function fullStrataText(by, full, of, alpha) {
   const [one, many] = STRATA[by];
   const needed = Math.ceil(1000 / alpha) - 1;
   return (
-    `At alpha ${shownAlpha(alpha)} a threshold needs at least ${counted(needed, "calibration question", "calibration questions")}: ` +
-    `${full} of ${counted(of, one, many)} ${full === 1 ? "has" : "have"} fewer, and there every option stays in the set.`
+    `At alpha ${shownAlpha(alpha)}, a threshold needs at least ${counted(needed, "calibration question", "calibration questions")}, but ` +
+    `${full} of ${counted(of, one, many)} ${full === 1 ? "has" : "have"} fewer. ${by === "class" ? "Options with these letters stay in every set." : "Their sets hold every option."}`
   );
 }
 
 export function verdict({ thresholds, threshold, coverage }, by, band) {
   if (threshold === Infinity || thresholds.every((q) => q === Infinity))
-    return "Every option stays in every set, so nothing is missed and nothing is said.";
-  if (!band) return `A threshold for each ${STRATA[by][0]}: the promise is made within each, see below.`;
-  if (coverage < band.low) return "▼ Below the band: luck alone seldom brings so little.";
-  if (coverage > band.high) return "▲ Above the band: more than promised, as tied scores and filled sets can bring.";
+    return "Every option stays in every set, so no set misses the truth and no set tells you anything.";
+  if (!band) return `Each ${STRATA[by][0]} has its own threshold and its own promise; see below.`;
+  if (coverage < band.low) return "▼ Below the band: luck alone rarely gives coverage this low.";
+  if (coverage > band.high) return "▲ Above the band: more than promised. Tied scores and filled empty sets can cause this.";
   return by === "all"
     ? "✓ Within the band: what the guarantee promises, give or take luck."
-    : `✓ Within the band of all together; the promise is made within each ${STRATA[by][0]}, see below.`;
+    : `✓ Within the band for all questions together. Each ${STRATA[by][0]} has its own promise; see below.`;
 }
 
 // For a screen reader, when the pointer rests.
@@ -70,6 +70,6 @@ export function tuningText({ name, look, tunedOn, parameters }) {
 
 export function tuningHint({ tunedOn }) {
   return tunedOn
-    ? `Chosen at alpha 0.1 on ${counted(tunedOn, "calibration question", "calibration questions")} set aside, which then do not calibrate.`
-    : "Too few calibration questions to set some aside, so these are defaults and not chosen for this model.";
+    ? `Chosen at alpha 0.1 on ${counted(tunedOn, "calibration question", "calibration questions")} that were set aside for this and do not set the threshold.`
+    : "There are too few calibration questions to set some aside, so these are default values that were not chosen for this model.";
 }

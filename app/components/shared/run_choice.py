@@ -6,32 +6,36 @@ import streamlit as st
 
 from app import state
 from app.caches import run_cache
-from app.components.shared.runs import no_runs_yet, titles
+from app.components.shared.runs import RUN_HELP, choices, no_runs_yet
 from app.formatting import plain, shortened
 from app.state.fields import MOST_COMPARED
 from app.state.shared import NO_RUNS, SharedView
+from core.runs.showcase import default_comparison
 
 RUNS_KEY = "compared_runs"
-LATEST_KEY = "compare_the_latest"
+DEFAULT_KEY = "compare_the_default"
 FIRST_SHOWN = 6
 
 
 def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
-    """Show the choice of the runs that are compared. Without a choice, the ``first`` latest runs are compared.
+    """Show the choice of the runs that are compared. Without a choice, these are the showcase and its sisters, or the
+    ``first`` of them.
 
     Returns an empty tuple if there are no runs or a person removed all of them; a message then says that ``what`` would
     be shown.
     """
-    found = titles(run_cache.runs().finished)
+    records = run_cache.runs().finished
+    found = choices(records)
     if not found:
         no_runs_yet(what)
         return ()
+    default = default_comparison([record.run_id for record in records], most=first)
     cleared = view.runs == NO_RUNS
     linked = [] if cleared else [name for name in view.runs.split(",") if name]
     gone = [name for name in linked if name not in found]
     for name in gone:
         st.warning(plain(f"There is no finished run {shortened(name)} here (any more)."))
-    chosen = [name for name in linked if name in found] or ([] if cleared else list(found)[:first])
+    chosen = [name for name in linked if name in found] or ([] if cleared else default)
     st.session_state[RUNS_KEY] = chosen
     st.multiselect(
         "Runs",
@@ -42,10 +46,10 @@ def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FI
         max_selections=MOST_COMPARED,
         # Streamlit highlights "Select all" when the list opens, so Enter would select every run.
         select_all=False,
-        help="What is chosen stands in the page's address.",
+        help=RUN_HELP,
     )
     if cleared:
-        _say_none_chosen(what, min(first, len(found)))
+        _say_none_chosen(what, len(default))
     return tuple(chosen)
 
 
@@ -53,12 +57,12 @@ def _take_runs() -> None:
     state.change(SharedView, runs=",".join(st.session_state[RUNS_KEY]) or NO_RUNS)
 
 
-def _show_latest() -> None:
+def _show_default() -> None:
     state.change(SharedView, runs="")
 
 
-def _say_none_chosen(what: str, latest: int) -> None:
-    """Say that no run is chosen, with a button that selects the latest runs again."""
+def _say_none_chosen(what: str, runs: int) -> None:
+    """Say that no run is chosen, with a button that selects the page's default runs again."""
     st.info(f"No run is chosen. {what} would be here: choose at least one run above.")
-    said = "Show the latest run" if latest == 1 else f"Show the latest {latest} runs"
-    st.button(said, key=LATEST_KEY, on_click=_show_latest)
+    said = "Show the first run again" if runs == 1 else f"Show the first {runs} runs again"
+    st.button(said, key=DEFAULT_KEY, on_click=_show_default)

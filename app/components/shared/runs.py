@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -10,48 +9,50 @@ import streamlit as st
 
 from app import navigation, state
 from app.caches import run_cache
-from app.formatting import counted, plain
+from app.formatting import plain
 from app.state.alpha_lab import AlphaLabView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
 from core.runs import store
-from core.runs.banks import task_label
+from core.runs import titles as run_titles
+from core.runs.showcase import default_run
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
 PICKER_KEY = "run_picker"
-SHOWCASE = RunSpec(model="pocket-8m", task="qa", form="letters", strategy="base", dtype="float32").run_id
-"""The run that a page opens if its link names none. It ships with Hedge, so launching a run does not change what the
-lab and the lesson show first.
-"""
-FORM_SAID = {"cloze": "by text", "continuation": "as continuation"}
+OWN = "Yours: "
+"""What the name of a person's own run begins with in a list to choose from."""
+
+
+RUN_HELP = (
+    "Your own finished runs come first, then those that ship with Hedge, by task and model. Type a part of a name to "
+    "find a run. A name says how the questions were asked only where this differs from the default."
+)
 
 
 def title(record: RunRecord) -> str:
-    """A run's title, for example ``Mistral-7B · qa · MMLU 10k · base · 2 shots · float16 · up to 100 questions``."""
-    spec = record.spec
-    return f"{spec.model_name} · {task_label(spec, record.provenance)} · {details(spec)}"
-
-
-def details(spec: RunSpec) -> str:
-    """The part of a run's title after the model and the task."""
-    if spec.makes_jury:
-        return f"answers, tuned jurors and their verdicts · {spec.dtype}"
-    if not spec.answers:
-        return f"every word · {spec.dtype}"
-    asked = [FORM_SAID.get(spec.form, "")] * spec.asks_texts + ["chat"] * (spec.prompt_format == "chat")
-    asked += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
-    asked += ["own system prompt"] * bool(spec.system) + [counted(spec.repeats, "written answer")] * bool(spec.repeats)
-    asked += [f"up to {counted(spec.samples, 'question')}"] if spec.samples else []
-    return " · ".join([spec.strategy, counted(spec.shots, "shot"), spec.dtype, *asked])
+    """A run's title: its model, its task and what is not at its default, as in ``phi-2 · Summaries · 2 shots``."""
+    return run_titles.record_title(record)
 
 
 def titles(records: Sequence[RunRecord]) -> dict[str, str]:
-    """Maps each run's id to its title. Runs with the same title also show the end of their id."""
-    words = {record.run_id: title(record) for record in records}
-    seen = Counter(words.values())
-    return {run_id: f"{text} · {run_id[-4:]}" if seen[text] > 1 else text for run_id, text in words.items()}
+    """Maps each run's id to its title. Runs whose titles would be alike also say what differs between them."""
+    return run_titles.record_titles(records)
+
+
+def choices(records: Sequence[RunRecord]) -> dict[str, str]:
+    """Maps each run's id to its name in a list to choose from, in the list's order.
+
+    A person's own runs come first in the order of ``records`` and are marked as :data:`OWN`. Those that ship with Hedge
+    follow, grouped by task and then by model.
+    """
+    names = titles(records)
+    own = [record for record in records if not store.is_bundled(record.run_id)]
+    shipped = sorted((record for record in records if store.is_bundled(record.run_id)), key=run_titles.reading_order)
+    return {record.run_id: OWN + names[record.run_id] for record in own} | {
+        record.run_id: names[record.run_id] for record in shipped
+    }
 
 
 def no_runs_yet(what: str) -> None:
@@ -59,16 +60,6 @@ def no_runs_yet(what: str) -> None:
     st.info(f"{what} would be here, once a run has ended. A pocket model's run takes less than a minute.")
     if st.button("Launch the first run"):
         navigation.go(navigation.NEW_RUN)
-
-
-def default_run(records: Sequence[RunRecord]) -> RunRecord:
-    """The run that is shown if nobody has chosen one.
-
-    ``records`` are finished runs, the latest first, and must not be empty. The default is :data:`SHOWCASE` if it is
-    among them, else the latest run that ships with Hedge, else the latest run.
-    """
-    showcase = [record for record in records if record.run_id == SHOWCASE]
-    return next(iter(showcase or [record for record in records if store.is_bundled(record.run_id)] or records))
 
 
 def links_to(finished: Sequence[RunSpec]) -> None:
@@ -88,8 +79,9 @@ def links_to(finished: Sequence[RunSpec]) -> None:
 def pick_run(view: SharedView, what: str) -> RunRecord | None:
     """Show a choice of a finished run, and return the one that the view names.
 
-    If the view names none, it is :func:`default_run`. If the view names a run that can't be shown, the page says so and
-    shows the default run instead. Returns None if there is no finished run. ``what`` is what the page would show.
+    If the view names none, it is :func:`~core.runs.showcase.default_run`. If the view names a run that can't be shown,
+    the page says so and shows the default run instead. Returns None if there is no finished run. ``what`` is what the
+    page would show.
     """
     found = {record.run_id: record for record in run_cache.runs().finished}
     if not found:
@@ -99,16 +91,20 @@ def pick_run(view: SharedView, what: str) -> RunRecord | None:
         default = default_run(tuple(found.values()))
         if view.run:
             st.warning(plain(_why_not(view.run) + f" The run {title(default)} is shown instead."))
-        view = state.change(SharedView, run=default.run_id)
+        view = state.change(type(view), run=default.run_id)
+    names = choices(tuple(found.values()))
     st.session_state[PICKER_KEY] = view.run
-    st.selectbox(
-        "Run",
-        list(found),
-        format_func=titles(tuple(found.values())).__getitem__,
-        key=PICKER_KEY,
-        on_change=_picked,
-        help="Finished runs, the latest first.",
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Run",
+            list(names),
+            format_func=names.__getitem__,
+            key=PICKER_KEY,
+            on_change=_picked,
+            args=(type(view),),
+            help=RUN_HELP,
+        )
+        st.caption(plain(run_titles.details(found[view.run].spec)), width="content")
     return found[view.run]
 
 
@@ -130,8 +126,8 @@ def open_run_question(run_id: str, question_id: str) -> NoReturn:
     open_question(question_id)
 
 
-def _picked() -> None:
-    state.choose_run(st.session_state[PICKER_KEY])
+def _picked(page: type[SharedView]) -> None:
+    state.choose_run(st.session_state[PICKER_KEY], page)
 
 
 def _why_not(run_id: str) -> str:

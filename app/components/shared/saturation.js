@@ -18,14 +18,14 @@ export function saturatedText(title, thresholds, strata = "") {
   if (strata) {
     const of = `${thresholds.length} ${strata}`;
     return (
-      `The ${title} thresholds of ${near.length} of ${of} are within 0.000001 of 1. There an option stays unless the options ranked ` +
-      "after it have almost no probability together, so differences of almost nothing decide how large the sets are."
+      `The ${title} thresholds of ${near.length} of ${of} are within 0.000001 of 1. There, an option stays unless the options ranked ` +
+      "after it have almost no probability together, so negligible differences decide how large the sets are."
     );
   }
   if (near[0] === 1) return `The ${title} threshold is 1, so every option stays in every set.`;
   const distance = (1 - near[0]).toExponential(1);
   return (
     `The ${title} threshold is ${distance} below 1. An option stays unless the options ranked after it have less than ${distance} of ` +
-    "probability together, so differences of almost nothing decide how large the sets are."
+    "probability together, so negligible differences decide how large the sets are."
   );
 }

@@ -25,7 +25,7 @@ export function canvas(host, label, { height = host.clientHeight || 200 } = {}) 
 
 export const linear = (from, to, start, end) => (value) => start + ((value - from) / (to - from)) * (end - start);
 export const steps = (count, size, from = 0) => Array.from({ length: count + 1 }, (_, i) => from + i * size);
-export const asPercent = (share) => `${Math.round(share * 100)}\u00a0%`;
+export const asPercent = (share) => `${Math.round(share * 100)}%`;
 
 // Axes that do not move with alpha.
 export function axes(

@@ -15,7 +15,7 @@ from core.reports import tokens as reports
 from core.reports.tokens import TokenResult
 
 ERROR_HELP = (
-    "{}the error beyond luck with its 95 % interval, then the error that is seen and what a calibrated model shows by "
+    "{}the error beyond luck with its 95% interval, then the error that is seen and what a calibrated model shows by "
     "luck. Tokens count as independent of each other."
 )
 TITLES = {"accuracy": "ACC", "nll": "NLL", "ece": "ECE", "smooth_ece": "Smooth ECE"}
@@ -44,7 +44,7 @@ def evaluations() -> None:
     figures.show(
         token_reliability(reports.reliability_frame(picked)),
         "On the dashed line a model's top token is right as often as it is sure; a rule is the "
-        "Clopper–Pearson 95 % interval of a bin's accuracy.",
+        "Clopper–Pearson 95% interval of a bin's accuracy.",
     )
     _table(picked)
     for one in picked:
@@ -72,7 +72,7 @@ def _table(picked: tuple[TokenResult, ...]) -> None:
             "ECE": st.column_config.TextColumn(help=ERROR_HELP.format("15 bins; ")),
             "Smooth ECE": st.column_config.TextColumn(help=ERROR_HELP.format("No bins; ")),
             "Active ranks": st.column_config.TextColumn(
-                help="Those that add at least 1 % of the variance that their layer's largest one adds."
+                help="Those that add at least 1% of the variance that their layer's largest one adds."
             ),
             "NLL": st.column_config.TextColumn(
                 help="Of the true token, in nats; it compares within one tokenizer alone."
@@ -91,5 +91,5 @@ def _ranks(one: TokenResult) -> None:
         figures.show(
             rank_variances(frame),
             "The variance that each rank adds to its layer, as a share of the layer's largest. Automatic relevance "
-            "determination lets go of ranks that carry nothing: they fade to 0 %.",
+            "determination lets go of ranks that carry nothing: they fade to 0%.",
         )

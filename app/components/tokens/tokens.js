@@ -78,7 +78,7 @@ class TokenText {
   }
 
   share(p) {
-    return p >= 0.0005 ? `${(100 * p).toFixed(1)} %` : "less than 0.05 %";
+    return p >= 0.0005 ? `${(100 * p).toFixed(1)}%` : "less than 0.05%";
   }
 }
 

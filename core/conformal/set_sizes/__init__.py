@@ -1,4 +1,4 @@
-"""95 % intervals of figures computed from prediction sets: mean set size and UAcc.
+"""95% intervals of figures computed from prediction sets: mean set size and UAcc.
 
 A mean set size varies for two reasons. The test questions are a sample, and so are the calibration questions, which
 determine the threshold that all sets share. An interval from the test sets alone treats the threshold as known; it
@@ -20,7 +20,7 @@ score.
    by simulation (``tests/simulation/set_sizes.py``).
 3. The variation from the test draw is normal noise with the covariance of size and accuracy over the test questions.
 
-The ends are the 2.5 % and 97.5 % quantiles of 2,000 such resamples. Levels and noise are spread evenly over their
+The ends are the 2.5% and 97.5% quantiles of 2,000 such resamples. Levels and noise are spread evenly over their
 distributions (Latin hypercube sampling, McKay et al. 1979) instead of drawn, so the same run always has the same
 interval.
 """

@@ -1,4 +1,4 @@
-"""95 % intervals of the differences between two runs' mean set sizes and UAccs."""
+"""95% intervals of the differences between two runs' mean set sizes and UAccs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""95 % intervals of one run's mean set size and UAcc."""
+"""95% intervals of one run's mean set size and UAcc."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _estimates(
 
 
 def quantile_interval(value: float | FloatArray, resampled: FloatArray) -> Estimate:
-    """A figure with the 2.5 % and 97.5 % quantiles of its resamples (r,).
+    """A figure with the 2.5% and 97.5% quantiles of its resamples (r,).
 
     If the figure lies outside the interval, the nearer end is moved to it. All three values are NaN if the figure is
     not finite.

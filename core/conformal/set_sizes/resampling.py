@@ -20,7 +20,7 @@ RESAMPLES = 2000
 JUMP, STRETCH = 0.5, 1.35
 """If one rank makes more than the share JUMP of the change of size, c is STRETCH."""
 CENTRAL = slice(50, -50)
-"""The resampled thresholds between the 2.5 % and 97.5 % quantiles: 50 of 2,000 are left out at each end."""
+"""The resampled thresholds between the 2.5% and 97.5% quantiles: 50 of 2,000 are left out at each end."""
 REACH = 6
 """Ranks further than this many standard deviations from the threshold's rank get no weight."""
 CHUNK = 1 << 22

@@ -17,7 +17,7 @@ NEAR = 1e-6
 """A threshold is saturated if it differs from 1 by at most this."""
 
 STRATA = {"all": "", "group": "subjects", "class": "letters"}
-OFFER = "E and F are never the truth and have almost no probability here; leave them out (--drop-extra)."
+OFFER = "E and F are never the truth and have almost no probability here. Leave them out (--drop-extra)."
 
 
 def saturated(thresholds: Collection[float]) -> bool:
@@ -50,14 +50,15 @@ def saturation_note(thresholds: Collection[float], strata: str = "", *, title: s
         return ""
     if strata:
         return (
-            f"The {title} thresholds of {len(near)} of {len(thresholds)} {strata} are within 0.000001 of 1. There an "
-            "option stays unless the options ranked after it have almost no probability together, so differences of "
-            "almost nothing decide how large the sets are."
+            f"The {title} thresholds of {len(near)} of {len(thresholds)} {strata} are within 0.000001 of 1. "
+            "There, an option stays unless the options ranked after it have almost no probability together, so "
+            "negligible differences decide how large the sets are."
         )
     if near[0] == 1:
         return f"The {title} threshold is 1, so every option stays in every set."
     distance = re.sub(r"e-0", "e-", f"{1 - near[0]:.1e}")  # as the browser writes it
     return (
-        f"The {title} threshold is {distance} below 1. An option stays unless the options ranked after it have less "
-        f"than {distance} of probability together, so differences of almost nothing decide how large the sets are."
+        f"The {title} threshold is {distance} below 1. An option stays unless the options ranked after it "
+        f"have less than {distance} of probability together, so negligible differences decide how large the "
+        "sets are."
     )

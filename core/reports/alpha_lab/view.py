@@ -85,9 +85,11 @@ def _without_extra(run: Evaluation) -> Evaluation:
     if not places:
         raise InputError(f"run {run.run_id} has no options E “{DONT_KNOW}” and F “{NONE_OF_ABOVE}” to leave out")
     if np.isin(run.labels, places).any():
-        raise InputError(f"run {run.run_id} has questions whose truth is E or F; they can't be left out")
+        raise InputError(f"run {run.run_id} has questions whose truth is E or F, so these can't be left out")
     if run.k - len(places) < 2:
-        raise InputError(f"without E and F {run.k - len(places)} option stays; a set needs at least 2 to choose from")
+        raise InputError(
+            f"without E and F, only {run.k - len(places)} option is left; a set needs at least 2 to choose from"
+        )
     shift = np.array([sum(place < j for place in places) for j in range(run.k)])
     return replace(
         run,
@@ -103,7 +105,7 @@ def _fewer(run: Evaluation, n: int) -> Evaluation:
     have = len(run.calibration)
     smallest = min(FEWEST, have)
     if not smallest <= n <= have:
-        raise InputError(f"the run has {have} calibration questions, from {smallest} of which a view can use; got {n}")
+        raise InputError(f"choose from {smallest} to {have} calibration questions, not {n}")
     part = first_part(run.calibration, n, seed=run.spec.seed, purpose=FEWER)
     return replace(run, calibration=run.calibration[part])
 
@@ -115,7 +117,7 @@ def _split_again(run: Evaluation, seed: int) -> Evaluation:
     rows, clusters = clustered(run)
     calibrates = first_part(clusters, len(run.calibration), seed=seed, purpose=SPLIT)
     if len(run.test) > 0 and calibrates.all():
-        raise InputError(f"run {run.run_id} has too few unlike questions to split again")
+        raise InputError(f"run {run.run_id} has too few different questions to split again")
     return replace(run, calibration=rows[calibrates], test=rows[~calibrates])
 
 

@@ -92,8 +92,8 @@ def strata(run: Evaluation, within: str) -> tuple[Stratum, ...]:
     enough = [one for one in found if len(one.rows) >= FEWEST]
     if not enough:
         raise InputError(
-            f"run {run.run_id} has no {'subject' if within == 'group' else 'letter'} with {FEWEST} test questions; "
-            "look at all of them together"
+            f"run {run.run_id} has no {'subject' if within == 'group' else 'letter'} with at least {FEWEST} test "
+            "questions; choose one diagram for each run"
         )
     return tuple(sorted(enough, key=lambda one: (-len(one.rows), one.name))[:MOST_STRATA])
 
@@ -219,23 +219,23 @@ def said(found: CalibrationFigures) -> str:
     p = found.test.p_value
     if p > SIGNIFICANT:
         sentence = (
-            f"An ECE of {ece:.3f} is what luck alone brings a calibrated model with so many questions "
-            f"({found.test.expected:.3f} on average, p {p:.2f})."
+            f"An ECE of {ece:.3f} can be luck alone: a calibrated model shows {found.test.expected:.3f} on "
+            f"average with this many questions (p {p:.2f})."
         )
     else:
         way = "overconfident" if over > under else "underconfident"
         share = max(over, under) / ece if ece else math.nan
         one = found.estimates["ece"]
         sentence = (
-            f"Its confidence is off by {one.excess:.3f} beyond luck (95 % interval {one.low:.3f} to {one.high:.3f}; p "
-            f"{'below 0.001' if p < 0.001 else f'{p:.3f}'}). It is mostly {way}: {share:.0%} of the {ece:.3f} that is "
-            "seen."
+            f"Confidence is off by {one.excess:.3f} beyond luck (95% interval {one.low:.3f} to {one.high:.3f}; p "
+            f"{'below 0.001' if p < 0.001 else f'{p:.3f}'}). The model is mostly {way}: this makes up {share:.0%} "
+            f"of the observed ECE of {ece:.3f}."
         )
     return f"{sentence} {other}" if (other := disagreement(found)) else sentence
 
 
 def disagreement(found: CalibrationFigures) -> str:
-    """Why the p-value of the ECE and Spiegelhalter's z disagree at 5 %; "" where they agree or z is undefined.
+    """Why the p-value of the ECE and Spiegelhalter's z disagree at 5%; "" where they agree or z is undefined.
 
     z sums ``(correct − c)(1 − 2c)``: above a confidence of ½ overconfidence raises it and underconfidence lowers it,
     below ½ the other way round, and near ½ a gap hardly counts.
@@ -246,14 +246,14 @@ def disagreement(found: CalibrationFigures) -> str:
     z = f"Spiegelhalter's z ({test.z:+.2f}, p {test.z_p_value:.3f})"
     if test.z_p_value <= SIGNIFICANT:
         return (
-            f"{z} does see more than luck: it adds up small gaps of all confidences, which single bins can't tell from "
-            "luck."
+            f"{z} does detect miscalibration: it adds up small gaps over all confidences, which can't be told "
+            "from luck in single bins."
         )
     parts = [one.n * (one.accuracy - one.confidence) * (1 - 2 * one.confidence) for one in found.diagram.bins if one.n]
     up, down = sum(part for part in parts if part > 0), -sum(part for part in parts if part < 0)
     if min(up, down) >= max(up, down) / 2:
         return (
-            f"{z} does not see it, because over- and underconfidence cancel in it: overconfidence above 50 % and "
-            "underconfidence below raise z, underconfidence above 50 % and overconfidence below lower it."
+            f"{z} does not detect this, because over- and underconfidence cancel out in it. Overconfidence above "
+            "50% and underconfidence below it raise z; the opposite lowers it."
         )
-    return f"{z} does not see it: gaps at confidences near 50 % hardly count in it."
+    return f"{z} does not detect this, because gaps at confidences near 50% hardly count in it."

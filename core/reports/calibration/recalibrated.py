@@ -38,7 +38,7 @@ class Recalibrated:
 
     ``method`` is ``none`` for the run as it is. ``coverage`` and ``mean_set_size`` are by score at alpha.
     ``nll_infinite`` counts the test questions of which either fit gives the truth probability 0, which makes ``nll``
-    infinite. ``nll_change`` is the mean change of a question's NLL against ``none`` with its 95 % interval over test
+    infinite. ``nll_change`` is the mean change of a question's NLL against ``none`` with its 95% interval over test
     questions for these two fits (:mod:`core.calibration.means`): NaN for ``none`` itself, infinite and without an
     interval where the map makes some loss infinite, NaN where losses are infinite before and after.
     ``parameters`` has the named ones of each fit.
@@ -66,14 +66,14 @@ def halves(run: Evaluation) -> tuple[IntArray, IntArray]:
     """
     if len(run.calibration) < NEEDED:
         raise InputError(
-            f"run {run.run_id} has {len(run.calibration)} calibration questions; recalibration needs {NEEDED}, half to "
-            "fit and half for thresholds"
+            f"run {run.run_id} has {len(run.calibration)} calibration questions; recalibration needs at least "
+            f"{NEEDED}, half of them to fit and half for thresholds"
         )
     rows, clusters = clustered(run)
     own = clusters[np.searchsorted(rows, np.sort(run.calibration))]
     first = first_part(own, len(own) // 2, seed=run.spec.seed, purpose=FITTING)
     if first.all():
-        raise InputError(f"run {run.run_id} has too few unlike calibration questions to halve")
+        raise InputError(f"run {run.run_id} has too few different calibration questions to split them in half")
     ordered = np.sort(run.calibration)
     return ordered[first], ordered[~first]
 

@@ -33,8 +33,10 @@ def notes(asked: SetRule) -> tuple[str, ...]:
     return (
         f"Sets are formed at alpha {asked.alpha / 1000:.3f} with the {asked.method} threshold; empty sets: "
         f"{asked.empty}. Accuracy, ECE, NLL and Brier score do not depend on alpha.",
-        "Intervals are 95 %; those of set size and UAcc count the luck of the calibration questions too, and that of "
-        "coverage is the band in which it lies where the guarantee holds.",
+        (
+            "Intervals are 95% intervals. Those of set size and UAcc count the luck of the calibration questions "
+            "too. The interval of coverage is the band in which it lies if the guarantee holds."
+        ),
     )
 
 
@@ -44,7 +46,7 @@ def reports(runs: Sequence[Evaluation], asked: SetRule) -> list[Report]:
 
 
 def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame:
-    """One row per run and score: its names, accuracy, coverage, mean set size, UAcc and ECE with 95 % intervals.
+    """One row per run and score: its names, accuracy, coverage, mean set size, UAcc and ECE with 95% intervals.
 
     The interval of accuracy is Clopper and Pearson's, that of coverage its Beta-Binomial band where the guarantee
     holds, those of set size and UAcc redraw calibration and test questions (:mod:`core.conformal.set_sizes`). ECE has

@@ -28,7 +28,9 @@ from core.records import FloatArray
 
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
 NO_TENDENCY = "no general tendency"
-NOTHING_SHARED = "can't tell: these models were not tested on the same questions with as many options"
+NOTHING_SHARED = (
+    "can't tell, because these models were not tested on the same questions with the same number of options"
+)
 CELL = ("task", "questions", "k")
 """What two runs must share for their figures to be comparable. A table may have the task only."""
 FEWEST_MODELS = 5
@@ -46,7 +48,7 @@ UNIT = {"k": 1e3, "m": 1e6, "b": 1e9}
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Pearson's, Spearman's and Kendall's coefficient of n pairs, with their p-values, and Spearman's 95 % interval
+    """Pearson's, Spearman's and Kendall's coefficient of n pairs, with their p-values, and Spearman's 95% interval
     (:func:`_spearman_interval`). NaN if one side does not vary or there are fewer than 3."""
 
     n: int
@@ -109,7 +111,7 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> Correlation:
 
 @functools.lru_cache(maxsize=1024)
 def _spearman_interval(rho: float, n: int) -> tuple[float, float]:
-    """The population's ρ under which a sample's ρ this high, or this low, has a mid-p value of 2.5 % or more.
+    """The population's ρ under which a sample's ρ this high, or this low, has a mid-p value of 2.5% or more.
 
     The law of a sample's ρ of n pairs is that of normal pairs, drawn and seeded. Bonett and Wright's interval (2000),
     which takes atanh of ρ for normal, is too short where few pairs are nearly in order: at n = 8 and ρ = .97 it holds
@@ -135,7 +137,7 @@ def _spearman_interval(rho: float, n: int) -> tuple[float, float]:
 
 
 def _end(p_value: Callable[[float], float], sign: int) -> float:
-    """The population's ρ at the interval's lower (sign −1) or upper end, where the p-value falls to 2.5 %."""
+    """The population's ρ at the interval's lower (sign −1) or upper end, where the p-value falls to 2.5%."""
     out, within = float(sign), float(-sign)
     if p_value(out) >= (1 - CONFIDENCE) / 2:
         return out

@@ -44,7 +44,7 @@ TESTS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A mean difference with its 95 % bootstrap interval and Cohen's d of paired differences (mean / their standard
+    """A mean difference with its 95% bootstrap interval and Cohen's d of paired differences (mean / their standard
     deviation; 0 where all are alike, NaN for UAcc, which no single question has).
 
     The interval of accuracy redraws test questions; those of set size and UAcc redraw calibration questions too
@@ -157,8 +157,8 @@ def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
     at = _shared(a, a.test, b, b.test)
     if len(at[0]) < FEWEST:
         raise InputError(
-            f"runs {a.run_id} and {b.run_id} share {len(at[0])} test questions; comparing them needs at least "
-            f"{FEWEST}: take two runs on one bank of questions"
+            f"runs {a.run_id} and {b.run_id} share {len(at[0])} test questions, and a comparison needs at least "
+            f"{FEWEST}; choose two runs on the same bank of questions"
         )
     right, sizes, rows, tuned = [], [], [], []
     for run, places_of in zip((a, b), at, strict=True):

@@ -35,18 +35,18 @@ from core.runs.store import RunRecord
 
 LETTERS_METHOD = "letters"
 METHODS = {
-    LETTERS_METHOD: "Letters (MCP)",
-    "raw": "Text, raw",
-    "tokens": "Text, per token (LN)",
-    "characters": "Text, per character",
-    "bytes": "Text, per byte",
-    "unconditional": "Text, less unconditional (UN)",
-    "mutual": "Text, mutual information",
-    "continued": "Continued, raw",
-    "continued-tokens": "Continued, per token",
-    "continued-characters": "Continued, per character",
-    "continued-bytes": "Continued, per byte",
-    "continued-mutual": "Continued, mutual information",
+    LETTERS_METHOD: "By letter",
+    "raw": "By text, raw",
+    "tokens": "By text, per token (LN)",
+    "characters": "By text, per character",
+    "bytes": "By text, per byte",
+    "unconditional": "By text, minus unconditional (UN)",
+    "mutual": "By text, mutual information",
+    "continued": "As continuation, raw",
+    "continued-tokens": "As continuation, per token",
+    "continued-characters": "As continuation, per character",
+    "continued-bytes": "As continuation, per byte",
+    "continued-mutual": "As continuation, mutual information",
 }
 """From a method to its title, in the order of showing; those of ``continued`` are of the form ``continuation``."""
 
@@ -191,7 +191,7 @@ def chance_accuracy(run: Evaluation) -> float:
 
 
 def against_chance(run: Evaluation) -> str:
-    """``above``, ``at`` or ``below`` chance: where it lies against the 95 % interval of accuracy."""
+    """``above``, ``at`` or ``below`` chance: where it lies against the 95% interval of accuracy."""
     right = correct(run.probabilities[run.test], run.labels[run.test])
     low, high = share_interval(int(right.sum()), len(right))
     chance = chance_accuracy(run)
@@ -315,16 +315,15 @@ def against_guessing(rows: pd.DataFrame) -> str:
     above = rows[rows["against_chance"] == "above"]
     never = [title for title in dict.fromkeys(rows["title"]) if title not in set(above["title"])]
     if above.empty:
-        return f"None of these ways can be told from {chance}."
+        return f"None of these ways is significantly better than {chance}."
     if not never:
         return ""
     best = above.sort_values("accuracy", kind="stable").iloc[-1]
     shots = f"{best['shots']} shot{'' if best['shots'] == 1 else 's'}"
     return (
-        f"“{best['title']}” with {shots} is right on {best['accuracy']:.0%}, the most of {len(rows)} "
-        f"ways of asking and more than {chance}; "
-        f"{', '.join(f'“{title}”' for title in never)} {'does' if len(never) == 1 else 'do'} not beat guessing with "
-        "any number of shots that was asked."
+        f"“{best['title']}” with {shots} is right on {best['accuracy']:.0%}, the most of {len(rows)} ways of "
+        f"asking and more than {chance}. {', '.join(f'“{title}”' for title in never)} "
+        f"{'does' if len(never) == 1 else 'do'} not beat guessing with any number of shots here."
     )
 
 
@@ -333,9 +332,10 @@ def smallest_sets(rows: pd.DataFrame) -> str:
     best = rows.sort_values("mean_set_size", kind="stable").iloc[0]
     shots = f"{best['shots']} shot{'' if best['shots'] == 1 else 's'}"
     return (
-        f"At alpha {best['alpha']:.3f} the smallest sets here are those of “{best['title']}” with {shots}: "
-        f"{best['mean_set_size']:.2f} of {best['k']} options on average, the truth in {best['coverage']:.0%} of them. "
-        f"They were searched for among {len(rows)} ways of asking, so they may be larger on new questions."
+        f"At alpha {best['alpha']:.3f}, the smallest sets are those of “{best['title']}” with {shots}: "
+        f"{best['mean_set_size']:.2f} of {best['k']} options on average, and {best['coverage']:.0%} of them "
+        f"hold the truth. This is the smallest result of {len(rows)} ways of asking, so the sets may be "
+        "larger on new questions."
     )
 
 

@@ -20,7 +20,7 @@ from core.runs import store
 class Invalid:
     """What a model would write where a letter is asked for, on n test questions as they are written.
 
-    ``rate`` is the share whose most probable next token is no letter of an option, with its 95 % interval (NaN if the
+    ``rate`` is the share whose most probable next token is no letter of an option, with its 95% interval (NaN if the
     run does not say), ``letter_mass`` the mean share of the probability on the letters; ``instead`` the most frequent
     such tokens and how often each came.
     """

@@ -34,7 +34,7 @@ RESAMPLES = 200
 class SetStability:
     """How a score's sets fare under rotation, each compared with the set of the order as written: ``same`` is the
     share that is the same set of options, ``overlap`` the mean of |A ∩ B| / |A ∪ B| (1 for two empty sets), each with
-    its 95 % interval."""
+    its 95% interval."""
 
     same: float
     overlap: float
@@ -51,7 +51,7 @@ class OptionOrder:
     ``letter_bias`` is half the sum of their distances from equal rates, from 0 to 1 − 1/m. ``plurality`` is the share
     of orders that choose a question's most chosen option, averaged (1: order never matters; Robinson & Wingate 2022).
     ``changed`` is the share of questions whose choice is not the same in all orders; of equally probable options the
-    later in an order is its choice. The ``…_interval`` are of 95 %; ``letter_p_value`` says how likely a model without
+    later in an order is its choice. The ``…_interval`` are of 95%; ``letter_p_value`` says how likely a model without
     a preference is to show rates this unequal (:func:`letters_p_value`).
     """
 
@@ -132,7 +132,7 @@ def _rates(picks: FloatArray) -> FloatArray:
 
 
 def _rate_intervals(picks: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The ends of the 95 % intervals of the letters' shares, each (m,): of a ratio of two means over questions."""
+    """The ends of the 95% intervals of the letters' shares, each (m,): of a ratio of two means over questions."""
     n, total = len(picks), picks.sum(axis=1, keepdims=True)
     residuals = (picks - _rates(picks) * total) / max(float(total.mean()), 1e-12)
     reach = float(stdtrit(max(n - 1, 1), 0.975)) * np.sqrt((residuals**2).sum(axis=0) / (n * max(n - 1, 1)))
@@ -140,7 +140,7 @@ def _rate_intervals(picks: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _of_mean(values: FloatArray) -> tuple[float, float]:
-    """The 95 % interval of a mean over questions of values (n,) in [0, 1]."""
+    """The 95% interval of a mean over questions of values (n,) in [0, 1]."""
     reach = float(stdtrit(max(len(values) - 1, 1), 0.975)) * float(values.std(ddof=min(len(values) - 1, 1)))
     mean, root = float(values.mean()), len(values) ** 0.5
     return max(mean - reach / root, 0.0), min(mean + reach / root, 1.0)

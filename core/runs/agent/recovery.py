@@ -14,7 +14,7 @@ from collections.abc import Collection
 
 from core.runs.agent import liveness
 from core.runs.queue import hosts, run_queue
-from core.runs.queue.run_queue import Entry
+from core.runs.queue.run_queue import QueueEntry
 
 LOOK_BACK_S = 120.0
 """How far back a round looks after the first, which looks at everything."""
@@ -76,20 +76,20 @@ class Recovery:
                 taken.append(entry.run_id)
         return taken
 
-    def _see_who_is_stuck(self, ended: Collection[Entry]) -> None:
+    def _see_who_is_stuck(self, ended: Collection[QueueEntry]) -> None:
         now = time.monotonic()
         still = {entry.run_id: entry.executor for entry in ended if liveness.at_work(entry.executor, entry.run_id)}
         self.cancelled = {run_id: self.cancelled.get(run_id, now) for run_id in still}
         self.stuck = {still[run_id] for run_id, since in self.cancelled.items() if now - since >= STOPS_WITHIN_S}
 
-    def _put_back_unattended(self, entries: Collection[Entry]) -> None:
+    def _put_back_unattended(self, entries: Collection[QueueEntry]) -> None:
         now = time.monotonic()
         self.unattended = {entry.run_id: self.unattended.get(entry.run_id, now) for entry in entries}
         for entry in entries:
             if now - self.unattended[entry.run_id] >= UNATTENDED_S:
                 _put_back(entry, "no worker was at the run, which goes back into the queue")
 
-    def _is_unattended(self, entry: Entry) -> bool:
+    def _is_unattended(self, entry: QueueEntry) -> bool:
         """A worker of ours that is dead takes its run up itself when it is back, which counts as a try."""
         holder = entry.holder
         if liveness.host_of(holder) != liveness.host() or liveness.at_work(holder, entry.run_id):
@@ -111,7 +111,7 @@ def note_death(run_id: str, worker: str, reason: str) -> None:
     run_queue.note_death(run_id, reason, within_s=ANSWER_WITHIN_S)
 
 
-def _put_back(entry: Entry, why: str) -> None:
+def _put_back(entry: QueueEntry, why: str) -> None:
     from core.runs import store
 
     if run_queue.put_back(entry, fresh=True, within_s=ANSWER_WITHIN_S):
@@ -120,7 +120,7 @@ def _put_back(entry: Entry, why: str) -> None:
         store.log(store.folder_of(entry.run_id), why)
 
 
-def _settle(entry: Entry) -> None:
+def _settle(entry: QueueEntry) -> None:
     from core.runs import status  # which brings pyarrow along: 40 MB that an idle agent need not have
 
     status.settle(entry)

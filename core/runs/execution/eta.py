@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 
-class Pace:
+class RunRate:
     """The rate of a run's questions; the time left goes by their length, because the longest come first.
 
     ``characters`` is how much text is still to be read.

@@ -24,9 +24,9 @@ from core.runs import banks, store
 from core.runs.agent import liveness
 from core.runs.agent.file_lock import take
 from core.runs.execution import perplexity_run
-from core.runs.execution.eta import Pace
+from core.runs.execution.eta import RunRate
 from core.runs.execution.generations import write_answers
-from core.runs.execution.progress import Asked, Teller, Told
+from core.runs.execution.progress import IsCancelled, OnProgress, ProgressReporter
 from core.runs.execution.unconditional import score_bare
 from core.runs.juries import jury_pipeline
 from core.runs.prompts import draw_questions, load_data, make_prompt, prompts
@@ -42,8 +42,8 @@ Number = TypeVar("Number", bound=np.generic)
 def execute(
     spec: RunSpec,
     *,
-    cancelled: Asked = lambda: False,
-    on_progress: Told = lambda progress: None,
+    cancelled: IsCancelled = lambda: False,
+    on_progress: OnProgress = lambda progress: None,
     worker: str = "here",
 ) -> str:
     """Score the run's questions and write its folder; go on where an earlier try stopped.
@@ -62,7 +62,7 @@ def execute(
         raise RunError(_in_words(error)) from error
 
 
-def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) -> str:
+def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, worker: str) -> str:
     folder = settings().runs / spec.run_id
     if not (folder / "run.json").exists():
         preflight(spec)
@@ -70,12 +70,12 @@ def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) ->
     with _locked(folder):
         if store.read_record(spec.run_id).state == "done":
             return spec.run_id
-        teller = Teller(folder, cancelled=cancelled, on_progress=on_progress, worker=worker)
+        reporter = ProgressReporter(folder, cancelled=cancelled, on_progress=on_progress, worker=worker)
         try:
             if spec.answers:
-                _Execution(spec, folder, teller).run()
+                _Execution(spec, folder, reporter).run()
             else:
-                _end(spec, folder, "done", "", **_perform(spec, folder, teller))
+                _end(spec, folder, "done", "", **_perform(spec, folder, reporter))
         except (RunCancelled, KeyboardInterrupt):
             _end(spec, folder, "cancelled", "Cancelled; resume it to go on with what is missing.")
             raise RunCancelled(f"run {spec.run_id} was cancelled; `resume` goes on with what is missing") from None
@@ -91,13 +91,13 @@ def _execute(spec: RunSpec, cancelled: Asked, on_progress: Told, worker: str) ->
     return spec.run_id
 
 
-def _perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
+def _perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str, Any]:
     """Execute a run of another kind. Returns its provenance for ``run.json``."""
     if spec.makes_jury:
         from core.runs.juries import jury_stages  # which brings pandas along
 
-        return jury_stages.perform(spec, folder, teller)
-    return perplexity_run.perform(spec, folder, teller)
+        return jury_stages.perform(spec, folder, reporter)
+    return perplexity_run.perform(spec, folder, reporter)
 
 
 def preflight(spec: RunSpec) -> None:
@@ -129,27 +129,27 @@ def cut_short(engine: dict[str, Any]) -> str:
 class _Execution:
     """One attempt at a run."""
 
-    def __init__(self, spec: RunSpec, folder: Path, teller: Teller) -> None:
+    def __init__(self, spec: RunSpec, folder: Path, reporter: ProgressReporter) -> None:
         self.spec = spec
         self.folder = folder
         self.data = load_data(spec)
         self.drawn = draw_questions(spec, self.data)
-        self.teller = teller
-        self.teller.total = len(self.drawn.scored)
+        self.reporter = reporter
+        self.reporter.total = len(self.drawn.scored)
 
     def run(self) -> None:
         self._begin()
-        self.teller.tell("loading the model")
+        self.reporter.report("loading the model")
         engine = load_engine(self.spec.model, dtype=self.spec.dtype, batch_size=self.spec.batch_size)
-        self.teller.stop_if_cancelled()
+        self.reporter.stop_if_cancelled()
         asked = prompts(self.spec, self.drawn)
         if self.spec.asks_texts:
-            self.teller.tell("scoring the options on their own")
-            score_bare(engine, asked, self.folder, checked=self._checked, tell=self.teller.stop_if_cancelled)
+            self.reporter.report("scoring the options on their own")
+            score_bare(engine, asked, self.folder, checked=self._checked, tell=self.reporter.stop_if_cancelled)
         engine.prepare(asked)
         if shortened := cut_short(engine.description):
             store.log(self.folder, shortened)
-        self.teller.tell("checking itself")
+        self.reporter.report("checking itself")
         check = self._checked(engine, asked)
         seconds = self._score(engine, asked, self._chunk(engine))
         if self.spec.repeats:
@@ -182,7 +182,7 @@ class _Execution:
                 "bank": banks.described(self.spec, {}, self.drawn.questions, self.drawn.roles),
             },
         )
-        store.log(self.folder, f"{self.teller.worker} begins: {self.teller.total} prompts")
+        store.log(self.folder, f"{self.reporter.worker} begins: {self.reporter.total} prompts")
         store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
 
     def _checked(self, engine: Engine, prompts: Sequence[Prompt]) -> SelfCheck:
@@ -215,19 +215,19 @@ class _Execution:
         chunks = [prompts[i : i + size] for i in range(0, len(prompts), size)]
         finished = set(store.finished_chunks(self.folder))
         missing = [i for i in range(len(chunks)) if i not in finished]
-        self.teller.done = sum(len(chunks[i]) for i in finished)
+        self.reporter.done = sum(len(chunks[i]) for i in finished)
         if finished:
-            store.log(self.folder, f"goes on after {self.teller.done} questions that an earlier try finished")
-        pace = Pace(sum(len(p.text) for i in missing for p in chunks[i]))
+            store.log(self.folder, f"goes on after {self.reporter.done} questions that an earlier try finished")
+        speed = RunRate(sum(len(p.text) for i in missing for p in chunks[i]))
         for i in missing:
             batches = []
             for batch in engine.score(chunks[i]):
                 batches.append(batch)
-                self.teller.done += len(batch.ids)
-                pace.add(len(batch.ids), _characters(chunks[i], batch))
-                self.teller.tell("scoring", rate=pace.rate, remaining_s=pace.remaining_s)
+                self.reporter.done += len(batch.ids)
+                speed.add(len(batch.ids), _characters(chunks[i], batch))
+                self.reporter.report("scoring", rate=speed.rate, remaining_s=speed.remaining_s)
             store.write_chunk(self.folder, i, _in_order(chunks[i], batches, k=max(p.k for p in prompts)))
-        return pace.seconds
+        return speed.seconds
 
     def _write(self, engine: Engine) -> None:
         """The answers in the model's own words to the test questions."""
@@ -235,7 +235,7 @@ class _Execution:
         asked = [(q, make_prompt(self.spec, q, self.drawn.demonstrations)) for q in test]
 
         def tell(done: int) -> None:
-            self.teller.tell(f"writing answers, {done:,} of {len(asked):,}")
+            self.reporter.report(f"writing answers, {done:,} of {len(asked):,}")
 
         write_answers(engine, asked, self.folder, repeats=self.spec.repeats, seed=self.spec.seed, tell=tell)
 

@@ -25,9 +25,9 @@ from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Part, Request
 from core.perplexity.tokens import Words
 from core.runs import store
-from core.runs.execution.eta import Pace
-from core.runs.execution.progress import Teller
-from core.runs.spec import LOSSES, RunSpec
+from core.runs.execution.eta import RunRate
+from core.runs.execution.progress import ProgressReporter
+from core.runs.spec import PERPLEXITY, RunSpec
 from core.settings import settings
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def spec_of(request: Request, model: str, *, dtype: str = "float32") -> RunSpec:
     folder = settings().home / TASK
     folder.mkdir(parents=True, exist_ok=True)
     store.write_atomically(folder / f"{request.digest}.json", json.dumps(request.to_json()).encode())
-    return RunSpec(model=model, task=f"{TASK}@{request.digest}", form=LOSSES, dtype=dtype)
+    return RunSpec(model=model, task=f"{TASK}@{request.digest}", form=PERPLEXITY, dtype=dtype)
 
 
 def read_request(spec: RunSpec) -> Request:
@@ -59,7 +59,7 @@ def read_request(spec: RunSpec) -> Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class PerplexityRun:
     """A finished run: its request, and the messages of each (prompt, source), choices ending by ending.
 
     ``dropped`` messages of context did not fit what the model reads, over all windows. ``vocabulary`` is how many
@@ -74,7 +74,7 @@ class Measured:
     vocabulary: int | None = None
 
 
-def read(run_id: str) -> Measured:
+def read(run_id: str) -> PerplexityRun:
     """Read a finished run. Raises :class:`InputError` for any other."""
     record = store.read_record(run_id)
     if not record.spec.measures_perplexity:
@@ -88,7 +88,7 @@ def read(run_id: str) -> Measured:
     for prompt, source, number, pieces, losses in zip(*columns, strict=True):
         made = ScoredMessage(number, tuple(pieces), np.array(losses, dtype=np.float32))
         messages.setdefault((prompt, source), []).append(made)
-    return Measured(
+    return PerplexityRun(
         record.spec,
         read_request(record.spec),
         {key: tuple(of) for key, of in messages.items()},
@@ -98,24 +98,24 @@ def read(run_id: str) -> Measured:
     )
 
 
-def perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
+def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str, Any]:
     """Score what is missing of a run's request; returns what ``run.json`` says of it.
 
     Raises :class:`~core.errors.InputError` if the words don't fit the model.
     """
     request = read_request(spec)
     parts = list(request.parts())
-    _begin(spec, folder, request, teller, messages=sum(len(part.windows) for part in parts))
+    _begin(spec, folder, request, reporter, messages=sum(len(part.windows) for part in parts))
     from core.perplexity.scoring import Scorer
 
     scorer = Scorer.load(spec.model, dtype=spec.dtype, batch_size=spec.batch_size)
-    teller.stop_if_cancelled()
+    reporter.stop_if_cancelled()
     words = scorer.lay_out(parts, mode=request.mode)
     for note in scorer.notes:
         store.log(folder, note)
     if dropped := sum(each.dropped for of in words for each in of):
         store.log(folder, f"messages of context left out because the model reads too little: {dropped:,}")
-    seconds = _score_missing(folder, scorer, parts, words, teller)
+    seconds = _score_missing(folder, scorer, parts, words, reporter)
     store.join_chunks(folder, FILE)
     return {
         "engine": scorer.description,
@@ -131,32 +131,32 @@ def perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
     }
 
 
-def _begin(spec: RunSpec, folder: Path, request: Request, teller: Teller, *, messages: int) -> None:
+def _begin(spec: RunSpec, folder: Path, request: Request, reporter: ProgressReporter, *, messages: int) -> None:
     store.write_atomically(folder / "request.json", json.dumps(request.to_json()).encode())
     store.drop_parts(folder)
     store.update_record(spec.run_id, state="running", started=time.time(), ended=None, message="")
-    store.log(folder, f"{teller.worker} begins: {messages} messages")
-    teller.total = messages
-    teller.tell("loading the model")
+    store.log(folder, f"{reporter.worker} begins: {messages} messages")
+    reporter.total = messages
+    reporter.report("loading the model")
 
 
 def _score_missing(
-    folder: Path, scorer: Scorer, parts: Sequence[Part], words: Sequence[Sequence[Words]], teller: Teller
+    folder: Path, scorer: Scorer, parts: Sequence[Part], words: Sequence[Sequence[Words]], reporter: ProgressReporter
 ) -> float:
     """Score the parts that no earlier try finished, prompt by prompt; returns the seconds it took."""
     finished = set(store.finished_chunks(folder))
     missing = [i for i in range(len(parts)) if i not in finished]
-    teller.done = sum(len(parts[i].windows) for i in finished)
-    pace = Pace(sum(len(each.tokens) for i in missing for each in words[i]))
+    reporter.done = sum(len(parts[i].windows) for i in finished)
+    speed = RunRate(sum(len(each.tokens) for i in missing for each in words[i]))
 
     def told(tokens: int) -> None:
-        teller.done += 1
-        pace.add(1, tokens)
-        teller.tell("scoring", rate=pace.rate, remaining_s=pace.remaining_s)
+        reporter.done += 1
+        speed.add(1, tokens)
+        reporter.report("scoring", rate=speed.rate, remaining_s=speed.remaining_s)
 
     for prompt, group in itertools.groupby(missing, key=lambda i: parts[i].prompt):
         of_prompt = list(group)
-        teller.tell("checking itself")
+        reporter.report("checking itself")
         check = scorer.begin([each for i in of_prompt for each in words[i]])
         for reason in check.refused:
             store.log(folder, f"self-check refused {reason}")
@@ -164,7 +164,7 @@ def _score_missing(
         for i in of_prompt:
             messages = scorer.score(parts[i], words[i], tell=told)
             store.write_chunk_table(folder, i, _table(parts[i], words[i], messages))
-    return pace.seconds
+    return speed.seconds
 
 
 def _table(part: Part, words: Sequence[Words], messages: Sequence[ScoredMessage]) -> pa.Table:

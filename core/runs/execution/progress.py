@@ -10,30 +10,34 @@ from core.errors import RunCancelled
 from core.runs import store
 from core.runs.store import Progress
 
-TELL_EVERY_S = 0.1
+REPORT_EVERY_S = 0.1
 
-Asked = Callable[[], bool]
-Told = Callable[[Progress], None]
+IsCancelled = Callable[[], bool]
+OnProgress = Callable[[Progress], None]
 
 
-class Teller:
-    """Tells of one try at the run in ``folder``; ``done`` of ``total`` are finished."""
+class ProgressReporter:
+    """Reports the progress of one try at the run in ``folder``; ``done`` of ``total`` are finished."""
 
-    def __init__(self, folder: Path, *, cancelled: Asked, on_progress: Told, worker: str) -> None:
+    def __init__(self, folder: Path, *, cancelled: IsCancelled, on_progress: OnProgress, worker: str) -> None:
         self.folder = folder
         self.cancelled = cancelled
         self.on_progress = on_progress
         self.worker = worker
         self.total = 0
         self.done = 0
-        self._told: tuple[str, float] = ("", 0.0)
+        self._reported: tuple[str, float] = ("", 0.0)
 
-    def tell(self, stage: str, *, rate: float | None = None, remaining_s: float | None = None) -> None:
+    def report(self, stage: str, *, rate: float | None = None, remaining_s: float | None = None) -> None:
         """Report progress, at most ten times per second. Raises :class:`RunCancelled` if the run was cancelled."""
         self.stop_if_cancelled()
-        if self._told[0] == stage and time.monotonic() - self._told[1] < TELL_EVERY_S and self.done < self.total:
+        if (
+            self._reported[0] == stage
+            and time.monotonic() - self._reported[1] < REPORT_EVERY_S
+            and self.done < self.total
+        ):
             return
-        self._told = (stage, time.monotonic())
+        self._reported = (stage, time.monotonic())
         progress = Progress(self.done, self.total, stage, rate, remaining_s, self.worker)
         store.write_progress(self.folder, progress)
         self.on_progress(progress)

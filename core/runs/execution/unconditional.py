@@ -13,11 +13,11 @@ from core.prompting.cloze import ANSWER, BARE, bare_prompt
 from core.records import OptionLogits, Prompt
 from core.runs import store
 
-Told = Callable[[], None]
+OnBatch = Callable[[], None]
 Checked = Callable[[Engine, Sequence[Prompt]], SelfCheck]
 
 
-def score_bare(engine: Engine, prompts: Sequence[Prompt], folder: Path, *, checked: Checked, tell: Told) -> None:
+def score_bare(engine: Engine, prompts: Sequence[Prompt], folder: Path, *, checked: Checked, tell: OnBatch) -> None:
     """Score each distinct option text once after each bare prompt, and write that down; nothing if it is there.
 
     ``checked`` compares fast with slow scoring, ``tell`` is called between batches. A model whose tokenizer has no

@@ -9,13 +9,13 @@ from typing import Any
 
 from core.runs import engine, store
 from core.runs.juries import jury_pipeline
-from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.juries.jury_pipeline import JurySpec
 
 STOPPED = "its process was stopped; launch it again to go on"
 
 
 @dataclass(frozen=True, slots=True)
-class PathState:
+class JuryProgress:
     """How far a pipeline is: the ``state`` of its run with a sentence about it, ``done`` of ``total`` of a ``stage``.
 
     ``losses`` are those of the juror that is or was tuned last, ``jury`` is the result's id.
@@ -30,7 +30,7 @@ class PathState:
     jury: str = ""
 
 
-def launch(spec: PathSpec) -> str:
+def launch(spec: JurySpec) -> str:
     """Put a pipeline into the run queue and return its id; one that is at work or done is left as it is.
 
     Raises :class:`~core.errors.InputError`, and starts nothing, where its models or questions are not there.
@@ -50,7 +50,7 @@ def cancel(path_id: str) -> None:
     engine.cancel(jury_pipeline.read_spec(path_id).run_spec.run_id)
 
 
-def read_state(path_id: str) -> PathState:
+def read_state(path_id: str) -> JuryProgress:
     """How far a pipeline is."""
     folder, run_id = jury_pipeline.folder_of(path_id), jury_pipeline.read_spec(path_id).run_spec.run_id
     if run_id not in store.run_ids():
@@ -58,15 +58,15 @@ def read_state(path_id: str) -> PathState:
     now = engine.status(run_id)
     stage, done, total = (now.progress.stage, now.progress.done, now.progress.total) if now.progress else ("", 0, 0)
     losses = tuple(_read(folder / "losses.json", []))
-    return PathState(now.state, stage, done, total, now.message, losses, now.record.provenance.get("jury", ""))
+    return JuryProgress(now.state, stage, done, total, now.message, losses, now.record.provenance.get("jury", ""))
 
 
-def _without_run(folder: Path) -> PathState:
+def _without_run(folder: Path) -> JuryProgress:
     """A pipeline that an older version worked at, which was no run and wrote its state into its own folder."""
     before = _read(folder / "state.json", {})
     if before.get("state") in ("done", "failed", "cancelled"):
-        return PathState(before["state"], message=before.get("message", ""), jury=before.get("jury", ""))
-    return PathState("failed", message=STOPPED)
+        return JuryProgress(before["state"], message=before.get("message", ""), jury=before.get("jury", ""))
+    return JuryProgress("failed", message=STOPPED)
 
 
 def _read(path: Path, otherwise: Any) -> Any:

@@ -5,7 +5,7 @@ folder says how far it is and how it ended. What it makes on its way lies in ``H
 goes on from the stage where it was stopped:
 
 =====================  ================================================================================
-``path.json``          what was asked (:class:`PathSpec`)
+``path.json``          what was asked (:class:`JurySpec`)
 ``answers.jsonl``      a line an answer as soon as it is there
 ``jurors/<name>/``     the adapters that were tuned, as safetensors
 ``losses.json``        the loss curve of the juror that is or was tuned last
@@ -36,7 +36,7 @@ from core.tasks.trivia import ShortQuestion
 
 
 @dataclass(frozen=True, slots=True)
-class PathSpec:
+class JurySpec:
     """What a path is asked for; equal ones are one path.
 
     ``base`` answers at most ``samples`` of the ``questions`` (``trivia``, ``trivia_qa@hub`` or a file in TriviaQA's
@@ -124,22 +124,22 @@ def path_ids() -> list[str]:
     return [path.name for path in sorted(found, key=lambda path: -(path / "path.json").stat().st_mtime)]
 
 
-def read_spec(path_id: str) -> PathSpec:
+def read_spec(path_id: str) -> JurySpec:
     """What was asked. Raises :class:`InputError` if there is no such path."""
     path = folder_of(path_id) / "path.json"
     try:
         values = json.loads(path.read_bytes())
-        return PathSpec(**values | {"jurors": tuple(values["jurors"])})
+        return JurySpec(**values | {"jurors": tuple(values["jurors"])})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"there is no jury path {path_id!r} ({type(error).__name__})") from error
 
 
-def of_run(spec: RunSpec) -> PathSpec:
+def of_run(spec: RunSpec) -> JurySpec:
     """What the run of a pipeline was asked for. Raises :class:`InputError` if its folder is gone."""
     return read_spec(spec.task.partition("@")[2])
 
 
-def create(spec: PathSpec) -> str:
+def create(spec: JurySpec) -> str:
     """Write a path's folder, after a look at its models and questions, and return its id."""
     from core.inference.models import canonical
 
@@ -163,7 +163,7 @@ def answer_prompt(question: str) -> str:
     return f"Question: {question}\nAnswer:"
 
 
-def drawn(spec: PathSpec) -> list[ShortQuestion]:
+def drawn(spec: JurySpec) -> list[ShortQuestion]:
     """The questions of a path, in a seeded order, whole clusters one after another."""
     clusters: dict[str, list[ShortQuestion]] = {}
     for question in trivia.read(spec.questions):
@@ -175,7 +175,7 @@ def drawn(spec: PathSpec) -> list[ShortQuestion]:
 
 
 def split(
-    questions: Sequence[ShortQuestion], spec: PathSpec
+    questions: Sequence[ShortQuestion], spec: JurySpec
 ) -> tuple[list[ShortQuestion], list[ShortQuestion], list[ShortQuestion]]:
     """The questions that tune, calibrate and test; those of one cluster stay together.
 
@@ -205,7 +205,7 @@ def _boundary(questions: Sequence[ShortQuestion], at: int) -> int:
     return at
 
 
-def own_part(tuning: Sequence[ShortQuestion], spec: PathSpec, place: int) -> list[ShortQuestion]:
+def own_part(tuning: Sequence[ShortQuestion], spec: JurySpec, place: int) -> list[ShortQuestion]:
     """What a juror is tuned on: all of it but, of ``j`` jurors, every j-th question, so that they are not alike."""
     j = len(spec.jurors)
     return [question for i, question in enumerate(tuning) if i % j != place]

@@ -15,9 +15,9 @@ from core.errors import RunCancelled
 from core.inference.imports import language_models
 from core.jury.judgements import Judgements
 from core.runs import store
-from core.runs.execution.progress import Teller
+from core.runs.execution.progress import ProgressReporter
 from core.runs.juries import jury_pipeline, jury_store
-from core.runs.juries.jury_pipeline import PathSpec, answer_prompt, drawn, folder_of, own_part, split
+from core.runs.juries.jury_pipeline import JurySpec, answer_prompt, drawn, folder_of, own_part, split
 from core.runs.spec import RunSpec
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
@@ -26,25 +26,25 @@ WRITE_EVERY = 5
 """Steps of tuning after which the loss curve is written."""
 
 
-def perform(spec: RunSpec, folder: Path, teller: Teller) -> dict[str, Any]:
+def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str, Any]:
     """Do a pipeline, or what is left of it; returns what ``run.json`` says of it, the jury's id.
 
     Raises :class:`~core.errors.InputError` for what can't be done.
     """
     store.update_record(spec.run_id, state="running", started=time.time(), ended=None, message="")
     path = jury_pipeline.of_run(spec)
-    store.log(folder, f"{teller.worker} begins: {len(path.jurors)} jurors")
-    return {"jury": _Path(path, folder, teller).run()}
+    store.log(folder, f"{reporter.worker} begins: {len(path.jurors)} jurors")
+    return {"jury": _Pipeline(path, folder, reporter).run()}
 
 
-class _Path:
+class _Pipeline:
     """A path at work in its folder."""
 
-    def __init__(self, spec: PathSpec, run_folder: Path, teller: Teller) -> None:
+    def __init__(self, spec: JurySpec, run_folder: Path, reporter: ProgressReporter) -> None:
         self.spec = spec
         self.folder = folder_of(spec.path_id)
         self.run_folder = run_folder
-        self.teller = teller
+        self.reporter = reporter
 
     def run(self) -> str:
         questions = drawn(self.spec)
@@ -91,8 +91,8 @@ class _Path:
                     known[waiting[place].id] = text
                     out.write(json.dumps({"id": waiting[place].id, "answer": text}, ensure_ascii=False) + "\n")
                     out.flush()
-                    self.teller.done += 1
-                    self.teller.tell(f"answers of {self.spec.base}")
+                    self.reporter.done += 1
+                    self.reporter.report(f"answers of {self.spec.base}")
         return known
 
     def _juror(
@@ -124,12 +124,12 @@ class _Path:
             losses.append(loss)
             if done in (2, total) or done % WRITE_EVERY == 0:
                 store.write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), sync=False)
-            self.teller.done = done
+            self.reporter.done = done
             with suppress(RunCancelled):  # the tuning asks by itself, and writes a checkpoint before it stops
-                self.teller.tell(f"tuning {name}")
+                self.reporter.report(f"tuning {name}")
 
         dtype = self.spec.dtype
-        fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.teller.cancelled)
+        fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.reporter.cancelled)
         store.log(self.run_folder, f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
         return str(folder)
 
@@ -163,16 +163,16 @@ class _Path:
         found: dict[str, tuple[float, float]] = {}
         for question, said in judging.verdicts():
             found[question] = said
-            self.teller.done = len(found)
-            self.teller.tell(f"verdicts of {name}")
+            self.reporter.done = len(found)
+            self.reporter.report(f"verdicts of {name}")
         rows = [found[q.id] for q in judged]
         store.write_atomically(path, json.dumps(rows).encode())
         return rows
 
     def _load(self, name: str, *, total: int, done: int = 0) -> None:
         """Begin a stage, whose first part is always to load a model."""
-        self.teller.done, self.teller.total = done, total
-        self.teller.tell(f"loading {name}")
+        self.reporter.done, self.reporter.total = done, total
+        self.reporter.report(f"loading {name}")
         # Before any other import of transformers: the worker imports it beside, and one must wait for the other.
         language_models()
 

@@ -61,7 +61,7 @@ _waits = sa.and_(_row.queue_name == QUEUE, _row.status == QUEUED[0])
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class QueueEntry:
     """What the database says about a run.
 
     ``status`` is DBOS's word, ``executor`` the ``host:slot`` that executes it or did so last (empty before the first),
@@ -117,25 +117,27 @@ class Lease:
                 raise RunLostError(f"run {self.run_id} was given to another worker while this one could not be seen")
             return
 
-    def _is_mine(self, entry: Entry) -> bool:
+    def _is_mine(self, entry: QueueEntry) -> bool:
         return (entry.executor, entry.tries) == (self.executor, self.tries)
 
 
 # ---------------------------------------------------------------- what there is
 
 
-def entries(run_ids: Sequence[str], *, within_s: float = ANSWER_WITHIN_S) -> dict[str, Entry]:
+def entries(run_ids: Sequence[str], *, within_s: float = ANSWER_WITHIN_S) -> dict[str, QueueEntry]:
     """What the database says about these runs; those it does not know are left out."""
     return _listed({"workflow_ids": list(run_ids)}, within_s=within_s) if run_ids else {}
 
 
-def unfinished(*, within_s: float = ANSWER_WITHIN_S) -> dict[str, Entry]:
+def unfinished(*, within_s: float = ANSWER_WITHIN_S) -> dict[str, QueueEntry]:
     """All runs that are queued or running, in the order of the queue."""
     found = _listed({"status": list(UNFINISHED)}, within_s=within_s)
     return dict(sorted(found.items(), key=lambda item: item[1].priority))
 
 
-def ended_since(since: float, *, status: Sequence[str] = (), within_s: float = ANSWER_WITHIN_S) -> dict[str, Entry]:
+def ended_since(
+    since: float, *, status: Sequence[str] = (), within_s: float = ANSWER_WITHIN_S
+) -> dict[str, QueueEntry]:
     """The runs that ended after ``since`` (seconds since the epoch), of these statuses; at most the latest 1,000."""
     when = datetime.fromtimestamp(since, UTC).isoformat()
     options: dict[str, Any] = {"completed_after": when, "limit": 1000, "sort_desc": True}
@@ -167,10 +169,10 @@ def enqueue(run_id: str, *, needs_gib: float) -> None:
     ask(lambda client: client.enqueue(options, run_id))
 
 
-def cancel(run_id: str) -> Entry | None:
+def cancel(run_id: str) -> QueueEntry | None:
     """Cancel a run that is queued or running; returns what the database said about it before."""
 
-    def question(client: DBOSClient) -> Entry | None:
+    def question(client: DBOSClient) -> QueueEntry | None:
         before = _find(client, run_id)
         if before is not None and before.status in UNFINISHED:
             client.cancel_workflow(run_id)
@@ -232,7 +234,7 @@ def take(executor: str, *, memory_gib: float) -> str | None:
     return transact(work)
 
 
-def put_back(entry: Entry, *, fresh: bool, within_s: float = ANSWER_WITHIN_S) -> bool:
+def put_back(entry: QueueEntry, *, fresh: bool, within_s: float = ANSWER_WITHIN_S) -> bool:
     """Let a run that a worker has wait again, in its old place; False if it is no longer as ``entry`` says.
 
     ``fresh`` forgets its tries: nobody was at fault. DBOS's start of it that is under way finds it gone.
@@ -257,7 +259,7 @@ def _set_place(connection: sa.Connection, run_id: str, place: int) -> None:
     connection.execute(workflows.update().where(_row.workflow_uuid == run_id).values(priority=place))
 
 
-def _listed(options: dict[str, Any], *, within_s: float) -> dict[str, Entry]:
+def _listed(options: dict[str, Any], *, within_s: float) -> dict[str, QueueEntry]:
     if not database.exists():
         return {}
     found = ask(
@@ -267,14 +269,14 @@ def _listed(options: dict[str, Any], *, within_s: float) -> dict[str, Entry]:
     return {status.workflow_id: _entry(status) for status in found}
 
 
-def _find(client: DBOSClient, run_id: str) -> Entry | None:
+def _find(client: DBOSClient, run_id: str) -> QueueEntry | None:
     found = client.list_workflows(workflow_ids=[run_id], load_input=False, load_output=False)
     return _entry(found[0]) if found else None
 
 
-def _entry(status: WorkflowStatus) -> Entry:
+def _entry(status: WorkflowStatus) -> QueueEntry:
     attributes = status.attributes or {}
-    return Entry(
+    return QueueEntry(
         run_id=status.workflow_id,
         status=status.status,
         executor=status.executor_id or "",

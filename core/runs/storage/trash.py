@@ -18,7 +18,7 @@ KEEP_S = 7 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Binned:
+class TrashedRun:
     """A deleted run: when (seconds since the epoch), and the bytes it takes until the bin is emptied."""
 
     run_id: str
@@ -31,23 +31,23 @@ class Binned:
         return disk_use(self.folder)
 
 
-def binned() -> list[Binned]:
+def binned() -> list[TrashedRun]:
     """The runs in the bin, the latest first."""
     found = []
     for folder in (settings().home / "bin").glob("*@*"):
         run_id, _, stamp = folder.name.rpartition("@")
         if run_id and stamp.isdigit():
-            found.append(Binned(run_id, int(stamp) / 1000, folder))
+            found.append(TrashedRun(run_id, int(stamp) / 1000, folder))
     return sorted(found, key=lambda each: -each.deleted)
 
 
-def put_in_bin(folder: Path) -> Binned:
+def put_in_bin(folder: Path) -> TrashedRun:
     """Move a run's folder to the bin. The caller makes sure that no process executes the run."""
     deleted = time.time()
     target = settings().home / "bin" / f"{folder.name}@{int(deleted * 1000)}"
     target.parent.mkdir(parents=True, exist_ok=True)
     folder.rename(target)
-    return Binned(folder.name, deleted, target)
+    return TrashedRun(folder.name, deleted, target)
 
 
 def restore(run_id: str) -> str:

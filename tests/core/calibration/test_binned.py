@@ -75,7 +75,7 @@ def test_what_is_far_off_has_its_noise_for_an_interval():
 
 
 def test_a_model_that_is_always_right_may_be_wrong_by_chance():
-    """Of 200 right answers the law's accuracy may be 1.8 % below 1 (Clopper–Pearson)."""
+    """Of 200 right answers the law's accuracy may be 1.8% below 1 (Clopper–Pearson)."""
     one = ece_estimate(TopLabel(np.full(200, 0.999), np.ones(200)))
     assert (one.low, one.high) == pytest.approx((0, 0.999 - 0.025 ** (1 / 200)), abs=1e-6)
 
@@ -106,7 +106,7 @@ def test_folds_are_even_within_every_bin():
 
 
 def test_the_largest_gap_by_hand():
-    # One bin: 30 of 40 right at .5; Clopper–Pearson at 95 % (one bin shares the 5 % with none).
+    # One bin: 30 of 40 right at .5; Clopper–Pearson at 95 % (one bin shares the 5% with none).
     top = TopLabel(np.full(40, 0.5), np.r_[np.ones(30), np.zeros(10)])
     one = binned_estimates(top)["mce"]
     found = stats.binomtest(30, 40).proportion_ci(0.95, method="exact")
@@ -143,7 +143,7 @@ def test_each_direction_has_half_of_the_luck():
 
 
 def test_the_l2_interval_of_what_is_far_off_is_the_normal_laws():
-    """One bin, .4 off: 2 % beyond each end, 2.054 standard errors away."""
+    """One bin, .4 off: 2% beyond each end, 2.054 standard errors away."""
     top = TopLabel(np.full(4000, 0.9), np.r_[np.ones(2000), np.zeros(2000)])
     one = binned_estimates(top, bins=1)["l2"]
     reach = stats.norm.ppf(0.98) * 0.5 / np.sqrt(4000)

@@ -37,7 +37,7 @@ def test_beta_binomial_band_is_scipys(n: int, m: int, alpha: int):
 
 
 def test_a_tail_reached_exactly_at_a_count_is_reached():
-    # One calibration question, alpha ½: every count of 39 is as likely, 1/40 each, so 0 reaches 2.5 % and 38 97.5 %.
+    # One calibration question, alpha ½: every count of 39 is as likely, 1/40 each, so 0 reaches 2.5% and 38 97.5%.
     assert c.beta_binomial_band(1, 39, 500) == (0.0, 38 / 39)
 
 

@@ -368,7 +368,7 @@ def test_a_jump_is_more_than_half_of_the_change_over_the_luck():
 
     assert of_one_step(181, 0.52) == 1.35
     assert of_one_step(181, 0.49) == of.shrink
-    # A jump outside of the middle 95 % of redrawn thresholds is no part of the luck; at its ends it is.
+    # A jump outside of the middle 95% of redrawn thresholds is no part of the luck; at its ends it is.
     assert of_one_step(low, 0.9) == of_one_step(high - 1, 0.9) == 1.35
     assert of_one_step(high + 1, 0.9) == of.shrink
     assert resampling.shrinkage(np.ones(n + 1), n, None) == 1

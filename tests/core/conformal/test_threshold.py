@@ -69,11 +69,11 @@ def test_unknown_method_and_alpha():
 
 def test_the_full_set_says_why():
     assert full_set_message(9, 100) == ""
-    below = "can be no smaller than {}; below it every option stays in the set."
+    below = "alpha can't be smaller than {}; below that, every option stays in every set."
     # 1/9 = .1111, and the next thousandth up
-    assert full_set_message(8, 100) == "With 8 calibration questions alpha " + below.format("0.112")
-    assert full_set_message(1, 400) == "With 1 calibration question alpha " + below.format("0.500")
-    assert full_set_message(2, 300) == "With 2 calibration questions alpha " + below.format("0.334")
+    assert full_set_message(8, 100) == "With 8 calibration questions, " + below.format("0.112")
+    assert full_set_message(1, 400) == "With 1 calibration question, " + below.format("0.500")
+    assert full_set_message(2, 300) == "With 2 calibration questions, " + below.format("0.334")
     assert rank(8, 112) <= 8 < rank(8, 111)
 
 

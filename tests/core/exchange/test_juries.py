@@ -316,7 +316,7 @@ def test_parts_of_another_layout_are_refused_with_a_way_out(home, tmp_path, caps
     assert main(asked) == 2
     said = capsys.readouterr().err
     assert "folds.csv, row 1: expected part calibration or test, found 'fold 3'" in said
-    assert "leave the column out" in said
+    assert "leave out the column" in said
 
 
 def test_the_published_pairs_of_answers_have_an_empty_part_and_are_halved(home, real_data, capsys) -> None:

@@ -143,7 +143,7 @@ def test_an_unknown_rule_and_nothing_to_learn_from() -> None:
     with pytest.raises(InputError, match="choose from majority"):
         adjudicate("dice", case([[0.5, 0.5]]))
     of = case([[0.9, 0.1]])
-    with pytest.raises(InputError, match="nothing can be learnt"):
+    with pytest.raises(InputError, match="nothing can be learned"):
         adjudicate("weighted_log_odds", Case(of.asked, of.confidence, CALIBRATION.rows(CALIBRATION.labels)))
 
 

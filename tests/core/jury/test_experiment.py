@@ -170,7 +170,7 @@ def test_what_can_not_be_tried_is_said() -> None:
     with pytest.raises(InputError, match="at least one seed"):
         Protocol(seeds=())
     few = jury(np.array([[0.9, 0.1], [0.9, 0.2], [0.1, 0.9]]), np.array([True, False, False]))
-    with pytest.raises(InputError, match="nothing can be learnt"):
+    with pytest.raises(InputError, match="nothing can be learned"):
         run(few, Protocol(share=0.4))
 
 
@@ -260,7 +260,7 @@ def test_a_source_without_a_split_of_its_own_is_halved_and_says_so(parts: str, w
 def test_answers_to_judge_need_both_labels_and_a_calibration_part() -> None:
     apart = np.tile([0.9, 0.2], (4, 1))
     for labels in (np.ones(4), np.zeros(4)):
-        with pytest.raises(InputError, match="where both labels occur"):
+        with pytest.raises(InputError, match="if both labels occur"):
             kept(jury(apart, labels), Protocol())
     every = kept(jury(np.full((4, 2), 0.9), np.arange(4) < 2), Protocol(disagreement=False))
     assert (every.dtype, every.tolist()) == (np.int64, [0, 1, 2, 3])
@@ -268,7 +268,7 @@ def test_answers_to_judge_need_both_labels_and_a_calibration_part() -> None:
     assert calibration_size(disputed(("calibration", "test", "test", "test")), all_four, own) == 1
     assert calibration_size(disputed(("calibration",) * 3 + ("",)), all_four, own) == 3
     for parts in (("test",) * 4, ("calibration",) * 4):
-        with pytest.raises(InputError, match=f"the source made {4 if parts[0] != 'test' else 0} to calibrate on"):
+        with pytest.raises(InputError, match=f"the source marks {4 if parts[0] != 'test' else 0} to calibrate on"):
             calibration_size(disputed(parts), all_four, own)
 
 

@@ -40,7 +40,7 @@ def test_rows_are_taken_with_all_that_belongs_to_them(chosen: np.ndarray) -> Non
         assert getattr(found, name) == tuple(getattr(TWO, name)[i] for i in places), name
     for name in ("labels", "p_true", "p_false", "verdicts"):
         np.testing.assert_array_equal(getattr(found, name), getattr(TWO, name)[places], err_msg=name)
-    with pytest.raises(InputError, match="needs answers to judge"):
+    with pytest.raises(InputError, match="needs at least one answer to judge"):
         TWO.rows(np.zeros(3, dtype=bool))
 
 

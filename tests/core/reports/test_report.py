@@ -169,7 +169,7 @@ def test_a_truth_of_probability_0_makes_the_nll_infinite_and_is_counted(run):
     values = json.loads(json.dumps(made.to_json(), allow_nan=False))
     assert values["nll"] is None
     assert values["nll_infinite"] == 3
-    assert values["notes"] == ["3 of 200 test questions have probability 0 of the truth, so NLL is infinite (∞)."]
+    assert values["notes"] == ["3 of 200 test questions give the truth a probability of 0, so the NLL is infinite (∞)."]
     assert "NLL ∞, ECE" in report_table([values])
 
 

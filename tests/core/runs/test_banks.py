@@ -140,12 +140,12 @@ def test_nothing_is_said_across_banks(home, tmp_path, capsys):
     made = json.loads(capsys.readouterr().out)
     assert made["pairs"] == []
     assert {claim["verdict"] for claim in made["claims"][:2]} == {
-        "can't tell: these models were not tested on the same questions with as many options"
+        "can't tell, because these models were not tested on the same questions with the same number of options"
     }
     assert main(["compare", ours, other]) == 0
     said = capsys.readouterr().out
-    assert "qa · pocket bank: accuracy" in said
-    assert "qa · BLUQ MMLU: accuracy" in said
+    assert "Question answering: accuracy" in said
+    assert "Question answering · BLUQ MMLU: accuracy" in said
     assert "No two of these runs were tested on the same questions" in said
 
 

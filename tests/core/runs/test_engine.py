@@ -266,7 +266,7 @@ def test_a_run_that_ends_between_two_looks_is_done(home, monkeypatch):
 
     def ended_meanwhile(names):
         store.update_record(name, state="done", ended=2.0)
-        return {name: run_queue.Entry(name, "SUCCESS", "host:cpu")}
+        return {name: run_queue.QueueEntry(name, "SUCCESS", "host:cpu")}
 
     monkeypatch.setattr(run_queue, "entries", ended_meanwhile)
     assert engine.status(name).state == "done"

@@ -6,14 +6,14 @@ import pytest
 
 from core.runs import status
 from core.runs.queue import run_queue
-from core.runs.queue.run_queue import Entry
+from core.runs.queue.run_queue import QueueEntry
 from core.runs.status import judge
 from core.runs.store import RunRecord
 from tests.core.runs.conftest import spec
 
 
-def entry(word: str, **values: str) -> Entry:
-    return Entry("run", word, "host:cpu", **values)
+def entry(word: str, **values: str) -> QueueEntry:
+    return QueueEntry("run", word, "host:cpu", **values)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_what_a_worker_could_not_write_is_written_for_it(home):
     name = spec().run_id
     folder = store.create(RunRecord(spec=spec(), state="running", created=0.0))
     store.write_progress(folder, store.Progress(3, 10, "scoring"))
-    status.settle(Entry(name, run_queue.GIVEN_UP, "host:cpu", 4, "killed by signal 9"))
+    status.settle(QueueEntry(name, run_queue.GIVEN_UP, "host:cpu", 4, "killed by signal 9"))
     record = store.read_record(name)
     assert record.state == "failed"
     assert "killed by signal 9" in record.message
     assert record.ended is not None
     assert store.read_progress(name) is None
-    status.settle(Entry(name, run_queue.CANCELLED))  # what has ended stays as it is
+    status.settle(QueueEntry(name, run_queue.CANCELLED))  # what has ended stays as it is
     assert store.read_record(name) == record
-    status.settle(Entry("gone", run_queue.CANCELLED))  # and a deleted run is nobody's business
+    status.settle(QueueEntry("gone", run_queue.CANCELLED))  # and a deleted run is nobody's business

@@ -15,7 +15,7 @@ const shifts = new WeakMap();
 // The band is that of a pair chosen beforehand; the worst of many pairs leaves it by chance alone.
 export function searchedText(pairs) {
   return pairs
-    ? ` This pair was searched for among ${pairs.toLocaleString("en")}, and the worst of so many often falls short by luck alone.`
+    ? ` This pair was found by searching ${pairs.toLocaleString("en")}, and the worst of so many often falls short by luck alone.`
     : "";
 }
 
@@ -66,7 +66,7 @@ class Shift {
         xTitle: "alpha",
         yMax: 1,
         yTicks: steps(4, 0.25),
-        yFormat: (tick) => `${tick * 100}\u00a0%`,
+        yFormat: (tick) => `${tick * 100}%`,
       },
     );
     draw(svg, "path", { class: "test", d: areaPath(x, y, this.bands.testLow, this.bands.testHigh) });
@@ -106,10 +106,10 @@ class Shift {
     }
     const goal = percent(1 - alpha / 1000, 1);
     const low = testLow[alpha - 1];
-    const kept = (name) => (at(name) >= low ? "keeps to" : "falls short of");
+    const kept = (name) => (at(name) >= low ? "is consistent with" : "falls short of");
     say(
       this.find(".said"),
-      `At alpha ${shownAlpha(alpha)}, calibrated on ${data.source} and tested on ${data.target}, coverage ` +
+      `At alpha ${shownAlpha(alpha)}, with thresholds calibrated on ${data.source} and tested on ${data.target}, coverage ` +
         `${kept("coverage")} the promised ${goal}; with weights it ${kept("weighted_coverage")} it.${searchedText(data.pairs)}`,
     );
   }

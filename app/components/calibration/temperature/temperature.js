@@ -17,46 +17,46 @@ const nll = (found) => (found.nllInfinite ? "∞" : found.nll.toFixed(3));
 // Says why the NLL is infinite, if it is.
 const endless = ({ nllInfinite, n }) =>
   nllInfinite
-    ? ` ${nllInfinite} of ${n} test questions have probability 0 of the truth, which no temperature changes, so the NLL is infinite (∞).`
+    ? ` ${nllInfinite} of ${n} test questions give the truth a probability of 0. No temperature changes that, so the NLL is infinite (∞).`
     : "";
 const COLOURS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const READINGS = [
   [
     "ece",
     "ECE",
-    "How far confidence is from accuracy on average over the bins; 0 is best.",
+    "The gap between confidence and accuracy, on average over bins. 0 is best.",
     (found) => found.ece.toFixed(3),
   ],
-  ["nll", "NLL", "−log of the true option’s probability, on average; lower is better.", nll],
+  ["nll", "NLL", "−log of the true option’s probability, on average. Lower is better.", nll],
   [
     "over",
     "Overconfident part",
-    "The part of the ECE from bins that are surer than right.",
+    "The part of the ECE from bins whose confidence is above their accuracy.",
     (found) => found.over.toFixed(3),
   ],
   [
     "accuracy",
     "Accuracy",
-    "A temperature never changes which option is on top.",
+    "A temperature never changes which option is the most probable.",
     (found) => percent(found.accuracy, 1),
   ],
   [
     "lac-size",
     "LAC set size",
-    "Options in a set on average; thresholds are found again at each temperature.",
+    "The mean number of options in a set. The threshold is computed again at each temperature.",
     (found) => found.sets.lac.meanSize.toFixed(2),
   ],
   [
     "lac-coverage",
     "LAC coverage",
-    "LAC sets that hold the truth; kept whatever the temperature.",
+    "The share of LAC sets that hold the truth. The guarantee holds at every temperature.",
     (found) => percent(found.sets.lac.coverage, 1),
   ],
-  ["aps-size", "APS set size", "Options in a set on average.", (found) => found.sets.aps.meanSize.toFixed(2)],
+  ["aps-size", "APS set size", "The mean number of options in a set.", (found) => found.sets.aps.meanSize.toFixed(2)],
   [
     "aps-coverage",
     "APS coverage",
-    "APS sets that hold the truth; kept whatever the temperature.",
+    "The share of APS sets that hold the truth. The guarantee holds at every temperature.",
     (found) => percent(found.sets.aps.coverage, 1),
   ],
 ];
@@ -151,7 +151,7 @@ class Dial {
     if (hundredths >= COLDEST && hundredths <= HOTTEST) return this.jump(hundredths);
     say(
       this.find("#temperature-problem"),
-      `A temperature lies between 0.20 and 5.00 here; it stays ${shownTemperature(this.hundredths)}.`,
+      `The temperature must be between 0.20 and 5.00. It stays at ${shownTemperature(this.hundredths)}.`,
     );
     this.number.value = shownTemperature(this.hundredths);
   }
@@ -254,11 +254,11 @@ class Dial {
     this.note(found);
     this.number.value = shownTemperature(this.hundredths);
     this.range.setAttribute("aria-valuetext", `temperature ${shownTemperature(this.hundredths)}`);
-    const surer = this.hundredths < HUNDRED ? "surer of itself than the model says" : "less sure than the model says";
+    const surer = this.hundredths < HUNDRED ? "more confident" : "less confident";
     const meaning =
       this.hundredths === HUNDRED
-        ? "As the model says. Drag: above 1 its probabilities become more alike, below 1 less."
-        : `Every probability is raised to the power 1/${shownTemperature(this.hundredths)} and scaled to sum to 1: ${surer}.`;
+        ? "At 1, the probabilities are the model’s own. A higher temperature makes them more equal, a lower one less equal."
+        : `Every probability is raised to the power 1/${shownTemperature(this.hundredths)} and scaled to sum to 1, which makes the model ${surer}.`;
     say(this.find(".promise"), meaning + endless(found));
     clearTimeout(this.talking);
     this.talking = setTimeout(

@@ -63,12 +63,12 @@ class Question {
       further: [
         {
           title: "Threshold",
-          hover: "Options whose score is at most this stay.",
+          hover: "Options stay in the set if their score is at most this.",
           text: (row, alpha) => shownThreshold(row.thresholds[alpha - 1]),
         },
         {
           title: "Parameters",
-          hover: "Whether the score’s parameters were tuned on questions of their own.",
+          hover: "Whether the score’s parameters were tuned on separate questions.",
           text: (row) => row.badge,
         },
       ],
@@ -177,7 +177,7 @@ class Question {
   typed() {
     const thousandths = Math.round(Number(this.number.value) * 1000);
     if (!(thousandths >= 1 && thousandths <= 999)) {
-      say(this.find("#alpha-problem"), `alpha lies between 0.001 and 0.999; it stays ${shownAlpha(this.alpha)}.`);
+      say(this.find("#alpha-problem"), `alpha must be between 0.001 and 0.999. It stays at ${shownAlpha(this.alpha)}.`);
       this.number.value = shownAlpha(this.alpha);
       return;
     }

@@ -25,7 +25,7 @@ export function setTable(host, { caption, heading, letters, truth, rows, lead, f
     ["Set", "The options that stay at this alpha."],
     ...letters.map((letter, j) => [
       j === truth ? `${letter} truth` : letter,
-      "The alpha at which it leaves.",
+      "The alpha at which the option leaves the set.",
       "chance",
     ]),
     ...further.map(({ title, hover }) => [title, hover]),

@@ -20,7 +20,7 @@ const nats = (value) => value.toFixed(2);
 const signed = (value) => `${value < 0 ? "−" : "+"}${nats(Math.abs(value))}`;
 const chance = (loss) => {
   const p = Math.exp(-loss);
-  return p >= 0.001 ? `${(100 * p).toFixed(1)} %` : `1 in ${Math.round(1 / p).toLocaleString("en")}`;
+  return p >= 0.001 ? `${(100 * p).toFixed(1)}%` : `1 in ${Math.round(1 / p).toLocaleString("en")}`;
 };
 
 class Strip {

@@ -85,7 +85,7 @@ def test_a_run_of_nothing_but_one_question_is_said(run, monkeypatch):
     monkeypatch.setattr(
         "core.reports.calibration.recalibrated.clustered", lambda run: (np.arange(400), np.zeros(400, dtype=int))
     )
-    with pytest.raises(InputError, match="too few unlike"):
+    with pytest.raises(InputError, match="too few different"):
         recalibrated(run, 100)
 
 

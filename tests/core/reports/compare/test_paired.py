@@ -105,7 +105,9 @@ def test_runs_with_unlike_numbers_of_options_are_compared(home):
 
 def test_runs_that_share_too_little_are_refused(home):
     a, b = load(synthetic_run(seed=1)), load(synthetic_run(seed=2, n=16, model="other"))
-    with pytest.raises(InputError, match="comparing them needs at least 10: take two runs on one bank of questions"):
+    with pytest.raises(
+        InputError, match="a comparison needs at least 10; choose two runs on the same bank of questions"
+    ):
         paired.compare([(a, b)], 100)
 
 

@@ -125,7 +125,7 @@ def test_letters_choose_among_the_same_options_as_texts(home):
     assert [run.k for run in runs] == [4, 4]
     rows = figures([letters, text], runs, SetRule(200, ("lac",)))
     assert rows["chance"].tolist() == [0.25, 0.25]
-    assert rows["title"].tolist() == ["Letters (MCP)", "Text, raw"]
+    assert rows["title"].tolist() == ["By letter", "By text, raw"]
     assert rows["letter_mass"].tolist() == [0.5, pytest.approx(np.nan, nan_ok=True)]
     table = reports.against(letters, [text], dict(zip([letters, text], runs, strict=True)), 200, score="lac")
     assert table["n"].tolist() == [TESTED]
@@ -196,7 +196,7 @@ def test_a_small_model_of_stories_knows_endings_and_no_letters(home, real_models
     assert rows.loc["continued", "mean_set_size"] < rows.loc["letters", "mean_set_size"]
     said = against_guessing(rows.reset_index())
     assert "is right on" in said
-    assert "“Letters (MCP)” does not beat guessing" in said
+    assert "“By letter” does not beat guessing" in said
     assert experiment.task.endswith("stories.jsonl")
 
 
@@ -216,7 +216,7 @@ def test_the_whole_grid_from_the_shell(home, monkeypatch, capsys, tmp_path):
     assert made[0]["letters"]["0"]["option_order"]["orders"] == 24
     assert len(made[0]["letters"]["2"]["written"]["accuracy"]) == 3
     assert 0 < made[0]["letters"]["2"]["written"]["not_found"] < 0.5
-    assert {row["first"] for row in made[0]["tests"]} == {"Letters (MCP)"}
+    assert {row["first"] for row in made[0]["tests"]} == {"By letter"}
     import openpyxl
 
     book = openpyxl.load_workbook(out)

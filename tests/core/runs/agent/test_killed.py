@@ -57,7 +57,7 @@ elif where == "asking":
 elif where == "ending":
     store.write_record = dying(store.write_record, 4)
 elif where == "scoring":
-    module.Pace.add = dying(module.Pace.add, 2)
+    module.RunRate.add = dying(module.RunRate.add, 2)
 elif where == "writing":
     store._sync = dying(store._sync, 8)
 elif where == "joining":

@@ -19,16 +19,16 @@ from core.runs.agent.file_lock import take
 from core.runs.execution import memory_estimate, perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.juries import jury_job, jury_pipeline, jury_store
-from core.runs.juries.jury_pipeline import PathSpec
+from core.runs.juries.jury_pipeline import JurySpec
 from core.runs.spec import RunSpec
 from tests.core.runs.conftest import until
 from tests.processes import living
 
-SPEC = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 3, samples=60, steps=4, rows=8, rank=2)
+SPEC = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 3, samples=60, steps=4, rows=8, rank=2)
 """Of 60 questions about a quarter is answered rightly; four steps teach little, but go the whole way."""
 
 
-def made(spec: PathSpec, **options) -> str:
+def made(spec: JurySpec, **options) -> str:
     """Make a jury in this process and return its id."""
     run_id = execute(jury_pipeline.read_spec(jury_pipeline.create(spec)).run_spec, **options)
     return store.read_record(run_id).provenance["jury"]
@@ -121,7 +121,7 @@ def test_questions_that_are_for_tuning_tune(tmp_path) -> None:
     rows = [{"question": f"What is {n}?", "answer": str(n), "tuning": n % 4 == 0} for n in range(40)]
     path = tmp_path / "questions.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    spec = PathSpec(base="pocket-1m", jurors=("pocket-1m",) * 2, questions=str(path), tune_share=0.9)
+    spec = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, questions=str(path), tune_share=0.9)
     tuning, calibration, test = jury_pipeline.split(jury_pipeline.drawn(spec), spec)
     assert {int(q.normalized_aliases[0]) for q in tuning} == set(range(0, 40, 4))
     assert len(calibration) == len(test) == 15

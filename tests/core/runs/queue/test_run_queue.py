@@ -9,7 +9,7 @@ from core.errors import RunError, RunLostError
 from core.runs import engine, store
 from core.runs.agent.recovery import Recovery
 from core.runs.queue import database, run_queue
-from core.runs.queue.run_queue import Entry, Lease
+from core.runs.queue.run_queue import Lease, QueueEntry
 from core.runs.store import RunRecord
 from tests.core.runs.conftest import agent_of, assert_each_question_once, is_in, spec, until
 
@@ -41,7 +41,7 @@ def begin(run_id: str, executor: str) -> Lease:
     return Lease(run_id, executor, entry(run_id).tries)
 
 
-def entry(run_id: str) -> Entry:
+def entry(run_id: str) -> QueueEntry:
     return run_queue.entries([run_id])[run_id]
 
 

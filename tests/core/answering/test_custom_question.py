@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.answering import custom_question
+from core.answering.custom_question import CustomQuestion, ModelAnswer
 from core.errors import InputError
 from core.records import DONT_KNOW, NONE_OF_ABOVE
-from core.runs.answering import custom_question
-from core.runs.answering.custom_question import CustomQuestion, ModelAnswer
 
 GOOD = {"model": "m", "run_id": "r", "question": "What?", "options": ("x", "y")}
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.answering.custom_question import CustomQuestion
+from core.answering.model_cache import ModelCache
+from core.answering.worker import answer, setup_of
 from core.errors import InputError, SelfCheckError
 from core.inference.engine_factory import load_engine
 from core.reports import evaluation
 from core.reports.one_question import asked, bench, standings
 from core.runs import store
-from core.runs.answering.custom_question import CustomQuestion
-from core.runs.answering.model_cache import ModelCache
-from core.runs.answering.worker import answer, setup_of
 from core.runs.execution.execute import execute
 from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.runs.answering.model_cache import MOST, ModelCache
+from core.answering.model_cache import MOST, ModelCache
 
 
 class Sized:

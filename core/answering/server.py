@@ -1,4 +1,4 @@
-"""The answering server (``python -m core.runs.answering.server``): keeps the queue and the time limits, loads nothing.
+"""The answering server (``python -m core.answering.server``): keeps the queue and the time limits, loads nothing.
 
 Clients reach it through :mod:`multiprocessing.connection`, on a Unix socket in a folder that only its owner can enter,
 and each side proves to the other that it knows a key. ``HEDGE_HOME/agents/<host>/answering.json``, which only its
@@ -26,11 +26,11 @@ from dataclasses import dataclass, replace
 from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 
+from core.answering import client
+from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.errors import HedgeError, InputError
 from core.runs.agent import exit_reasons, liveness
 from core.runs.agent.file_lock import holder, take
-from core.runs.answering import client
-from core.runs.answering.custom_question import AnswerProgress, CustomQuestion
 from core.runs.devices.slots import Slot, slots
 from core.settings import ROOT
 
@@ -55,7 +55,7 @@ class Job:
 
 
 class AnsweringWorker:
-    """The process that loads models (:mod:`core.runs.answering.worker`), and this side of the pipe to it.
+    """The process that loads models (:mod:`core.answering.worker`), and this side of the pipe to it.
 
     It sees the devices of ``slot``. Raises :class:`OSError` if no process can be started.
     """
@@ -64,7 +64,7 @@ class AnsweringWorker:
         self.connection, its_end = Pipe()
         with its_end:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "core.runs.answering.worker", str(its_end.fileno())],
+                [sys.executable, "-m", "core.answering.worker", str(its_end.fileno())],
                 cwd=ROOT,
                 env=os.environ | {"CUDA_VISIBLE_DEVICES": slot.devices},
                 pass_fds=(its_end.fileno(),),
@@ -268,7 +268,7 @@ def announce(socket: str, key: bytes) -> None:
 
 def main() -> None:
     """Be this host's answering server, unless there is one already."""
-    parser = argparse.ArgumentParser(prog="python -m core.runs.answering.server")
+    parser = argparse.ArgumentParser(prog="python -m core.answering.server")
     parser.add_argument("--idle-s", type=float, default=IDLE_S)
     parser.add_argument("--limits", type=json.loads, default={}, help="JSON: seconds a stage may go without news")
     options = parser.parse_args()

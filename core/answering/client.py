@@ -1,6 +1,6 @@
 """Custom questions, for pages: ask one, follow its progress, stop it. Loads no torch.
 
-The first question starts this host's answering server (:mod:`core.runs.answering.server`), which outlives the page.
+The first question starts this host's answering server (:mod:`core.answering.server`), which outlives the page.
 Every call returns within seconds; where something is wrong it raises :class:`~core.errors.RunError` with one sentence.
 """
 
@@ -12,11 +12,11 @@ from multiprocessing.connection import Client, Connection, answer_challenge, del
 from pathlib import Path
 from typing import Any
 
+from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.errors import HedgeError, InputError, RunError
 from core.runs.agent import liveness
 from core.runs.agent.file_lock import is_held
 from core.runs.agent.worker_process import start_detached
-from core.runs.answering.custom_question import AnswerProgress, CustomQuestion
 from core.settings import settings
 
 STARTS_WITHIN_S = 15.0
@@ -126,7 +126,7 @@ def _start_server() -> None:
         return
     try:
         start_detached(
-            ("core.runs.answering.server",),
+            ("core.answering.server",),
             log="answers.log",
             up=is_server_up,
             within_s=STARTS_WITHIN_S,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from core.answering.question_kind import QuestionKind, best_run, kind_of_run
 from core.errors import InputError
-from core.runs.answering.question_kind import QuestionKind, best_run, kind_of_run
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from tests.conftest import synthetic_run
@@ -26,10 +27,10 @@ def kind_of(spec: RunSpec) -> QuestionKind:
     return PASSAGE if spec.task == "rc" else LETTERS
 
 
-def best(specs: list[RunSpec], **asked: object) -> RunSpec:
+def best(specs: list[RunSpec], **asked: Any) -> RunSpec:
     kinds = {spec.run_id: kind_of(spec) for spec in specs}
-    asked = {"model": "m", "options": 6, "has_context": False} | asked
-    return best_run(runs(*specs), kinds.__getitem__, **asked).spec  # type: ignore[arg-type]
+    asked = {"model": "m", "typed": 4, "extra": True, "has_context": False, "prefer": PLAIN.run_id} | asked
+    return best_run(runs(*specs), kinds.__getitem__, **asked).spec
 
 
 CLOZE, READING = replace(PLAIN, form="cloze"), replace(PLAIN, task="rc")
@@ -41,20 +42,23 @@ ALL = [OTHER, SHORT, CAREFUL, CLOZE, READING, PLAIN]
     ("asked", "chosen"),
     [
         ({}, PLAIN),
-        ({"options": None}, PLAIN),
+        ({"typed": None}, PLAIN),
         ({"has_context": True}, READING),
+        ({"has_context": True, "prefer": CLOZE.run_id}, READING),
         ({"model": "n"}, OTHER),
-        ({"model": "unknown", "prefer": PLAIN.run_id}, PLAIN),
-        # Four options without the two others: by letter all the same, for a question is not put in another way unseen.
-        ({"options": 4}, PLAIN),
-        ({"options": 4, "prefer": CLOZE.run_id}, CLOZE),
-        # The preferred run wins among runs of the same kind of question alone.
+        ({"model": "unknown"}, PLAIN),  # any model's run of this kind
+        ({"prefer": CLOZE.run_id}, CLOZE),
+        ({"prefer": CLOZE.run_id, "typed": None}, CLOZE),
+        ({"prefer": CLOZE.run_id, "typed": 5}, CLOZE),  # no run has five, so the way of asking decides
+        ({"extra": False}, CLOZE),  # four options and nothing added: only the runs by text have as many
+        ({"extra": False, "typed": 6}, PLAIN),
         ({"prefer": CAREFUL.run_id}, CAREFUL),
         ({"prefer": READING.run_id}, PLAIN),
         ({"prefer": OTHER.run_id}, PLAIN),
+        ({"prefer": ""}, PLAIN),
     ],
 )
-def test_the_run_that_differs_least(asked: dict[str, object], chosen: RunSpec):
+def test_the_run_that_differs_least(asked: dict[str, Any], chosen: RunSpec):
     assert best(ALL, **asked) == chosen
     assert best(ALL[::-1], **asked) == chosen
 
@@ -62,8 +66,8 @@ def test_the_run_that_differs_least(asked: dict[str, object], chosen: RunSpec):
 def test_a_run_with_as_many_options_wins_over_a_plainer_way_of_asking():
     ten = replace(PLAIN, strategy="task", task="ten.json")
     kinds = {PLAIN.run_id: LETTERS, ten.run_id: QuestionKind(10, 0, False)}
-    found = best_run(runs(PLAIN, ten), kinds.__getitem__, model="m", options=10, has_context=False)
-    assert found.spec == ten
+    asked: dict[str, Any] = {"model": "m", "typed": 10, "extra": True, "has_context": False, "prefer": PLAIN.run_id}
+    assert best_run(runs(PLAIN, ten), kinds.__getitem__, **asked).spec == ten
 
 
 def test_a_run_that_can_not_be_read_is_chosen_last():
@@ -72,8 +76,8 @@ def test_a_run_that_can_not_be_read_is_chosen_last():
             raise InputError("its questions are gone")
         return PASSAGE
 
-    found = best_run(runs(PLAIN, READING), broken, model="m", options=6, has_context=False)
-    assert found.spec == READING
+    asked: dict[str, Any] = {"model": "m", "typed": 4, "extra": True, "has_context": False, "prefer": PLAIN.run_id}
+    assert best_run(runs(PLAIN, READING), broken, **asked).spec == READING
 
 
 def test_the_kind_of_a_run(home: object):

@@ -53,20 +53,22 @@ def best_run(
     kind_of: Callable[[str], QuestionKind],
     *,
     model: str,
-    options: int | None,
+    typed: int | None,
+    extra: bool,
     has_context: bool,
-    prefer: str = "",
+    prefer: str,
 ) -> RunRecord:
     """The run whose questions differ least from a typed one.
 
-    A run of ``model`` comes first, then one that is asked by letter (or by text, if ``prefer`` is), then one with as
-    many ``options`` (``None``: none is typed yet), then one that has contexts or has none. Of the runs that are left,
-    ``prefer`` (a run id) wins, then the plainest way of asking: as plain text, without examples or instruction, in full
-    precision.
+    A run of ``model`` comes first, then one that has contexts or has none, as the question does, then one with as many
+    options: ``typed`` of them (``None``: not known yet), besides "I don't know" and "None of the above" where the run
+    offers these and ``extra`` keeps them. Of the runs that are left, those win that are asked by letter or by text as
+    the run ``prefer`` is, then that run itself, then the plainest way of asking: as plain text, without examples or
+    instruction, in full precision.
 
     ``records`` are finished runs, of which there is at least one; one that can't be read comes last.
     """
-    by_letter = next((not one.spec.asks_texts for one in records if one.run_id == prefer), True)
+    by_text = any(one.spec.asks_texts for one in records if one.run_id == prefer)
 
     def difference(record: RunRecord) -> tuple[object, ...]:
         spec = record.spec
@@ -75,9 +77,9 @@ def best_run(
         except HedgeError:
             return (2,)
         return (
-            spec.asks_texts == by_letter,
-            options is not None and kind.options != options,
             kind.has_context != has_context,
+            typed is not None and typed != (kind.own if extra else kind.options),
+            spec.asks_texts != by_text,
             record.run_id != prefer,
             *_plainness(spec),
         )

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
+from core.answering import client, custom_question
+from core.answering.custom_question import AnswerProgress
 from core.errors import InputError, RunError
 from core.runs.agent.file_lock import holder
 from core.runs.agent.worker_process import environment
-from core.runs.answering import client, custom_question
-from core.runs.answering.custom_question import AnswerProgress
 from core.settings import ROOT
-from tests.core.runs.answering.conftest import StartServer, ended, own, worker_process
+from tests.core.answering.conftest import StartServer, ended, own, worker_process
 from tests.core.runs.conftest import until
 from tests.processes import living
 
@@ -44,7 +44,7 @@ def test_a_question_is_answered_and_the_next_finds_the_model_warm(run_id: str, f
 def test_asking_loads_no_torch_into_the_asking_process(fake_home: Path):
     code = (
         "import sys\n"
-        "from core.runs.answering import client, custom_question\n"
+        "from core.answering import client, custom_question\n"
         "import core.reports.one_question\n"
         "heavy = {'torch', 'transformers', 'core.inference.fake'} & set(sys.modules); assert not heavy, heavy"
     )
@@ -53,18 +53,15 @@ def test_asking_loads_no_torch_into_the_asking_process(fake_home: Path):
 
 def test_the_server_outlives_who_started_it_and_there_is_one(run_id: str, fake_home: Path):
     asked = own(run_id)
-    code = (
-        "import pickle, sys; from core.runs.answering import client\n"
-        "client.ask(pickle.loads(bytes.fromhex(sys.argv[1])))"
-    )
+    code = "import pickle, sys; from core.answering import client\nclient.ask(pickle.loads(bytes.fromhex(sys.argv[1])))"
     for _ in range(2):
         subprocess.run([sys.executable, "-c", code, pickle.dumps(asked).hex()], check=True, cwd=ROOT, env=environment())
     assert ended(asked).stage == "answered"
-    servers = living(fake_home, "core.runs.answering.server")
+    servers = living(fake_home, "core.answering.server")
     assert [p.pid for p in servers] == [holder(client.server_lock())]
     assert servers[0].ppid() == 1 or "answering" not in " ".join(servers[0].parent().cmdline())
     second = subprocess.run(
-        [sys.executable, "-m", "core.runs.answering.server"],
+        [sys.executable, "-m", "core.answering.server"],
         cwd=ROOT,
         env=environment(),
         capture_output=True,

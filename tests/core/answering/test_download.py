@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from core.runs.answering import client, custom_question
-from core.runs.answering.custom_question import CustomQuestion
-from core.runs.answering.model_cache import total_bytes
+from core.answering import client, custom_question
+from core.answering.custom_question import CustomQuestion
+from core.answering.model_cache import total_bytes
 from core.runs.spec import RunSpec
 from core.settings import ASSETS
-from tests.core.runs.answering.conftest import ended
+from tests.core.answering.conftest import ended
 
 POCKET = ASSETS / "models" / "pocket-1m"
 REPOSITORY = "someone/pocket"

@@ -1,4 +1,4 @@
-"""The process that loads models and answers (``python -m core.runs.answering.worker``).
+"""The process that loads models and answers (``python -m core.answering.worker``).
 
 The answering server starts it and talks to it through a pipe: a :class:`CustomQuestion` or a model to load comes in, an
 :class:`AnswerProgress` for each piece of news goes out. The worker ends with the server.
@@ -27,14 +27,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
+from core.answering.model_cache import LoadedModel, ModelCache, download_watched
 from core.errors import HedgeError, InputError, SelfCheckError
 from core.inference.engine import Engine, SelfCheck
 from core.inference.models import ModelSource, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.records import Prompt, Question
 from core.runs import store
-from core.runs.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
-from core.runs.answering.model_cache import LoadedModel, ModelCache, download_watched
 from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec
 from core.tasks.rotation import answers_only

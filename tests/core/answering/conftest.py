@@ -12,9 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
+from core.answering import client
+from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.runs.agent.worker_process import environment
-from core.runs.answering import client
-from core.runs.answering.custom_question import AnswerProgress, CustomQuestion
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import ROOT
@@ -57,7 +57,7 @@ def start_server(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
 
     def start(*arguments: str, limits: dict[str, float] | None = None, **fake: Any) -> subprocess.Popen[bytes]:
         monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(fake))
-        command = [sys.executable, "-m", "core.runs.answering.server", *arguments]
+        command = [sys.executable, "-m", "core.answering.server", *arguments]
         if limits:
             command += ["--limits", json.dumps(limits)]
         process = subprocess.Popen(command, cwd=ROOT, env=environment())
@@ -73,4 +73,4 @@ def start_server(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
 
 def worker_process(home: Path) -> psutil.Process:
     """The worker of the home's server."""
-    return until(lambda: living(home, "core.runs.answering.worker"), "the worker")[0]
+    return until(lambda: living(home, "core.answering.worker"), "the worker")[0]

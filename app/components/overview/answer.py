@@ -1,0 +1,114 @@
+"""Which model hedges well: a headline, the filters, and the runs that they keep, shown in one of three forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from app.caches import overview_cache
+from app.components.overview import filters, run_table
+from app.components.overview.matrix import show_matrix
+from app.components.shared import controls, figures
+from app.formatting import counted, plain, unbroken
+from app.state.overview import OverviewView
+from core.reports.overview.filters import (
+    Choices,
+    RunFilter,
+    choices,
+    record_task_key,
+    resolved,
+    with_filtered_at_defaults,
+)
+from core.reports.overview.headline import headline
+from core.reports.overview.matrix import by_model_and_task, leads, matrix
+from core.runs import store
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+from core.runs.titles import differences
+
+FIGURES = {"matrix": "Set sizes", "scatter": "Accuracy against set size", "runs": "All figures"}
+FIGURE_KEY = "overview_figure"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The overview frame of the runs that the filters keep, and one sentence for each run that can't be read."""
+
+    table: pd.DataFrame
+    problems: tuple[str, ...]
+
+
+def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Shown:
+    """Show the section. The headline speaks of the ``showcase``'s task if it is among those shown."""
+    offered, active = choices(finished), resolved(filters.chosen(view), finished)
+    kept = [record for record in finished if active.keeps(record)]
+    table, problems = overview_cache.overview(kept, view.alpha, view.score)
+    # A setting that the filters fix is the same in all rows, so no row says it.
+    specs = {record.run_id: with_filtered_at_defaults(record.spec, active) for record in kept}
+    names = {run: _named(spec) for run, spec in specs.items()}
+    words = filters.in_words(active, offered)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.subheader("Which model hedges well?", anchor=False, width="content")
+        controls.switch(view, "figure", "Figure", FIGURES, key=FIGURE_KEY, label_visibility="collapsed")
+    if said := headline(table, names, view.score, view.alpha, task=record_task_key(showcase)):
+        st.markdown(unbroken(plain(said)))
+    _controls(view, active, offered)
+    _hidden_own(finished, kept)
+    if not kept:
+        filters.none_matches(words)
+    elif not table.empty:
+        _figure(table, specs, words, view)
+    return Shown(table, problems)
+
+
+def _named(spec: RunSpec) -> str:
+    said = differences(spec)
+    return f"{spec.model_name} ({', '.join(said)})" if said else spec.model_name
+
+
+def _controls(view: OverviewView, active: RunFilter, offered: Choices) -> None:
+    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
+    with left:
+        controls.alpha_slider(view)
+    with middle:
+        controls.score_choice(view)
+    with right:
+        filters.filter_controls(view, active, offered)
+
+
+def _hidden_own(finished: Sequence[RunRecord], kept: Sequence[RunRecord]) -> None:
+    """Say that the filters hide some of a person's own runs, with a button that shows them."""
+    shown = {record.run_id for record in kept}
+    hidden = [one for one in finished if one.run_id not in shown and not store.is_bundled(one.run_id)]
+    if hidden:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            said = "is" if len(hidden) == 1 else "are"
+            st.caption(f"{counted(len(hidden), 'run')} of yours {said} hidden by the filters.", width="content")
+            st.button(
+                "Show all of mine",
+                type="tertiary",
+                key="show_mine",
+                on_click=filters.set_fields,
+                args=(filters.EVERY_RUN | {"whose": "yours"},),
+            )
+
+
+def _figure(table: pd.DataFrame, specs: Mapping[str, RunSpec], words: str, view: OverviewView) -> None:
+    if view.figure == "matrix":
+        own = frozenset(run for run in table["run"] if not store.is_bundled(run))
+        show_matrix(matrix(table, specs, own, view.score), specs, words, view)
+        return
+    st.caption(plain(words))
+    if view.figure == "scatter":
+        from app.components.overview import scatter  # Altair is not needed for the first paint
+
+        scatter.scatter(table, view.score)
+    else:
+        ordered = by_model_and_task(table, specs)
+        st.caption("A click on a model, or Shift and space on its row, opens the run in the Alpha lab.")
+        run_table.grouped_runs(ordered, leads(ordered, specs), view.score)
+        run_table.ties(table)
+        figures.download("Download these runs as CSV", ordered, f"overview-alpha-{view.alpha:03d}")

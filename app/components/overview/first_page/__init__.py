@@ -1,0 +1,45 @@
+"""The parts of the first page that are links: the ways in, the matrix, and the legend of the scatter plots.
+
+``first_page.js`` draws what it is sent; every figure comes from Python. A click is sent back as the page to open.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app import navigation
+from app.navigation import PageEntry
+from charts.scripts import bundle
+
+HERE = Path(__file__).parent
+
+_mount = st.components.v2.component(
+    "hedge_first_page",
+    html='<section class="first-page"></section>',
+    css=(HERE / "first_page.css").read_text(encoding="utf-8"),
+    js=bundle(HERE / "first_page.js"),
+)
+
+
+def target(entry: PageEntry, query: dict[str, str]) -> dict[str, Any]:
+    """What a link needs: its address, and the page and its view, which a plain click sends back."""
+    return {"href": f"{entry.name}?{urlencode(query)}", "page": entry.name, "query": query}
+
+
+def mount(kind: str, **data: Any) -> None:
+    """Mount one part of the page with what it shows."""
+    key = f"first_page_{kind}"
+    _mount(key=key, data={"kind": kind, **data}, on_open_change=lambda: _open(key))
+
+
+def _open(key: str) -> None:
+    """Open the page that was clicked. What the browser sends is checked as a link is, by the page that opens."""
+    asked: dict[str, Any] = st.session_state[key].get("open") or {}
+    by_name = {entry.name: entry for entry in navigation.PAGES}
+    if asked.get("page") in by_name:
+        query = {str(name): str(value) for name, value in dict(asked.get("query") or {}).items()}
+        navigation.go(by_name[asked["page"]], **query)

@@ -1,0 +1,224 @@
+// The Overview's three ways in, its matrix of models and tasks, and the legend of its scatter plots.
+//
+// Every card and every cell is a real link, so that it can be copied, opened in a new tab and reached by the keyboard. A
+// plain click tells Python to switch the page, which keeps the session and takes a tenth of a reload's time.
+
+import { draw, make, put } from "../../shared/dom.js";
+
+const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
+
+function themed(root) {
+  const colors = getComputedStyle(root.host ?? root)
+    .getPropertyValue("--st-chart-categorical-colors")
+    .split(",");
+  const section = root.querySelector(".first-page");
+  MEANINGS.forEach((meaning, i) => section.style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
+  return section;
+}
+
+function link(target, className, open) {
+  const anchor = make("a", className);
+  anchor.href = target.href;
+  anchor.addEventListener("click", (event) => {
+    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    open({ page: target.page, query: target.query });
+  });
+  return anchor;
+}
+
+// ---- the ways in
+
+// Set size by alpha. Where the pointer is, the mark is.
+function curve(card, anchor) {
+  const { sizes, options } = card;
+  const most = Math.max(...sizes.map(([, size]) => size));
+  const x = (alpha) => alpha / 10;
+  const y = (size) => 100 * (1 - size / most);
+  const holder = make("div", "curve");
+  put(holder, { role: "img", "aria-label": card.label });
+  const said = make("p", "strong");
+  const plot = make("div", "plot");
+  const svg = draw(plot, "svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" });
+  const points = sizes.map(([alpha, size], i) => `${i ? "L" : "M"}${x(alpha)},${y(size).toFixed(2)}`);
+  draw(svg, "path", { class: "line", d: points.join("") });
+  const rule = plot.appendChild(make("span", "rule"));
+  const dot = plot.appendChild(make("span", "dot"));
+  const ends = make("p", "ends");
+  ends.append(make("span", "", "alpha 0"), make("span", "", "1"));
+  holder.append(said, plot, ends);
+  const show = ([alpha, size]) => {
+    dot.style.left = rule.style.left = `${x(alpha)}%`;
+    dot.style.top = rule.style.top = `${y(size)}%`;
+    said.textContent = `alpha ${(alpha / 1000).toFixed(2)} → ${size.toFixed(1)} of ${options} options`;
+  };
+  show(card.at);
+  const nearest = (alpha) =>
+    sizes.reduce((best, one) => (Math.abs(one[0] - alpha) < Math.abs(best[0] - alpha) ? one : best));
+  anchor.addEventListener("pointermove", (event) => {
+    const box = plot.getBoundingClientRect();
+    show(nearest((1000 * (event.clientX - box.left)) / box.width));
+  });
+  anchor.addEventListener("pointerleave", () => show(card.at));
+  return holder;
+}
+
+// Set sizes of models on one task.
+function bars(card) {
+  const holder = make("div", "bars");
+  put(holder, { role: "img", "aria-label": card.label });
+  holder.append(make("p", "heading", card.heading));
+  for (const { name, size } of card.bars) {
+    const bar = make("span", "bar");
+    bar.style.setProperty("--share", size / card.options);
+    const length = make("span", "length");
+    length.append(bar, make("span", "size", size.toFixed(1)));
+    holder.append(make("span", "name", name), length);
+  }
+  return holder;
+}
+
+// A question's options, those in its set marked.
+function question(card) {
+  const holder = make("div", "question-card");
+  holder.append(make("p", "asked", card.question));
+  const list = make("ul");
+  card.options.forEach(({ text, share, inside }) => {
+    const item = make("li", inside ? "inside" : "");
+    const bar = make("span", "share");
+    bar.style.setProperty("--share", share);
+    item.append(make("span", "mark", inside ? "✓" : ""), make("span", "text", text), bar);
+    if (inside) item.append(make("span", "unseen", "in the set"));
+    list.append(item);
+  });
+  holder.append(list);
+  return holder;
+}
+
+const PICTURES = { curve, bars, question };
+
+function waysIn(section, { cards }, open) {
+  const list = make("div", "cards");
+  for (const card of cards) {
+    const anchor = link(card.target, "card", open);
+    const head = make("div", "head");
+    head.append(make("h2", "", card.title), make("p", "", card.text));
+    const shown = make("div", "picture");
+    shown.append(PICTURES[card.kind](card, anchor));
+    anchor.append(head, shown, make("span", "go", `${card.go} →`));
+    list.append(anchor);
+  }
+  section.replaceChildren(list);
+}
+
+// ---- the matrix
+
+function cellOf(cell, open) {
+  const td = make("td");
+  if (!cell) {
+    td.className = "none";
+    td.title = "No run of this model and these settings on this task.";
+    td.append(make("span", "unseen", "no run"));
+    return td;
+  }
+  const anchor = link(cell.target, "cell", open);
+  if (cell.smallest) anchor.classList.add("smallest");
+  anchor.style.setProperty("--shade", `${(cell.shade * 100).toFixed(1)}%`);
+  anchor.setAttribute("aria-label", cell.label);
+  anchor.append(make("span", "size", cell.size), make("span", "right", cell.right));
+  if (cell.warning) anchor.append(make("span", "warning", cell.warning));
+  const tip = make("span", "tip");
+  tip.setAttribute("aria-hidden", "true");
+  for (const line of cell.said) tip.append(make("span", "", line));
+  anchor.append(tip);
+  td.append(anchor);
+  return td;
+}
+
+function matrix(section, data, open) {
+  const scroll = make("div", "scroll");
+  put(scroll, { role: "region", tabindex: "0", "aria-label": data.caption });
+  const table = make("table");
+  table.append(make("caption", "unseen", data.caption));
+  const heads = make("tr");
+  heads.append(make("td", "corner", data.corner));
+  for (const { title, below } of data.columns) {
+    const th = make("th");
+    th.scope = "col";
+    th.append(make("span", "title", title), make("span", "below", below));
+    heads.append(th);
+  }
+  const thead = make("thead");
+  thead.append(heads);
+  const tbody = make("tbody");
+  for (const { title, details, cells } of data.rows) {
+    const tr = make("tr");
+    const th = make("th");
+    th.scope = "row";
+    th.append(make("span", "title", title));
+    if (details) th.append(make("span", "below", details));
+    tr.append(th, ...cells.map((cell) => cellOf(cell, open)));
+    tbody.append(tr);
+  }
+  table.append(thead, tbody);
+  scroll.append(table);
+  section.style.setProperty("--own", `var(--${data.meaning})`);
+  section.replaceChildren(scroll, key(data));
+  placeTips(scroll);
+}
+
+// What the colour and the outline mean.
+function key(data) {
+  const holder = make("p", "key");
+  const scale = make("span", "scale");
+  scale.append(make("span", "", data.key.surest), make("span", "ramp"), make("span", "", data.key.least));
+  const outline = make("span", "outlined");
+  outline.append(make("span", "sample smallest"), make("span", "", data.key.smallest));
+  holder.append(scale, outline);
+  if (data.key.warning) holder.append(make("span", "", data.key.warning));
+  return holder;
+}
+
+// A cell's details stand above or below it, wherever the window has room: the table scrolls, so they are fixed.
+function placeTips(scroll) {
+  const place = (event) => {
+    const anchor = event.target.closest?.(".cell");
+    if (!anchor) return;
+    const tip = anchor.querySelector(".tip");
+    const cell = anchor.getBoundingClientRect();
+    const { width, height } = tip.getBoundingClientRect();
+    const left = Math.max(8, Math.min(cell.left + cell.width / 2 - width / 2, innerWidth - width - 8));
+    const top = cell.bottom + height + 8 < innerHeight ? cell.bottom + 6 : cell.top - height - 6;
+    tip.style.left = `${left}px`;
+    tip.style.top = `${top}px`;
+  };
+  scroll.addEventListener("pointerover", place);
+  scroll.addEventListener("focusin", place);
+}
+
+// ---- the legend of the scatter plots
+
+function legend(section, { models }) {
+  const list = make("ul", "legend");
+  for (const { name, meaning, path } of models) {
+    const item = make("li");
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    put(svg, { viewBox: "-1.1 -1.1 2.2 2.2", "aria-hidden": "true" });
+    draw(svg, "path", { d: path, style: `fill: var(--${meaning})` });
+    item.append(svg, make("span", "", name));
+    list.append(item);
+  }
+  section.replaceChildren(list);
+}
+
+const KINDS = { ways: waysIn, matrix, legend };
+
+// Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
+export default function ({ data, parentElement, setTriggerValue }) {
+  const section = themed(parentElement);
+  const version = JSON.stringify(data);
+  if (section.dataset.version === version) return;
+  section.dataset.version = version;
+  section.classList.toggle("ways", data.kind === "ways");
+  KINDS[data.kind](section, data, (target) => setTriggerValue("open", target));
+}

@@ -1,0 +1,108 @@
+"""Three cards that lead into Hedge, each with a small picture of real figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from app import navigation, state
+from app.caches import overview_cache
+from app.components.overview.first_page import mount, target
+from app.formatting import shortened, unbroken
+from app.state.alpha_lab import AlphaLabView
+from app.state.compare import CompareView
+from app.state.fields import MOST_COMPARED
+from app.state.one_question import OneQuestionView
+from app.state.overview import OverviewView
+from core.conformal.alpha import ALPHAS, THOUSAND
+from core.errors import HedgeError
+from core.reports.overview.example_question import LONGEST_OPTION
+from core.runs.banks import task_title
+from core.runs.store import RunRecord
+
+CURVE_STEP = 10
+"""The curve has a point for every so many thousandths of alpha."""
+MOST_BARS = 4
+LONGEST_NAME = 18
+LONGEST_QUESTION = 120
+
+
+def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> None:
+    """Show the three cards: the ``showcase``, the models with a run of its task and settings, one of its questions.
+
+    If the showcase's files can't be read, there are no cards: the page then says which run is broken.
+    """
+    alike = [record for record in finished if _same_but_model(record, showcase)]
+    table, _ = overview_cache.overview(alike, view.alpha, view.score)
+    try:
+        cards = [_alpha_card(showcase, view), _models_card(table, view), _question_card(showcase, view)]
+    except HedgeError:
+        return
+    mount("ways", cards=cards)
+
+
+def _same_but_model(record: RunRecord, showcase: RunRecord) -> bool:
+    return replace(record.spec, model=showcase.spec.model, batch_size=showcase.spec.batch_size) == showcase.spec
+
+
+def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
+    summary = overview_cache.summary(showcase.run_id, view.score)
+    curve, options = summary.scores[view.score].curve, summary.report.k
+    points = [[int(alpha), float(curve.mean_set_size[alpha - 1])] for alpha in ALPHAS[CURVE_STEP - 1 :: CURVE_STEP]]
+    size = float(curve.mean_set_size[view.alpha - 1])
+    return {
+        "kind": "curve",
+        "title": "Drag alpha",
+        "text": "Alpha is the share of questions whose set may miss the truth. Allow more misses and the sets shrink.",
+        "go": "Open the Alpha lab",
+        "target": target(navigation.ALPHA_LAB, state.address_of(state.fresh(AlphaLabView, run=showcase.run_id))),
+        "sizes": points,
+        "at": [view.alpha, size],
+        "options": options,
+        "label": f"Mean set size falls as alpha grows; at alpha {view.alpha / THOUSAND:.3f} it is {size:.1f} of "
+        f"{options} options.",
+    }
+
+
+def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
+    size = f"{view.score}_set_size"
+    rows = table.sort_values([size, "run"], kind="stable").head(MOST_BARS).to_dict("records")
+    first = rows[0]
+    title = task_title(first["task"], first["bank"])
+    said = "; ".join(f"{row['model']} {row[size]:.1f}" for row in rows)
+    runs = ",".join(row["run"] for row in rows[:MOST_COMPARED])
+    return {
+        "kind": "bars",
+        "title": "See which model hedges well",
+        "text": "All models make the same promise. The one that keeps it with the smallest sets is the surest.",
+        "go": "Compare these models",
+        "target": target(navigation.COMPARE, state.address_of(state.fresh(CompareView, runs=runs))),
+        "heading": f"Options in a set, {title}",
+        "bars": [{"name": shortened(row["model"], LONGEST_NAME), "size": float(row[size])} for row in rows],
+        "options": max(int(row["k"]) for row in rows),
+        "label": f"Mean set sizes on {title}: {said}.",
+    }
+
+
+def _question_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
+    of = overview_cache.example(showcase.run_id, view.score)
+    threshold = overview_cache.summary(showcase.run_id, view.score).scores[view.score].curve.thresholds[view.alpha - 1]
+    options = zip(of.options, of.probabilities.tolist(), of.members(float(threshold)), strict=True)
+    return {
+        "kind": "question",
+        "title": "Ask a question",
+        "text": unbroken("A ticked option is in the model's set. Ask your own question and see what it can rule out."),
+        "go": "Ask your own question",
+        "target": target(
+            navigation.ONE_QUESTION,
+            state.address_of(state.fresh(OneQuestionView, run=showcase.run_id, ask="own")),
+        ),
+        "question": shortened(of.question, LONGEST_QUESTION),
+        "options": [
+            {"text": shortened(text, LONGEST_OPTION), "share": share, "inside": inside}
+            for text, share, inside in options
+        ],
+    }

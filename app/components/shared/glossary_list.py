@@ -1,0 +1,18 @@
+"""The whole glossary on a page, each term with a link to the page that shows it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.glossary import GROUPS
+from app.navigation import PAGES
+
+
+def glossary() -> None:
+    """Show every term with its meaning, in groups."""
+    titles = {entry.name: entry.title for entry in PAGES}
+    for group, terms in GROUPS.items():
+        st.markdown(
+            f"**{group}**\n\n"
+            + "\n".join(f"- **{of.title}**: {of.meaning} [{titles[of.page]}]({of.page})" for of in terms.values())
+        )

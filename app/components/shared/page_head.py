@@ -1,0 +1,15 @@
+"""The head of a page: what the page is, the question that it answers, and the meanings of the terms it begins with."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.glossary import hint
+
+
+def head(title: str, question: str, *, terms: tuple[str, ...] = ()) -> None:
+    """Show a page's title and, below it, its question. ``terms`` (names in :mod:`app.glossary`) are explained beside
+    the question on hover, on keyboard focus and on a tap.
+    """
+    st.title(title, anchor=False)
+    st.caption(question, width="content", help=hint(*terms) if terms else None)

@@ -1,0 +1,65 @@
+"""One test question of a run with its prediction set, small enough for a card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.conformal.scores import score
+from core.conformal.tuning import tune
+from core.records import FloatArray
+from core.reports.evaluation import Evaluation
+from core.runs import store
+
+LONGEST_QUESTION, LONGEST_OPTION = 90, 30
+"""Characters of a question and of an option that fit on a card."""
+SET_SIZE = 2
+"""The set size that shows best what a set is: neither one option nor all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleQuestion:
+    """A test question of a run. ``probabilities`` and ``scores`` (k,) are those of its options, ``label`` is the
+    true one (0-based)."""
+
+    question: str
+    options: tuple[str, ...]
+    probabilities: FloatArray
+    scores: FloatArray
+    label: int
+
+    def members(self, threshold: float) -> list[bool]:
+        """Which options are in the set at a threshold, (k,)."""
+        return [bool(one) for one in self.scores <= threshold]
+
+
+def example_question(run: Evaluation, name: str, threshold: float) -> ExampleQuestion:
+    """The first test question with short texts, a true option in its set and :data:`SET_SIZE` options in it.
+
+    ``name`` is the score and ``threshold`` its threshold, at which the question is chosen. Where no question is like
+    that, the first test question with the shortest texts is taken.
+    """
+    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    scores = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)
+    texts = {
+        row["id"]: row
+        for row in store.read_questions(run.run_id).select(["id", "context", "question", "options"]).to_pylist()
+    }
+
+    def wanted(row: int) -> tuple[bool, bool, int]:
+        of, inside = texts[str(run.ids[row])], scores[row] <= threshold
+        letters = max(len(option) for option in of["options"])
+        short = not of["context"] and len(of["question"]) <= LONGEST_QUESTION and letters <= LONGEST_OPTION
+        fits = bool(inside[run.labels[row]]) and int(inside.sum()) == SET_SIZE
+        return not short, not fits, 0 if short else len(of["context"]) + len(of["question"]) + letters
+
+    row = min((int(row) for row in run.test), key=wanted)
+    of, k = texts[str(run.ids[row])], int(run.option_counts[row])
+    return ExampleQuestion(
+        of["question"],
+        tuple(of["options"]),
+        np.array(run.probabilities[row, :k]),
+        np.array(scores[row, :k]),
+        int(run.labels[row]),
+    )

@@ -1,0 +1,74 @@
+"""The Overview's answer in words: which model has the smallest sets on a task, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from core.conformal.alpha import THOUSAND
+from core.conformal.scores import SCORES
+from core.reports.overview.filters import task_key, task_order
+from core.reports.overview.matrix import SAME_QUESTIONS
+from core.runs.banks import task_title
+
+
+def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: int, *, task: str = "") -> str:
+    """What the runs of an overview frame show on one task at ``alpha`` thousandths; empty for no runs.
+
+    ``names`` says what each run is called. The task is that with the key ``task`` if some run has it, else that with
+    the most runs on the same questions. Only these are compared. All figures are those of the frame. Whether one run
+    needs fewer options than another is said of the figures; where the 95 % intervals of two mean set sizes overlap,
+    this is said too, because other questions could turn the order round.
+    """
+    if table.empty:
+        return ""
+    runs = _compared(table, task).sort_values([f"{score}_set_size", "accuracy", "run"], ascending=[True, False, True])
+    best, *others = runs.to_dict("records")
+    by = "" if score == "lac" else f" by {SCORES[score].title}"
+    said = [
+        f"On {task_title(best['task'], best['bank'])}, {names[best['run']]} is right on {_share(best['accuracy'])} of "
+        f"questions and needs {_options(best, score)} of {best['k']} options at alpha {alpha / THOUSAND:g}{by}"
+    ]
+    if not others:
+        return f"{said[0]}.{_uncovered(best, names, score, alpha)}"
+    second = others[0]
+    said.append(f"{names[second['run']]} is right on {_share(second['accuracy'])} and needs {_options(second, score)}")
+    text = f"{'; '.join(said)}."
+    if second[f"{score}_set_size_low"] <= best[f"{score}_set_size_high"]:
+        text += " The 95 % intervals of these two set sizes overlap, so their order may be chance."
+    if len(others) == 2:
+        text += f" {names[others[1]['run']]} needs {_options(others[1], score)}."
+    elif len(others) > 2:
+        text += f" The other {len(others) - 1} need up to {_options(others[-1], score)}."
+    return text + _uncovered(best, names, score, alpha)
+
+
+def _compared(table: pd.DataFrame, task: str) -> pd.DataFrame:
+    """The most runs on the same questions, of the task that is asked for if there is one."""
+    keys = pd.Series(
+        [task_key(name, bank) for name, bank in table[["task", "bank"]].itertuples(index=False)], index=table.index
+    )
+    if (keys == task).any():
+        table = table[keys == task]
+    groups = sorted((of for _, of in table.groupby(SAME_QUESTIONS)), key=lambda of: task_order(keys[of.index[0]]))
+    return max(groups, key=lambda of: (of["model"].nunique(), len(of)))  # of equals, the first
+
+
+def _options(run: Mapping[Hashable, Any], score: str) -> str:
+    return f"{run[f'{score}_set_size']:.1f}"
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _uncovered(run: Mapping[Hashable, Any], names: Mapping[str, str], score: str, alpha: int) -> str:
+    """A warning if the sets are small because too few of them hold the truth."""
+    if run[f"{score}_coverage"] >= run[f"{score}_coverage_low"]:
+        return ""
+    return (
+        f" But only {_share(run[f'{score}_coverage'])} of the sets of {names[run['run']]} contain the truth. Where "
+        f"{(THOUSAND - alpha) / (THOUSAND // 100):g} % are promised, chance alone rarely gives so few."
+    )

@@ -1,0 +1,173 @@
+"""Models down, tasks across: the mean set size of each run, and how it compares with the others of its task."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from core.estimates import Estimate
+from core.reports.overview.filters import DEFAULTS, name_order, task_key, task_order
+from core.runs.banks import task_title
+from core.runs.spec import RunSpec
+
+SAME_QUESTIONS = ["task", "bank", "questions", "k"]
+"""Runs that agree in these columns of an overview frame were tested on the same questions."""
+OF_A_TASK = ("task", "batch_size")
+"""Fields of :class:`RunSpec` in which two runs of one row may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A run in the matrix.
+
+    ``set_size`` is the mean number of options in a set, ``options`` the most options of a question, k. ``shade`` says
+    how sure the model is: ((k − size) / (k − 1))², which is 1 for one option a set (or fewer) and 0 for all options. So
+    tasks with 4 and with 6 options are each shaded on a scale of their own. The square tells small sets apart.
+
+    ``smallest``: the run's interval of set size begins no higher than that of the smallest mean among the runs of this
+    column on the same questions ends. Of a run without rivals it is False.
+    """
+
+    run: str
+    set_size: Estimate
+    accuracy: Estimate
+    coverage: float
+    coverage_band: tuple[float, float]
+    options: int
+    n_test: int
+    shade: float
+    smallest: bool
+
+    @property
+    def too_few_covered(self) -> bool:
+        """Whether fewer sets hold the truth than a guarantee that holds gives in 97.5 % of draws."""
+        return self.coverage < self.coverage_band[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A task. ``questions`` counts the test questions if they are the same for all runs of the column, else it is 0."""
+
+    key: str
+    title: str
+    options: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A model with its settings. ``run`` is any run of the row, ``own`` whether none of its runs ships with Hedge."""
+
+    model: str
+    run: str
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """``cells`` maps a row and a column, counted from 0, to the run there. A place without a run is not in it."""
+
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    cells: dict[tuple[int, int], Cell]
+
+
+def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str], score: str) -> Matrix:
+    """The matrix of an overview frame with the figures of ``score``.
+
+    ``specs`` maps run ids to specs, ``own`` has the ids of a person's own runs. A row is a model with settings: two
+    runs of one row differ in their task only. Rows with default settings come first within a model.
+    """
+    keys = {run: task_key(task, bank) for run, task, bank in table[["run", "task", "bank"]].itertuples(index=False)}
+    columns = sorted({(keys[run], k) for run, k in table[["run", "k"]].itertuples(index=False)}, key=_column_order)
+    settings = {run: _settings(specs[run]) for run in table["run"]}
+    rows = sorted(set(settings.values()), key=_row_order)
+    cells: dict[tuple[int, int], Cell] = {}
+    for record in with_smallest(table, score).to_dict("records"):
+        place = rows.index(settings[record["run"]]), columns.index((keys[record["run"]], record["k"]))
+        cells.setdefault(place, _cell(record, score))
+    return Matrix(
+        tuple(_row(row, specs, settings, own) for row in rows),
+        tuple(_column(table, keys, *of) for of in columns),
+        cells,
+    )
+
+
+def with_smallest(table: pd.DataFrame, score: str) -> pd.DataFrame:
+    """The frame with ``smallest``: whether a run's sets are among the smallest on its questions (:class:`Cell`)."""
+    size = f"{score}_set_size"
+    smallest = pd.Series(False, index=table.index)
+    for _, of in table.groupby(SAME_QUESTIONS):
+        if len(of) > 1:
+            best = of.sort_values([size, "run"]).iloc[0]
+            smallest[of.index] = of[f"{size}_low"] <= best[f"{size}_high"]
+    return table.assign(smallest=smallest)
+
+
+def _cell(row: Mapping[Hashable, Any], score: str) -> Cell:
+    size, k = row[f"{score}_set_size"], row["k"]
+    return Cell(
+        run=row["run"],
+        set_size=Estimate(size, row[f"{score}_set_size_low"], row[f"{score}_set_size_high"]),
+        accuracy=Estimate(row["accuracy"], row["accuracy_low"], row["accuracy_high"]),
+        coverage=row[f"{score}_coverage"],
+        coverage_band=(row[f"{score}_coverage_low"], row[f"{score}_coverage_high"]),
+        options=k,
+        n_test=row["n_test"],
+        shade=min(1.0, (k - size) / (k - 1)) ** 2 if k > 1 else 0.0,
+        smallest=row["smallest"],
+    )
+
+
+Settings = tuple[tuple[str, Any], ...]
+
+
+def _settings(spec: RunSpec) -> Settings:
+    """What two runs of one row have in common."""
+    return tuple((name, value) for name, value in asdict(spec).items() if name not in OF_A_TASK)
+
+
+def _row_order(row: Settings) -> tuple[Any, ...]:
+    """Models by name, then the settings nearest to the defaults."""
+    of = dict(row)
+    name = RunSpec(model=of["model"], task="any").model_name
+    changed = [key for key, value in row if key != "model" and value != getattr(DEFAULTS, key)]
+    return name_order(name), len(changed), str(row)
+
+
+def _row(row: Settings, specs: Mapping[str, RunSpec], settings: Mapping[str, Settings], own: frozenset[str]) -> Row:
+    runs = [run for run, found in settings.items() if found == row]
+    return Row(specs[runs[0]].model_name, runs[0], own.issuperset(runs))
+
+
+def _column_order(column: tuple[str, int]) -> tuple[tuple[int, str], int]:
+    return task_order(column[0]), column[1]
+
+
+def _column(table: pd.DataFrame, keys: Mapping[str, str], key: str, options: int) -> Column:
+    of = table[(table["run"].map(keys) == key) & (table["k"] == options)]
+    first = of.iloc[0]
+    same = of["questions"].nunique() == 1
+    return Column(key, task_title(first["task"], first["bank"]), options, int(first["n_test"]) if same else 0)
+
+
+def leads(table: pd.DataFrame, specs: Mapping[str, RunSpec]) -> pd.Series:
+    """Which rows of an overview frame lead their model and task: one each, that with the settings nearest to the
+    defaults."""
+    keys = [task_key(task, bank) for task, bank in table[["task", "bank"]].itertuples(index=False)]
+    order = [_row_order(_settings(specs[run]))[1:] for run in table["run"]]
+    frame = pd.DataFrame({"model": table["model"], "key": keys, "order": order, "run": table["run"]}, index=table.index)
+    ranked = frame.sort_values(["model", "key", "order", "run"], kind="stable")
+    return (~ranked.duplicated(["model", "key"])).reindex(table.index)
+
+
+def by_model_and_task(table: pd.DataFrame, specs: Mapping[str, RunSpec]) -> pd.DataFrame:
+    """The frame in the order of the matrix: by model, task and settings."""
+    order: Sequence[Any] = [
+        (_row_order(_settings(specs[run]))[0], task_order(task_key(task, bank)), _row_order(_settings(specs[run])))
+        for run, task, bank in table[["run", "task", "bank"]].itertuples(index=False)
+    ]
+    return table.iloc[sorted(range(len(order)), key=order.__getitem__)].reset_index(drop=True)

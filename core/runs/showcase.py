@@ -1,0 +1,54 @@
+"""The runs that pages show if nobody has chosen one, as ``assets/showcase.toml`` names them."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from core.runs import store
+from core.runs.store import RunRecord
+from core.settings import ASSETS
+
+FILE = ASSETS / "showcase.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Showcase:
+    """The id of the run that pages open with, and of the runs of other models that are compared with it."""
+
+    run: str
+    sisters: tuple[str, ...]
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The ids of the runs that a comparison opens with; the one that pages open with comes first."""
+        return (self.run, *self.sisters)
+
+
+@functools.cache
+def showcase() -> Showcase:
+    """The runs that ``assets/showcase.toml`` names."""
+    told = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return Showcase(str(told["run"]), tuple(map(str, told["sisters"])))
+
+
+def default_run(records: Sequence[RunRecord]) -> RunRecord:
+    """The run that is shown if nobody has chosen one.
+
+    ``records`` are finished runs, the latest first, and must not be empty. The default is the :func:`showcase` if it is
+    among them, else the latest run that ships with Hedge, else the latest run.
+    """
+    pinned = [record for record in records if record.run_id == showcase().run]
+    return next(iter(pinned or [record for record in records if store.is_bundled(record.run_id)] or records))
+
+
+def default_comparison(run_ids: Collection[str], *, most: int) -> list[str]:
+    """The runs that are compared if nobody has chosen any: at most ``most`` of the :func:`showcase` and its sisters.
+
+    ``run_ids`` are finished runs, the latest first. If none of the pinned runs is among them, the default is the latest
+    runs that ship with Hedge, else the latest runs.
+    """
+    pinned = [run_id for run_id in showcase().compared if run_id in run_ids]
+    return (pinned or [run_id for run_id in run_ids if store.is_bundled(run_id)] or list(run_ids))[:most]

@@ -1,0 +1,202 @@
+"""The names that people read: a run's title, and its settings in words.
+
+A run's title is its model and its task. A setting at its default is left out; any other is said in words. The names in
+links, files and on the command line (``ds``, ``bfloat16``, ``cloze``) stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+
+from core.runs.banks import bank_name, task_title
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+from core.tasks import POCKET_BANK, TASKS
+
+STRATEGY_TITLES = {"base": "no instruction", "shared": "shared instruction", "task": "task instruction"}
+"""Strategy → what the prompt begins with."""
+PRECISION_TITLES = {
+    "float32": "32-bit",
+    "float16": "16-bit (fp16)",
+    "bfloat16": "16-bit (bf16)",
+    "int8": "8-bit",
+    "int4": "4-bit",
+}
+"""Precision → the size of the numbers that the model computes with."""
+FORM_TITLES = {"letters": "by letter", "cloze": "by text", "continuation": "by text, as a continuation"}
+"""Form → how the model answers: with an option's letter, or by how likely each option's text is."""
+FORMAT_TITLES = {"plain": "plain text", "chat": "chat format"}
+"""Prompt format → whether the prompt stands in the model's chat template."""
+ORIGIN_TITLES = {
+    "hedge": "run by Hedge",
+    "llm-uncertainty-bench": "from LLM-Uncertainty-Bench",
+    "bluq": "from BLUQ",
+    "lm-eval": "from lm-eval",
+    "inspect": "from Inspect",
+    "table": "from a table",
+}
+STUDY_TITLES = {"perplexity": "Perplexity", "jury": "Jury"}
+"""The task's name of a run that answers no questions → its title."""
+STUDY_DETAILS = {"perplexity": "every word scored", "jury": "answers, tuned jurors and their verdicts"}
+"""The task's name of a run that answers no questions → what the run makes."""
+
+DEFAULTS = RunSpec(model="any", task="any")
+"""A run with every setting at its default."""
+SHORT_ID = 4
+"""Characters at the end of a run's id that tell it from others of the same title."""
+
+
+def shots_title(shots: int) -> str:
+    """The number of demonstrations in words.
+
+    >>> shots_title(0), shots_title(1)
+    ('0 shots', '1 shot')
+    """
+    return _counted(shots, "shot")
+
+
+def setting_title(setting: str, value: object) -> str:
+    """A setting's value in words; a value that has no words is returned as text.
+
+    ``setting`` is a field of :class:`RunSpec`: ``strategy``, ``shots``, ``dtype``, ``form`` or ``prompt_format``.
+
+    >>> setting_title("dtype", "bfloat16"), setting_title("form", "cloze")
+    ('16-bit (bf16)', 'by text')
+    """
+    if setting == "shots":
+        return shots_title(int(str(value)))
+    words = {
+        "strategy": STRATEGY_TITLES,
+        "dtype": PRECISION_TITLES,
+        "form": FORM_TITLES,
+        "prompt_format": FORMAT_TITLES,
+    }
+    return words.get(setting, {}).get(str(value), str(value))
+
+
+def spec_task_title(spec: RunSpec, bank: str) -> str:
+    """The task's title of a run whose questions are of ``bank``; that of a study if the run answers no questions.
+
+    >>> spec_task_title(RunSpec(model="m", task="ds"), "pocket bank")
+    'Summaries'
+    """
+    return task_title(spec.task, bank) if spec.answers else STUDY_TITLES.get(spec.task_name, spec.task_name)
+
+
+def record_task_title(record: RunRecord) -> str:
+    """The title of the task of a run that is stored, with its bank (:func:`spec_task_title`)."""
+    return spec_task_title(record.spec, bank_name(record.spec, record.provenance))
+
+
+def details(spec: RunSpec) -> str:
+    """All settings of a run in words, those at their defaults too, as secondary text beside a title.
+
+    >>> details(RunSpec(model="m", task="qa"))
+    'no instruction · 0 shots · by letter · 32-bit'
+    """
+    if not spec.answers:
+        made = STUDY_DETAILS.get(spec.task_name)
+        return " · ".join(filter(None, (made, PRECISION_TITLES[spec.dtype])))
+    said = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
+    return " · ".join([*said, PRECISION_TITLES[spec.dtype], *_additions(spec)])
+
+
+def differences(spec: RunSpec) -> list[str]:
+    """The settings that are not at their defaults, in words and in the order of a title.
+
+    >>> differences(RunSpec(model="m", task="qa", strategy="task", shots=4, form="cloze"))
+    ['task instruction', '4 shots', 'by text']
+    """
+    asked = ["strategy", "shots", "form"] * spec.answers
+    said = [name for name in [*asked, "dtype"] if getattr(spec, name) != getattr(DEFAULTS, name)]
+    return [setting_title(name, getattr(spec, name)) for name in said] + _additions(spec)
+
+
+def run_title(spec: RunSpec, bank: str) -> str:
+    """A run's title: its model, its task, and the settings that are not at their defaults.
+
+    >>> run_title(RunSpec(model="org/phi-2", task="qa", dtype="float16"), "MMLU 10k")
+    'phi-2 · Question answering · MMLU 10k · 16-bit (fp16)'
+    """
+    return " · ".join([spec.model_name, spec_task_title(spec, bank), *differences(spec)])
+
+
+def record_title(record: RunRecord) -> str:
+    """The title of a run that is stored."""
+    return run_title(record.spec, bank_name(record.spec, record.provenance))
+
+
+def distinct_titles(runs: Mapping[str, tuple[RunSpec, str]]) -> dict[str, str]:
+    """A title for each run, no two of them alike. ``runs`` maps each run's id to its spec and its questions' bank.
+
+    Where two runs have the same title, what differs between them is added: their seed, their share of calibration
+    questions, where the model or the questions are, or which tool made the run. If nothing of this differs, the end of
+    the id is added.
+    """
+    titles = {run_id: run_title(spec, bank) for run_id, (spec, bank) in runs.items()}
+    alike: dict[str, list[str]] = defaultdict(list)
+    for run_id, title in titles.items():
+        alike[title].append(run_id)
+    for run_ids in alike.values():
+        if len(run_ids) > 1:
+            for say in APART:
+                words = {run_id: say(runs[run_id][0]) for run_id in run_ids}
+                if len(set(words.values())) > 1:
+                    titles |= {run_id: " · ".join(filter(None, (titles[run_id], words[run_id]))) for run_id in run_ids}
+    for length in (SHORT_ID, None):
+        seen = Counter(titles.values())
+        ends = {run_id: run_id[-length:] if length else run_id for run_id in runs}
+        titles = {name: f"{title} · {ends[name]}" if seen[title] > 1 else title for name, title in titles.items()}
+    return titles
+
+
+def record_titles(records: Sequence[RunRecord]) -> dict[str, str]:
+    """Maps each stored run's id to its title, no two of them alike (:func:`distinct_titles`)."""
+    return distinct_titles({of.run_id: (of.spec, bank_name(of.spec, of.provenance)) for of in records})
+
+
+def reading_order(record: RunRecord) -> tuple[object, ...]:
+    """The place of a run in a list that is grouped by task, then by model; the plainest way of asking comes first.
+
+    Tasks have the order of :data:`core.tasks.TASKS`, and numbers in a model's name count as numbers.
+    """
+    spec, bank = record.spec, bank_name(record.spec, record.provenance)
+    tasks = list(TASKS)
+    place = tasks.index(spec.task_name) if spec.task_name in tasks else len(tasks)
+    model = [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", spec.model_name)]
+    return place, bank != POCKET_BANK, spec_task_title(spec, bank), model, len(differences(spec)), run_title(spec, bank)
+
+
+def _folder_of_model(spec: RunSpec) -> str:
+    folder = PurePath(spec.model).parent
+    return str(folder) if folder.name else ""
+
+
+def _place_of_questions(spec: RunSpec) -> str:
+    return spec.task.partition("@")[2] or spec.task if spec.answers else ""
+
+
+APART: tuple[Callable[[RunSpec], str], ...] = (
+    _folder_of_model,
+    _place_of_questions,
+    lambda spec: f"seed {spec.seed}",
+    lambda spec: f"{spec.calibration_share:.0%} calibration questions",
+    lambda spec: ORIGIN_TITLES.get(spec.origin, f"from {spec.origin}"),
+)
+"""What is said of two runs with the same title, if it differs."""
+
+
+def _additions(spec: RunSpec) -> list[str]:
+    """The settings that are named only where they are in use."""
+    said = [FORMAT_TITLES["chat"]] * (spec.prompt_format == "chat")
+    said += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
+    said += ["own system prompt"] * bool(spec.system)
+    said += [_counted(spec.repeats, "written answer")] * bool(spec.repeats)
+    return said + ([f"up to {_counted(spec.samples, 'question')}"] if spec.samples else [])
+
+
+def _counted(number: int, one: str) -> str:
+    return f"{number:,} {one if number == 1 else one + 's'}"

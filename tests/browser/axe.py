@@ -1,0 +1,39 @@
+"""axe-core's verdict on the page that a browser shows: the faults that shut people out."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from core.settings import ROOT
+
+SCRIPT = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+GRAVE = ("serious", "critical")
+RUN = """async options => {
+  const found = await axe.run(options.context, { resultTypes: ['violations'] });
+  return found.violations.filter(one => options.impacts.includes(one.impact)).flatMap(one => one.nodes.map(node =>
+    `${one.impact}: ${one.id} (${one.help}) at ${node.target.flat().join(' ')}: ${node.html.slice(0, 160)} ` +
+    node.any.map(check => check.message).slice(0, 1).join('')));
+}"""
+NOT_OURS: dict[str, str] = {}
+"""Parts of Streamlit's own markup (1.67.0) that fail and that no setting changes: the selector, and what is wrong."""
+
+
+def faults(page: Page) -> list[str]:
+    """Each serious or critical fault on the page: the rule, where, and the markup. Empty if there is none."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(SCRIPT.read_text(encoding="utf-8"))
+    context: dict[str, Any] = {"exclude": [[selector] for selector in NOT_OURS]}
+    return list(page.evaluate(RUN, {"context": context, "impacts": GRAVE}))
+
+
+def required() -> None:
+    """Skip the test without axe-core, or fail where HEDGE_REQUIRE_BROWSER asks for everything."""
+    if SCRIPT.is_file():
+        return
+    if os.environ.get("HEDGE_REQUIRE_BROWSER") == "1":
+        pytest.fail("axe-core is missing, and HEDGE_REQUIRE_BROWSER asks for it; `npm ci` brings it")
+    pytest.skip("axe-core is missing; `npm ci` brings it into node_modules")
