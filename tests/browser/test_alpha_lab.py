@@ -64,7 +64,7 @@ def saturated_run() -> str:
 
 @pytest.fixture(scope="module")
 def address(runs: dict[str, str]) -> Iterator[str]:
-    with server(Path(runs["home"])) as url:
+    with server(Path(runs["home"]), agent=False) as url:
         yield url
 
 
