@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -109,7 +110,7 @@ def _panel(runs: pd.DataFrame, score: str, styles: Sequence[ModelStyle], name: s
         _drawn(frame, score, styles, with_legend=False),
         said,
         name,
-        for_file=_drawn(frame, score, styles, with_legend=True),
+        for_file=partial(_drawn, frame, score, styles, with_legend=True),
     )
 
 
