@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,6 +13,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app.components.overview.matrix import score_color
+from charts.theme import score_meaning
 from core.conformal.scores import SCORE_NAMES, SCORES
 from core.exchange import bluq
 from core.exchange.imported import save
@@ -18,7 +22,7 @@ from core.reports import evaluation
 from core.reports.overview.similar_accuracy import alike
 from core.reports.report import report
 from core.runs import store
-from core.settings import ASSETS
+from core.settings import ASSETS, ROOT
 from tests.app.golden import CASES
 from tests.conftest import synthetic_run
 from tests.core.exchange.test_bluq import write
@@ -319,12 +323,15 @@ def test_a_broken_run_is_one_sentence(open_page: Open, first: str):
     assert bool(sent(app, "ways")) is (first == "good")
 
 
-def test_the_first_paint_loads_no_charts_and_no_torch(open_page: Open):
-    import subprocess
-    import sys
-
+def test_the_first_paint_waits_for_neither_charts_nor_models():
     code = (
-        "import app.components.overview.answer, app.components.overview.ways_in, sys;"
-        "heavy = {'torch', 'transformers', 'scipy.stats'} & set(sys.modules); assert not heavy, heavy"
+        "import sys, app.navigation, app.notices, app.components.overview.answer, app.components.overview.ways_in;"
+        "heavy = {'torch', 'transformers', 'scipy.stats', 'altair', 'plotly.graph_objects'} & set(sys.modules);"
+        "assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=ROOT)
+
+
+@pytest.mark.parametrize("score", SCORE_NAMES)
+def test_a_score_has_its_own_colour_in_the_matrix(score: str):
+    assert score_color(score) == score_meaning(score).lower()
