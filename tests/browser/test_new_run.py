@@ -95,7 +95,7 @@ def test_a_pocket_run_from_the_button_to_the_lab(pocket: str, visit: Visitor):
     expect(page.get_by_text("120 questions at most")).to_be_visible()
     # The page is free to use meanwhile.
     choose_page(page, "Overview")
-    expect(page.get_by_role("heading", name="Which models know when they don't know?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Hedge shows how sure a language model really is")).to_be_visible()
     choose_page(page, "New run")
     expect(page.get_by_text(re.compile(r"^done in"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     # At once, while the list is drawn anew because the run has ended.

@@ -24,7 +24,7 @@ from tests.core.jury.verdicts import seeded_jury
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 NASTY = "<img src=x onerror=\"document.title='caught'\"> [click](http://e.vil) https://e.vil :red[x] $y$"
 FIGURES = {
-    "overview": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
+    "overview": ".first-page .cell",
     "new_run": "button:has-text('Launch')",
     "alpha_lab": ".lab svg.chart",
     "one_question": ".question svg.lines",
@@ -91,7 +91,7 @@ def test_every_page_shows_its_figure(visit: Visitor, address: str, theme: str, t
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_words_of_a_chart_have_the_themes_colour(visit: Visitor, address: str, theme: str):
-    page = visit(address, theme=theme).open("/")
+    page = visit(address, theme=theme).open("/?figure=scatter")
     words = page.locator("svg.marks .role-axis-label text, svg.marks .role-legend-label text")
     expect(words.first).to_be_visible()
     fills = words.evaluate_all("all => [...new Set(all.map(one => one.getAttribute('fill')))]")
@@ -122,13 +122,49 @@ def test_light_and_dark_change_live(visit: Visitor, address: str):
 
 
 def test_a_click_on_a_model_opens_its_run(visit: Visitor, address: str):
-    page = visit(address).open("/")
+    page = visit(address).open("/?figure=runs")
     table = page.get_by_test_id("stDataFrame").first
     expect(table.locator("canvas").first).to_be_visible()
     table.scroll_into_view_if_needed()
     table.click(position={"x": 70, "y": 50})
     Lab(page).ready()
     assert "alpha_lab?run=" in page.url
+
+
+def test_cells_and_cards_open_their_pages_without_a_reload(visit: Visitor, address: str, home: Path):
+    page = visit(address).open("/?models=model-0")
+    page.evaluate("window.sameDocument = true")
+    cell = page.locator(".first-page .cell")
+    expect(cell).to_have_count(1)
+    cell.hover()
+    expect(cell.locator(".tip")).to_be_visible()
+    expect(cell.locator(".tip")).to_contain_text("model-0 on Question answering")
+    assert page.evaluate(
+        "(([a, b]) => a.left >= 0 && a.right <= innerWidth && a.bottom <= innerHeight && a.top >= 0)"
+        "([...document.querySelectorAll('*')].flatMap(one => one.shadowRoot ? [one.shadowRoot] : [])"
+        ".flatMap(root => [...root.querySelectorAll('.tip')]).concat([...document.querySelectorAll('.tip')])"
+        ".map(one => one.getBoundingClientRect()))"
+    )
+    run_id = next(name for name in store.run_ids() if name.startswith("model-0"))
+    cell.press("Enter")
+    Lab(page).ready().expect_report(run_id)
+    choose_page(page, "Overview")
+    page.locator(".first-page .card").nth(1).press("Enter")
+    expect(page).to_have_url(re.compile(r"/compare\?runs="))
+    choose_page(page, "Overview")
+    expect(page.locator(".first-page .cell")).to_have_count(1)  # the filter is kept
+    page.locator(".first-page .card").nth(2).click()
+    expect(page).to_have_url(re.compile(r"/one_question\?.*ask=own"))
+    assert page.evaluate("window.sameDocument")
+
+
+def test_a_click_on_a_mark_opens_its_run(visit: Visitor, address: str):
+    page = visit(address).open("/?figure=scatter&models=model-1")
+    mark = page.locator("[data-testid=stVegaLiteChart] .mark-symbol path")
+    expect(mark).to_have_count(1)
+    mark.click()
+    Lab(page).ready()
+    assert "alpha_lab?run=model-1" in page.url
 
 
 def test_markup_in_data_stays_text(visit: Visitor, address: str, home: Path):
