@@ -5,8 +5,11 @@ import { canvas, linear } from "../shared/svg.js";
 import { SLIDERS, verdictOf } from "./guess.js";
 
 const ROW_HEIGHT = 44;
+const LETTER_WIDTH = 7;
 const FIRST_ROW = 24;
 const SAID = { right: "spot on", close: "close", off: "", skipped: "no guess" };
+
+const clipped = (text, most) => (text.length > most ? `${text.slice(0, Math.floor(most) - 1)}…` : text);
 
 // One sentence on all guesses.
 export function faredText(steps, guesses) {
@@ -34,7 +37,12 @@ export function faredFigure(host, steps, guesses) {
     const y = FIRST_ROW + ROW_HEIGHT * i;
     const made = guesses[step.name];
     const verdict = made ? verdictOf(step.guess, made) : "skipped";
-    draw(svg, "text", { class: "plain", x: x(0), y: y + 16 }, `${i + 1}. ${step.title}`);
+    draw(
+      svg,
+      "text",
+      { class: "plain", x: x(0), y: y + 16 },
+      clipped(`${i + 1}. ${step.title}`, (width - 90) / LETTER_WIDTH),
+    );
     draw(svg, "text", { class: "strong", x: x(1), y: y + 16, "text-anchor": "end" }, SAID[verdict]);
     draw(svg, "line", { class: "grid", x1: x(0), x2: x(1), y1: y + 30, y2: y + 30 });
     if (!made) return;
