@@ -20,18 +20,18 @@ def loss_along(frame: pd.DataFrame, names: Mapping[str, str], *, vocabulary: int
     The level of guessing all tokens of the ``vocabulary`` alike, ln V, is drawn where it is known and near.
     """
     hover = tips(
-        ("prompt", "Prompt"), ("place", "Message"), ("loss", "Nats a token", ".3f"), ("messages", "Conversations")
+        ("prompt", "Prompt"), ("place", "Message"), ("loss", "Nats per token", ".3f"), ("messages", "Conversations")
     )
     base = alt.Chart().encode(
         alt.X("place:Q", title="Counselor's message in the conversation", axis=alt.Axis(tickMinStep=1, format="d")),
-        alt.Y("loss:Q", title="Loss, nats a token", scale=alt.Scale(zero=False)),
+        alt.Y("loss:Q", title="Loss, nats per token", scale=alt.Scale(zero=False)),
         tooltip=hover,
     )
     layers = prompt_marks(names, base, lines=True)
     if vocabulary and math.log(vocabulary) <= WIDER * frame["loss"].max():
         # One row: drawn for each row of the frame, letters would lie on each other.
         level = alt.Chart(pd.DataFrame({"uniform": [math.log(vocabulary)]})).encode(
-            alt.Y("uniform:Q", title="Loss, nats a token", scale=alt.Scale(zero=False))
+            alt.Y("uniform:Q", title="Loss, nats per token", scale=alt.Scale(zero=False))
         )
         rule = level.mark_rule(strokeWidth=2, strokeDash=[2, 3], color=BETWEEN)
         name = level.mark_text(align="left", x=4, dy=-7, color=theme.ink(), text=UNIFORM_TITLE)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import altair as alt
 
-UNIFORM_TITLE = "uniform: all tokens alike"
+UNIFORM_TITLE = "uniform guessing"
 WIDER = 1.5
 """The uniform level is drawn where it lies within so many times the largest figure; farther out it would squeeze all
 differences into the edge."""

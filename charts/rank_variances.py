@@ -16,5 +16,5 @@ def rank_variances(frame: pd.DataFrame) -> Figure:
         "rank", "Rank, by variance", "share", "Of its layer's largest", ".0%", y="layer", y_title="Layer", more=more
     )
     active = int((frame["share"] >= 0.01).sum())
-    what = f"{active} of {len(frame)} ranks add at least 1% of their layer's largest"
+    what = f"{active} of {len(frame)} ranks add at least 1% of the largest variance of their layer"
     return heat_map.drawn(frame, cells, "rank-variances", what)

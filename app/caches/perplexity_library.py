@@ -72,7 +72,7 @@ class Library:
             of = _measured(key)
             said |= dict.fromkeys(of.notes)
             if of.dropped:
-                said[f"{of.dropped:,} messages of context were left out, because the model reads too little"] = None
+                said[f"{of.dropped:,} earlier messages were left out, because the model can't read that much"] = None
         return list(said)
 
     def vocabulary(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> int | None:

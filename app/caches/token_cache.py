@@ -34,9 +34,9 @@ def ask(model: str, text: str) -> dict[str, Any]:
             command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=WITHIN_S
         )
     except subprocess.TimeoutExpired as error:
-        raise InputError(f"the model did not answer within {WITHIN_S} s; try a smaller one") from error
+        raise InputError(f"the model did not answer within {WITHIN_S} s; try a smaller model") from error
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.startswith("hedge: ")] or ["no word of why"]
+        said = [line for line in done.stderr.splitlines() if line.startswith("hedge: ")] or ["no reason was given"]
         raise InputError(said[-1].removeprefix("hedge: "))
     values: dict[str, Any] = json.loads(done.stdout)
     return values

@@ -31,10 +31,10 @@ def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) 
         raise InputError("the text is empty; write at least two words")
     if len(text) > LONGEST:
         more = len(text) - LONGEST
-        raise InputError(f"a text has at most {LONGEST:,} characters, got {len(text):,}; leave out {more:,}")
+        raise InputError(f"a text can have at most {LONGEST:,} characters, got {len(text):,}; remove {more:,}")
     ids = list(loaded.tokenizer(text, verbose=False)["input_ids"])
     if len(ids) < 2:
-        raise InputError("the text is a single token, and nothing stands before it to predict it from; write more")
+        raise InputError("the text is a single token, with nothing before it to predict it from; write more")
     context = context_of(loaded.model.config)
     decoder = Decoder(loaded.model)
     rows: list[dict[str, Any]] = [

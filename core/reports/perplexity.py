@@ -103,12 +103,12 @@ def uniform_sentence(vocabulary: int | None) -> str:
     """
     if vocabulary is None:
         return (
-            "The run does not say how many tokens the model has, so its perplexity can't be compared with uniform "
-            "guessing; measure again to have that."
+            "The run did not record how many tokens the model has, so its perplexity can't be compared with "
+            "uniform guessing. Measure again to get this."
         )
     return (
-        f"A model that found each of its {vocabulary:,} tokens equally likely would have a perplexity of "
-        f"{vocabulary:,} ({math.log2(vocabulary):.1f} bits a token)."
+        f"A model that finds each of its {vocabulary:,} tokens equally likely has a perplexity of "
+        f"{vocabulary:,} ({math.log2(vocabulary):.1f} bits per token)."
     )
 
 
@@ -249,7 +249,7 @@ def choice_sets(found: ChoiceScores, alpha: int, *, name: str = "lac", seed: int
     """
     n = len(found.labels)
     if n < FEWEST:
-        raise InputError(f"sets over endings need at least {FEWEST} choices, half of which calibrate; there are {n}")
+        raise InputError(f"sets of endings need at least {FEWEST} choices, half of them to calibrate; there are {n}")
     order = np.random.default_rng(seed).permutation(n)
     calibration, test = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
     scores = score(name, softmax(found.logits), seed=seed)

@@ -16,7 +16,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -84,7 +84,7 @@ def folder_of(run_id: str) -> Path:
     Raises :class:`InputError` if there is none. A unique beginning of the id is enough.
     """
     if not run_id or "/" in run_id or run_id.startswith("."):
-        raise InputError(f"{run_id!r} is no run id; `python -m core runs` lists them")
+        raise InputError(f"{run_id!r} is not a run id; `python -m core runs` lists all runs")
     for parent in runs_folders():
         if (parent / run_id / "run.json").is_file():
             return parent / run_id
@@ -93,16 +93,27 @@ def folder_of(run_id: str) -> Path:
         return folder_of(found[0])
     if found:
         raise InputError(f"{run_id!r} begins {len(found)} run ids ({', '.join(found[:3])} …); give more of it")
-    raise InputError(f"there is no run {run_id!r}; `python -m core runs` lists them")
+    raise InputError(f"there is no run {run_id!r}; `python -m core runs` lists all runs")
 
 
 def run_ids() -> list[str]:
     """All run ids, sorted, the person's own and the bundled ones."""
-    names: set[str] = set()
+    return list(run_stamps())
+
+
+def run_stamps() -> dict[str, int]:
+    """When the ``run.json`` of each run was written, in nanoseconds since the epoch; by run id, sorted.
+
+    Of two runs with the same id the person's own counts, as in :func:`folder_of`.
+    """
+    found: dict[str, int] = {}
     for parent in runs_folders():
         if parent.is_dir():
-            names |= {path.name for path in parent.iterdir() if (path / "run.json").is_file()}
-    return sorted(names)
+            for name in os.listdir(parent):
+                if name not in found:
+                    with suppress(FileNotFoundError, NotADirectoryError):  # being deleted, or no run at all
+                        found[name] = os.stat(parent / name / "run.json").st_mtime_ns
+    return dict(sorted(found.items()))
 
 
 @contextmanager
@@ -366,7 +377,9 @@ def _logits_table(scored: OptionLogits) -> pa.Table:
 def read_table(path: Path) -> pa.Table:
     """A Parquet file of a run. Raises :class:`InputError` if it is missing or damaged."""
     try:
-        return pq.read_table(path, memory_map=False)
+        # Without the data sets and threads of pq.read_table, a run's small file is read in half the time.
+        with pq.ParquetFile(path, memory_map=False) as file:
+            return file.read(use_threads=False)
     except (OSError, pa.ArrowException) as error:
         raise InputError(
             f"{path} is missing or damaged ({type(error).__name__}); delete the run and repeat it"

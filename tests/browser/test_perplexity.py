@@ -42,11 +42,11 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     expect(page.get_by_role("heading", name="Perplexity")).to_be_visible()
     measure = page.get_by_role("button", name="Measure", exact=True)
     # What ships is measured already, where a recorded run has it.
-    text = page.get_by_role("textbox", name="What prompt B says")
+    text = page.get_by_role("textbox", name="Text of prompt B")
     expect(text).to_have_value(UNFITTING.text)
     text.fill("You are a pirate. You sing of the sea.")
     text.press("Control+Enter")
-    expect(page.get_by_text(re.compile("Edited: version [0-9a-f]{10}"))).to_be_visible()
+    expect(page.get_by_text(re.compile("This is an edited prompt, version [0-9a-f]{10}"))).to_be_visible()
     measure.click()
     # The page is free meanwhile, and the run is seen on New run too.
     expect(page.get_by_text(re.compile(r"Word by word"))).to_be_visible(timeout=ENDS_WITHIN_MS)
@@ -62,7 +62,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     assert "".join(page.locator(".strips .row").nth(1).locator(".token").all_inner_texts()) == TALK.messages[2].text
     # The word that changed most is pointed at first; keys walk from token to token.
     readout = page.locator(".readout")
-    expect(readout).to_contain_text(re.compile(r"times as likely under [AB]|as likely under both"))
+    expect(readout).to_contain_text(re.compile(r"times as likely under [AB]|equally likely under both"))
     first = page.locator(".strips .row").nth(0).locator(".token").first
     first.focus()
     expect(readout).to_contain_text(f"“{message.pieces[0]}”")
@@ -81,17 +81,17 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     third = found.messages[pirate.digest, TALK.digest][2]
     expect(page.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
     other = visit(app, theme="dark", width=900).open(page.url.removeprefix(app))
-    expect(other.get_by_role("textbox", name="What prompt B says")).to_have_value(re.compile("pirate"))
+    expect(other.get_by_role("textbox", name="Text of prompt B")).to_have_value(re.compile("pirate"))
     expect(other.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
     assert values(other, 1) == pytest.approx(third.losses.tolist(), abs=1e-6)
     # Going back to a prompt that ships changes the strip without measuring anything.
     other.get_by_role("combobox", name="Prompt B", exact=True).click()
     other.get_by_role("option", name=UNFITTING.name, exact=True).click()
-    expect(other.get_by_role("textbox", name="What prompt B says")).to_have_value(UNFITTING.text)
+    expect(other.get_by_role("textbox", name="Text of prompt B")).to_have_value(UNFITTING.text)
 
 
 def test_choices_are_folded_and_have_figures(app: str, visit: Visitor):
     page = visit(app, width=390, theme="dark").open("/perplexity")
     page.get_by_text("Which reply was the counselor's own?").click()
-    expect(page.get_by_text(re.compile("guessing makes 25% right"))).to_be_visible()
+    expect(page.get_by_text(re.compile("guessing is right on 25%"))).to_be_visible()
     expect(page.get_by_role("slider", name="alpha")).to_be_visible()

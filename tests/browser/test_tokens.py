@@ -30,7 +30,7 @@ def test_a_token_tells_what_was_expected(visit: Visitor, address: str, width: in
     row = view["tokens"][5]
     buttons.nth(5).focus()
     told = page.locator(".tokens .said")
-    expect(told).to_contain_text(f"a surprise of {row['loss']:.2f} nats")
+    expect(told).to_contain_text(f"a surprisal of {row['loss']:.2f} nats")
     expect(told.locator("tr")).to_have_count(len(row["alternatives"]))
     buttons.first.click()
     expect(told).to_contain_text("is the first token")

@@ -100,7 +100,7 @@ def test_what_is_folded_opens(open_page: Open):
     assert not app.exception
     text = said(app)
     assert "No two of these runs differ only in precision" in text
-    assert "it answers" in text
+    assert "the run answers" in text
     before = text
     app.slider(key="abstaining_cost").set_value(0.9).run()
     assert said(app) != before

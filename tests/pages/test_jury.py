@@ -96,7 +96,7 @@ def test_judgements_are_brought_in_on_the_data_page(open_page: Open) -> None:
     assert not app.exception
     assert app.dataframe[0].value["Juror"].tolist() == ["juror0", "juror1", "juror2"]
     assert jury_store.jury_ids() == []
-    next(button for button in app.button if button.label.startswith("Keep")).click().run()
+    next(button for button in app.button if button.label.startswith("Import")).click().run()
     assert "was imported" in said(app)
     (name,) = jury_store.jury_ids()
     assert jury_store.read_record(name).answers == 60
@@ -107,12 +107,12 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     app.segmented_control(key="bring_format").set_value("jury").run()
     table = seeded_jury(60).table()
     app.file_uploader[0].set_value([("mine.csv", table.to_csv(index=False).encode(), "text/csv")]).run()
-    assert list(app.dataframe[0].value.columns) == ["Juror", "Answers", "Says True", "Right"]
+    assert list(app.dataframe[0].value.columns) == ["Juror", "Answers", "Says True", "Verdicts that are right"]
     next(box for box in app.checkbox if "pair of answers" in box.label).check().run()
     assert list(app.dataframe[0].value.columns) == ["Juror", "Pairs", "Says first is better", "Agrees with the label"]
-    assert "of the pairs the first answer is better" in said(app)
+    assert "of the pairs, the first answer is better" in said(app)
     assert "are right" not in said(app)
-    next(button for button in app.button if button.label.startswith("Keep")).click().run()
+    next(button for button in app.button if button.label.startswith("Import")).click().run()
     (name,) = jury_store.jury_ids()
     assert jury_store.read(name).pairwise
     page = open_page("jury", jury=name, judged="all")

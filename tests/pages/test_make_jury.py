@@ -88,4 +88,4 @@ def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_p
         assert not app.exception, page
         assert run.run_id not in said(app), page
     links = [link.proto.label for link in opened(open_page).get("page_link")]
-    assert "Open it on the Jury page" in links
+    assert "Open on the Jury page" in links

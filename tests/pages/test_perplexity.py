@@ -51,13 +51,13 @@ def test_an_empty_home_says_what_would_be_here_and_asks_for_it(open_page: Open, 
     monkeypatch.setattr("core.runs.engine.submit", lambda spec: asked.append(spec) or spec.run_id)
     app = open_page("perplexity")
     assert not app.exception
-    assert "would be here, once prompts A and B are measured" in said(app)
+    assert "Prompts A and B are not measured yet" in said(app)
     assert app.selectbox(key="words_a").value == FITTING.digest
     assert app.selectbox(key="words_b").value == UNFITTING.digest
     assert len(app.multiselect(key="words_talks").value) == 9
     app.text_area(key="words_b_text").set_value("You are a pirate.").run()
     pirate = SystemPrompt("x", "You are a pirate.").digest
-    assert f"Edited: version {pirate}." in said(app)
+    assert f"This is an edited prompt, version {pirate}." in said(app)
     app.button(key="words_measure").click().run()
     assert not app.exception
     (spec,) = asked
@@ -101,14 +101,14 @@ def test_a_model_that_is_worse_than_uniform_guessing_is_said_to_be(open_page: Op
     worse = token_weighted(found.messages[FITTING.digest, TALK.digest]) > 5120
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
     assert "equally likely would have a perplexity of 5,120 (12.3 bits a token)" in said(app)
-    assert any("worse than uniform guessing does" in one.value for one in app.warning) == worse
+    assert any("worse than uniform guessing" in one.value for one in app.warning) == worse
     # A run of before the vocabulary was recorded has no line, and a sentence that says so.
     provenance = store.read_record(name).provenance
     del provenance["engine"]["vocabulary"]
     store.update_record(name, provenance=provenance)
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
     assert not app.exception
-    assert "does not say how many tokens the model has" in said(app)
+    assert "did not record how many tokens the model has" in said(app)
     assert not app.warning
 
 
@@ -131,7 +131,7 @@ def test_a_link_to_an_edited_prompt_opens_it(open_page: Open):
     assert app.text_area(key="words_b_text").value == "You are a pirate."
     assert len(metrics(app)) == 3
     app = open_page("perplexity", b="0123456789")
-    assert "The link's prompt B is not here (any more)" in said(app)
+    assert "Prompt B of the link is not here" in said(app)
 
 
 def test_two_ways_do_not_mix(open_page: Open):

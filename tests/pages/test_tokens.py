@@ -73,7 +73,7 @@ def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, m
     assert "reads 512 tokens at once, fewer than the text has" in said(app)
     app.text_area[0].set_value(long[:20_001]).run()
     assert asked == [long[:20_000]]
-    assert "The text has 20,001 characters, and at most 20,000 can be read: leave out 1 character." in said(app)
+    assert "The text has 20,001 characters, but at most 20,000 can be read. Remove 1 character." in said(app)
     assert not app.get("bidi_component")
 
 
@@ -120,7 +120,7 @@ def test_a_link_to_a_model_that_is_not_here_is_named(open_page: Open):
     app = open_page("tokens", model="pocket-900b", evaluations="nobody's")
     assert not app.exception
     assert [warning.value.replace("\\", "") for warning in app.warning] == [
-        "The link's model is “pocket-900b”, which is not here (any more).",
-        "The link's evaluations is “nobody's”, which is not here (any more).",
+        "The link's model is “pocket-900b”, which is not here (it may have been deleted).",
+        "The link's evaluations is “nobody's”, which is not here (it may have been deleted).",
     ]
     assert app.button_group(key="model").value == next(iter(tokens.recorded_views()))

@@ -70,7 +70,7 @@ CASES = (
     ),
     Case("perplexity: interval of A − B, 5 conversations of unlike lengths",
          partial(difference_held, sizes=UNLIKE_SIZES, count=5), (0.935, 1.0), 100, 1000,
-         says="With few conversations of unlike lengths the interval is wider than need be."),
+         says="With few conversations of different lengths, the interval is wider than necessary."),
     *(
         Case(f"perplexity: p-value of A − B, {name}", partial(difference_alarms, sizes=sizes, count=count),
              TEST, short, long)

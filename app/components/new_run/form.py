@@ -48,8 +48,8 @@ FORM_HELP = (
     "question's text, for models that have only read running text."
 )
 STRATEGY_HELP = (
-    "Each one that you choose makes one run. No instruction: the prompt is the question alone. Shared instruction: every "
-    "task has the same one. Task instruction: it names the kind of task."
+    "Each one that you choose makes one run. No instruction: the prompt is the question alone. Shared instruction: the "
+    "same one for every task. Task instruction: it names the kind of task."
 )
 SHOTS_HELP = (
     "How many answered examples come before each question, from 0 to 16. Each number makes one run. The examples are "

@@ -50,9 +50,7 @@ def _live(was_busy: bool) -> None:
         running = [status for status in now.statuses if status.state == "running"]
         ended = [status for status in now.statuses if status.ended]
         if not now.statuses and not now.problem and not now.waiting_s:
-            st.info(
-                "Runs that you launch appear here with their progress. A pocket model needs less than a minute for a run."
-            )
+            st.info("Runs that you launch appear here with their progress. A pocket model takes less than a minute.")
             navigation.link(navigation.OVERVIEW, "See the runs that have finished")
         run_groups.run_groups(now.statuses)
         gpus = gpu_metrics.latest() if running else {}

@@ -28,7 +28,7 @@ def across_models(ready: list[str], chosen: PerplexityForm, found: Library) -> N
                     "Prompt": name,
                     "Bits per byte": bits_per_byte(whole),
                     "Uniform": uniform_bits_per_byte(whole, size) if size else math.nan,
-                    "Bytes a token": count / tokens,
+                    "Bytes per token": count / tokens,
                 }
             )
     table = pd.DataFrame(rows)
@@ -36,13 +36,18 @@ def across_models(ready: list[str], chosen: PerplexityForm, found: Library) -> N
         table,
         hide_index=True,
         column_config={
-            "Bits per byte": st.column_config.NumberColumn(format="%.3f", help="Lower is more expected."),
+            "Bits per byte": st.column_config.NumberColumn(
+                format="%.3f", help="Lower means that the model expects the words more."
+            ),
             "Uniform": st.column_config.NumberColumn(format="%.3f", help=UNIFORM_HELP),
-            "Bytes a token": st.column_config.NumberColumn(format="%.2f", help="How long the model's tokens are."),
+            "Bytes per token": st.column_config.NumberColumn(
+                format="%.2f", help="The mean length of the model's tokens."
+            ),
         },
         alt="Bits per byte of each model under each prompt",
     )
     st.caption(
-        "Perplexity is left out here on purpose: it counts tokens, and models cut the same words into different ones. "
-        "A model with long tokens has fewer of them, each less likely; bits per byte share one measure, the text."
+        "Perplexity is left out here on purpose. It is an average over tokens, and models cut the same words "
+        "into different tokens. A model with long tokens has fewer of them, and each one is less likely. "
+        "Bits per byte use the same unit for all models: the bytes of the text."
     )

@@ -30,18 +30,18 @@ UPLOADED = "choices_uploaded"
 TAKEN = "choices_taken"
 RULE_WORDS = {"mean": "mean loss", "sum": "sum of losses", "bytes": "bits per byte"}
 RULE_HELP = "The ending with the lowest loss is chosen. A sum favours short endings; the mean and bits per byte do not."
-SIZE_HELP = "Where other choices on either side would put the mean size on average."
+SIZE_HELP = "The 95% interval of the mean size, which includes the luck of the calibration and of the test choices."
 OWN = "The file's own"
 
 
 def section(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
     """Show, folded away, whether each model picks the real reply under each prompt."""
-    with st.expander("Which reply was the counselor's own?", key=OPEN_KEY, on_change="rerun") as folded:
+    with st.expander("Which reply is the counselor's own?", key=OPEN_KEY, on_change="rerun") as folded:
         if not folded.open:
             return
         st.caption(
-            "A context and four endings: the counselor's, and three that models wrote. The model is never asked; the "
-            "ending that it finds likeliest is its choice."
+            "Each choice is a context with four endings: one by the counselor, and three that models wrote. The "
+            "model is not asked directly. Its choice is the ending that it finds most likely."
         )
         found.choices |= st.session_state.get(UPLOADED, {})
         _upload(found)
@@ -67,7 +67,8 @@ def section(chosen: PerplexityForm, view: PerplexityView, found: Library) -> Non
 
 def _upload(found: Library) -> None:
     file = st.file_uploader(
-        "Choices: CSV with context, A, B, C, D, label (1 to 4), or JSON lines with context, endings and label",
+        "Choices: a CSV file with context, A, B, C, D and label (1 to 4), or JSON lines with context, "
+        "endings and label",
         type=["csv", "jsonl"],
         key=FILE_KEY,
     )
@@ -76,7 +77,7 @@ def _upload(found: Library) -> None:
     try:
         made = choices.parse(file.getvalue().decode("utf-8"), file.name)
     except UnicodeDecodeError:
-        st.error(plain(f"{file.name} is no UTF-8 text; save it as UTF-8."))
+        st.error(plain(f"{file.name} is not UTF-8 text. Save it as UTF-8."))
     except InputError as error:
         st.error(plain(sentence(str(error))))
     else:
@@ -94,7 +95,7 @@ def _source(found: Library) -> str:
             "Choices",
             list(found.choices)[::-1],
             format_func=lambda digest: (
-                f"{'those that ship' if digest == shipped else 'a file of your own'}: {len(found.choices[digest])} "
+                f"{'shipped with Hedge' if digest == shipped else 'your own file'}: {len(found.choices[digest])} "
                 f"contexts, {len(found.choices[digest][0].endings)} endings each"
             ),
             key=SOURCE_KEY,
@@ -148,7 +149,7 @@ def _figures(
         step=0.01,
         key=ALPHA_KEY,
         on_change=_alpha_moved,
-        help="Sets of endings hold the counselor's own with a probability of at least 1 − alpha.",
+        help="Sets of endings hold the counselor's own ending with a probability of at least 1 − alpha.",
     )
     rows, note = [], ""
     for model in chosen.models:
@@ -160,7 +161,7 @@ def _figures(
             row = {
                 "Model": model,
                 "Prompt": prompt.name,
-                "Right": 100 * made.accuracy,
+                "Accuracy": 100 * made.accuracy,
                 "95% interval": "{:.0f} to {:.0f}%".format(*(100 * end for end in made.interval)),
             }
             if len(labels) >= reports.FEWEST:
@@ -174,7 +175,7 @@ def _figures(
                     note = sets.note
             rows.append(row)
     if not rows:
-        st.info("The share of choices made right would be here, once they are measured.")
+        st.info("The choices are not measured yet. Once they are, their accuracy is shown here.")
         return
     table = pd.DataFrame(rows)
     percent = st.column_config.NumberColumn(format="%.0f %%")
@@ -182,24 +183,25 @@ def _figures(
         table,
         hide_index=True,
         column_config={
-            "Right": percent,
-            "95% interval": st.column_config.TextColumn(help="Of the share made right (Clopper–Pearson)."),
-            "LAC size": st.column_config.NumberColumn(format="%.2f", help="Endings in a set on average."),
-            "APS size": st.column_config.NumberColumn(format="%.2f", help="Endings in a set on average."),
+            "Accuracy": percent,
+            "95% interval": st.column_config.TextColumn(help="The 95% interval of the accuracy (Clopper–Pearson)."),
+            "LAC size": st.column_config.NumberColumn(format="%.2f", help="The mean number of endings in a set."),
+            "APS size": st.column_config.NumberColumn(format="%.2f", help="The mean number of endings in a set."),
             "LAC size, 95%": st.column_config.TextColumn(help=SIZE_HELP),
             "APS size, 95%": st.column_config.TextColumn(help=SIZE_HELP),
             "LAC coverage": percent,
             "APS coverage": percent,
         },
-        alt="Choices made right, and sets of endings",
+        alt="Accuracy of the choices, and sets of endings",
     )
     endings, n = len(found.choices[source][0].endings), len(labels)
     half = n // 2
     st.caption(
-        f"{counted(n, 'choice')} of {endings} endings, so guessing makes {100 / endings:.0f}% right. Sets: a seeded "
-        f"half ({half}) sets the threshold, the other {n - half} are tested; one set each for LAC and APS. "
-        "A model finds what it wrote itself likelier than what a person wrote: let others write the endings."
+        f"There are {counted(n, 'choice')} with {endings} endings each, so guessing is right on "
+        f"{100 / endings:.0f}%. For the sets, a seeded half ({half}) sets the threshold and the other "
+        f"{n - half} are tested, for LAC and for APS. A model finds its own text more likely than a person's, "
+        "so let other models write the endings."
     )
     if note:
         st.caption(note.replace("questions", "choices"))
-    figures.download("These figures as CSV", table, "choices")
+    figures.download("Figures as CSV", table, "choices")

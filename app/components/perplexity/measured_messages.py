@@ -8,16 +8,17 @@ from core.perplexity.figures import ScoredMessage
 from core.perplexity.prompts import EMPTY
 
 DIFFERENCE_HELP = (
-    "The mean over messages of A's loss less B's, in nats a token, with a 95% t interval over conversations, because "
-    "the messages of one conversation are alike (cluster-robust, Bell & McCaffrey 2002). The interval of one "
-    "conversation is over its messages and speaks of that conversation alone. With few conversations of unlike lengths "
-    "the interval is wider than need be. Below 0, the counselor's words are likelier under A."
+    "The mean over messages of A's loss minus B's, in nats per token, with a 95% t interval over "
+    "conversations, because messages of one conversation are alike (cluster-robust, Bell & McCaffrey "
+    "2002). The interval of a single conversation is over its messages and says nothing about other "
+    "conversations. With few conversations of different lengths, the interval is wider than necessary. "
+    "Below 0, the counselor's words are more likely under A."
 )
 P_HELP = (
-    "The p-value of a sign-flip test over conversations (over messages for one conversation): how often so large a "
-    "difference would come about if the prompts did nothing."
+    "The p-value of a sign-flip test over conversations, or over messages for one conversation: how "
+    "often a difference this large would occur if the prompts had no effect."
 )
-UNIFORM_HELP = "What a model that found all of its tokens equally likely would have."
+UNIFORM_HELP = "The value of a model that finds all of its tokens equally likely."
 MeasuredMessages = dict[str, dict[str, tuple[ScoredMessage, ...]]]
 
 

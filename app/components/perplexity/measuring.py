@@ -39,8 +39,8 @@ def measure(chosen: PerplexityForm, found: Library) -> None:
             if st.button("Measure", key="words_measure"):
                 _launch(chosen, wanted)
             st.caption(
-                f"{counted(count, 'conversation under a prompt', 'conversations under a prompt')} not measured yet; "
-                "a pocket model takes some seconds."
+                f"{counted(count, 'conversation under a prompt', 'conversations under a prompt')} "
+                f"{'is' if count == 1 else 'are'} not measured yet. A pocket model takes a few seconds."
             )
     st.fragment(_watch_progress, run_every=POLL_S if busy else None)(bool(busy))
 
@@ -108,7 +108,7 @@ def _progress(was_busy: bool) -> None:
         if record.state == "failed":
             st.error(plain(f"{record.spec.model_name}: {sentence(record.message)}"))
         elif record.state == "cancelled":
-            st.info(plain(f"{record.spec.model_name}: cancelled; “Measure” goes on with what is missing."))
+            st.info(plain(f"{record.spec.model_name}: cancelled. “Measure” continues with what is missing."))
 
 
 def _share(now: RunStatus) -> float:

@@ -36,8 +36,8 @@ def shown(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
     ready = [model for model in chosen.models if measured_messages(chosen, found, chosen.setup(model))]
     if not ready:
         st.info(
-            "What the prompts do to every word of the counselor's would be here, once prompts A and B are measured: "
-            "press “Measure”."
+            "Prompts A and B are not measured yet. Press “Measure” to see how each prompt changes how likely the "
+            "counselor's words are."
         )
         return
     model = ready[0]
@@ -67,7 +67,7 @@ def _headline(measured: MeasuredMessages) -> None:
     if difference is None:
         third.caption("One message has no interval.")
         return
-    third.metric("A − B, nats a token", f"{difference.mean:+.3f}".replace("-", "−"), help=DIFFERENCE_HELP)
+    third.metric("A − B, nats per token", f"{difference.mean:+.3f}".replace("-", "−"), help=DIFFERENCE_HELP)
     third.caption(
         f"95% interval {difference.low:+.3f} to {difference.high:+.3f}, p = {difference.p_value:.2g}, "
         f"{counted(difference.n, 'message')} of {counted(difference.conversations, 'conversation')}".replace("-", "−"),
@@ -77,17 +77,20 @@ def _headline(measured: MeasuredMessages) -> None:
         count = difference.conversations if difference.conversations > 1 else difference.n
         what = "conversation" if difference.conversations > 1 else "message"
         third.caption(
-            f"With {counted(count, what)} p can't be smaller than {difference.least_p:g}, whatever the prompts do."
+            f"With {counted(count, what)}, p can't be smaller than {difference.least_p:g}, whatever the prompts do."
         )
     st.markdown(f"**{plain(_verdict(difference.low, difference.high, difference.mean))}**")
 
 
 def _verdict(low: float, high: float, mean: float) -> str:
     if high < 0:
-        return f"The counselor's words are likelier under A, by a factor of {math.exp(-mean):.3f} a token."
+        return f"The counselor's words are more likely under A, by a factor of {math.exp(-mean):.3f} per token."
     if low > 0:
-        return f"The counselor's words are likelier under B, by a factor of {math.exp(mean):.3f} a token."
-    return "Whether the counselor's words are likelier under A or under B can't be told: the interval holds 0."
+        return f"The counselor's words are more likely under B, by a factor of {math.exp(mean):.3f} per token."
+    return (
+        "These data don't show whether the counselor's words are more likely under A or under B: the "
+        "interval contains 0."
+    )
 
 
 def _against_uniform(measured: MeasuredMessages, vocabulary: int | None) -> None:
@@ -100,7 +103,7 @@ def _against_uniform(measured: MeasuredMessages, vocabulary: int | None) -> None
     said = reports.uniform_sentence(vocabulary)
     if worse:
         under = ", ".join(f"“{name}”" for name in worse)
-        st.warning(plain(f"The model predicts these words worse than uniform guessing does, under {under}. {said}"))
+        st.warning(plain(f"The model predicts these words worse than uniform guessing under {under}. {said}"))
     else:
         st.caption(plain(said))
 
@@ -108,7 +111,7 @@ def _against_uniform(measured: MeasuredMessages, vocabulary: int | None) -> None
 def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None) -> None:
     table = reports.by_conversation(measured, vocabulary=vocabulary)
     measure = st.segmented_control(
-        "Measured by",
+        "Measure",
         list(MEASURES),
         format_func=lambda name: MEASURES[name][0],
         default="message_mean" if chosen.mode == "published" else "perplexity",
@@ -116,17 +119,25 @@ def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: in
         key=MEASURE_KEY,
     )
     said = {
-        "perplexity": "e to the mean loss over all tokens; lower is more expected. For figures of one model alone.",
-        "message_mean": "As published: one unlikely message outweighs all others. For figures of one model alone.",
-        "bits_per_byte": "Loss by the bytes of the text, which compares across models too; lower is more expected.",
+        "perplexity": (
+            "e to the mean loss over all tokens. Lower means more expected. Only for comparisons within one model."
+        ),
+        "message_mean": (
+            "As in the published figures: a single unlikely message can outweigh all others. Only for "
+            "comparisons within one model."
+        ),
+        "bits_per_byte": (
+            "The loss divided by the bytes of the text. Lower means more expected. It can also be compared "
+            "across models."
+        ),
     }[str(measure)]
     here = {place: name for place, name in names(chosen).items() if name in measured}
     if vocabulary:
         drawn = uniform_is_drawn(table, str(measure))
         said += (
-            " The grey ticks are where guessing all tokens alike would be."
+            " The grey ticks mark uniform guessing over all tokens."
             if drawn
-            else " Guessing all tokens alike lies far to the right of the figure."
+            else " Uniform guessing over all tokens lies far to the right of the figure."
         )
     figures.show(dumbbell(table, str(measure), here), said)
 
@@ -137,5 +148,6 @@ def _along(measured: MeasuredMessages, vocabulary: int | None) -> None:
     places = dict(zip(("A", "B", "none"), measured, strict=False))
     figures.show(
         loss_along(frame, places, vocabulary=vocabulary),
-        "The mean loss of the counselor's first message after the opening, the second, and so on, over conversations.",
+        "The mean loss over conversations of the counselor's first message after the opening, of the second, "
+        "and so on.",
     )

@@ -30,10 +30,14 @@ FILES_KEY = "words_files"
 DEFAULTS = {"a": FITTING, "b": UNFITTING}
 MODE_WORDS = {"standard": "Standard", "published": "As published"}
 MODE_HELP = (
-    "Standard: the model's chat template where it has one, every token of the message. As published: plain text, the "
-    "counselor's role scored too, the last token of each message missed."
+    "Standard: uses the model's chat template if it has one, and scores every token of the message. As "
+    "published: uses plain text, scores the counselor's role too, and misses the last token of each "
+    "message."
 )
-WINDOW_HELP = "How many exchanges before a message the model sees. The system prompt and the message's request always."
+WINDOW_HELP = (
+    "How many exchanges before a message the model sees. It always sees the system prompt and the "
+    "request that the message answers."
+)
 DTYPE_HELP = (
     "The size of the numbers that the model computes with. 32-bit is exact; choose a smaller size for a model that is "
     "too large for it."
@@ -85,7 +89,7 @@ def form(view: PerplexityView, found: Library) -> PerplexityForm:
         of = _models(view)
     with chosen:
         sources = _talks(view, found)
-    with st.expander("How words are scored, and conversations of your own"):
+    with st.expander("How words are scored, and your own conversations"):
         mode, exchanges, dtype = _setup(view)
         _upload(found)
     return PerplexityForm(of, a, b, sources, mode, exchanges, dtype)
@@ -95,7 +99,10 @@ def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:
     """Show a prompt to choose and edit. An edited text is a version of its own, identified by its hash."""
     asked: str = getattr(view, place)
     if asked and asked not in found.prompts:
-        st.warning(f"The link's prompt {place.upper()} is not here (any more); a prompt that ships is shown instead.")
+        st.warning(
+            f"Prompt {place.upper()} of the link is not here (it may have been deleted). A prompt that ships with "
+            "Hedge is shown."
+        )
     digest = asked if asked in found.prompts else DEFAULTS[place].digest
     pick, text, of = f"words_{place}", f"words_{place}_text", f"words_{place}_of"
     if st.session_state.get(of) != digest or text not in st.session_state:
@@ -110,12 +117,12 @@ def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:
         on_change=state.taking(PerplexityView, place, pick),
     )
     st.text_area(
-        f"What prompt {place.upper()} says", key=text, height=190, persist_state="session", placeholder="no prompt"
+        f"Text of prompt {place.upper()}", key=text, height=190, persist_state="session", placeholder="no prompt"
     )
     typed = named(st.session_state[text] or "", f"{found.prompts[digest].name.partition(', edited')[0]}, edited")
     made = found.prompts.get(typed.digest, SystemPrompt(f"{typed.name} {typed.digest[:4]}", typed.text))
     if made.digest != digest:
-        st.caption(f"Edited: version {made.digest}.")
+        st.caption(f"This is an edited prompt, version {made.digest}.")
     return made
 
 
@@ -151,7 +158,7 @@ def _talks(view: PerplexityView, found: Library) -> tuple[str, ...]:
             format_func=lambda digest: found.conversations[digest].name,
             key=TALKS_KEY,
             on_change=_talks_chosen,
-            help="The nine that ship were written for Hedge; bring your own below.",
+            help="The nine that ship were written for Hedge. You can add your own below.",
         )
     )
 
@@ -179,7 +186,7 @@ def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
 def _upload(found: Library) -> None:
     """Upload a person's own conversations. They are kept for the window, and with the run once they are measured."""
     files = st.file_uploader(
-        "Conversations: text with a message a line (assistant: … or user: …), or JSON lines with roles",
+        "Conversations: text with one message per line (assistant: … or user: …), or JSON lines with roles",
         type=["txt", "jsonl"],
         accept_multiple_files=True,
         key=FILES_KEY,
@@ -193,7 +200,7 @@ def _upload(found: Library) -> None:
             fresh |= {one.digest: one for one in talks.parse(file.getvalue().decode("utf-8"), file.name)}
             taken.add(file.file_id)
         except UnicodeDecodeError:
-            st.error(plain(f"{file.name} is no UTF-8 text; save it as UTF-8."))
+            st.error(plain(f"{file.name} is not UTF-8 text. Save it as UTF-8."))
         except InputError as error:
             st.error(plain(sentence(str(error))))
     if fresh:  # select each upload once, even if it was known already

@@ -15,7 +15,7 @@ from core.reports import perplexity as reports
 
 def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None) -> None:
     """Show figures by conversation and prompt, their differences, and published ones. All tables are folded away."""
-    with st.expander("All figures, and those that are published"):
+    with st.expander("All figures, and the published ones"):
         table = reports.by_conversation(measured, vocabulary=vocabulary)
         st.dataframe(
             table,
@@ -35,11 +35,11 @@ def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int |
             },
             alt="Perplexities by conversation and prompt",
         )
-        figures.download("These figures as CSV", table, "perplexities")
+        figures.download("Figures as CSV", table, "perplexities")
         a, b = list(measured.values())[:2]
         differences = reports.differences(a, b)
         if len(differences):
-            st.markdown("**A − B by conversation**, nats a token")
+            st.markdown("**A − B by conversation**, nats per token")
             st.dataframe(
                 differences,
                 hide_index=True,
@@ -53,7 +53,7 @@ def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int |
                 },
                 alt="Differences of the two prompts by conversation",
             )
-            figures.download("These differences as CSV", differences, "prompt-differences")
+            figures.download("Differences as CSV", differences, "prompt-differences")
         _published(table, chosen)
 
 
@@ -68,7 +68,7 @@ def _published(table: pd.DataFrame, chosen: PerplexityForm) -> None:
     ]
     beside = printed["ours"].notna().any()
     printed = printed if beside else printed.drop(columns="ours")
-    st.markdown("**Published figures** (not Hedge's): other prompts A and B, of a counselor and of a president")
+    st.markdown("**Published figures** (not by Hedge), with other prompts A and B: a counselor and a president")
     st.dataframe(
         printed,
         hide_index=True,
@@ -78,13 +78,15 @@ def _published(table: pd.DataFrame, chosen: PerplexityForm) -> None:
             "prompt": "Prompt",
             "perplexity": st.column_config.NumberColumn("Perplexity, published", format="%.2f"),
             "ours": st.column_config.NumberColumn(
-                "Here, mean of messages", format="%.2f", help="Of the model above, on a conversation of the same name."
+                "Here, mean of messages",
+                format="%.2f",
+                help="The figure of the model above, on a conversation with the same name.",
             ),
         },
         alt="Perplexities as they were published",
     )
     st.caption(
-        "They are means of the messages' perplexities, with the role's name scored and the last token of each message "
-        "missed; “As published” under “How words are scored” computes ours so. "
-        + ("" if beside else "Ours stand beside them where conversations of these names are measured.")
+        "These are means of the messages' perplexities. The role's name is scored, and the last token of "
+        "each message is missed. “As published” under “How words are scored” computes ours in the same way. "
+        + ("" if beside else "Our figures are shown beside them if conversations with these names are measured.")
     )

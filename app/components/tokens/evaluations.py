@@ -15,27 +15,27 @@ from core.reports import tokens as reports
 from core.reports.tokens import TokenResult
 
 ERROR_HELP = (
-    "{}the error beyond luck with its 95% interval, then the error that is seen and what a calibrated model shows by "
-    "luck. Tokens count as independent of each other."
+    "{}The error beyond luck with its 95% interval, then the observed error and what a calibrated model "
+    "shows by luck. Tokens are treated as independent of each other."
 )
 TITLES = {"accuracy": "ACC", "nll": "NLL", "ece": "ECE", "smooth_ece": "Smooth ECE"}
 
 
 def evaluations() -> None:
     """Show the reliability and figures of the chosen evaluations."""
-    st.subheader("How far can their confidence be trusted?", anchor=False)
+    st.subheader("How far can a model's confidence be trusted?", anchor=False)
     found, problems = reports.results()
     for problem in problems:
         st.warning(plain(problem))
     if not found:
-        st.info("Evaluations would be here; `python -m core tokens evaluate` makes one.")
+        st.info("There is no evaluation yet. `python -m core tokens evaluate` makes one.")
         return
     names = list(range(len(found)))
     state.name_unknown(EVALUATIONS_KEY, [one.name for one in found])
     chosen = st.multiselect(
         "Evaluations", names, names[:3], format_func=lambda i: found[i].name, key=EVALUATIONS_KEY,
         bind="query-params",
-        max_selections=MOST, help="Made by `python -m core tokens evaluate`, the latest of yours among them.",
+        max_selections=MOST, help="`python -m core tokens evaluate` makes evaluations. Some ship with Hedge.",
     )  # fmt: skip
     if not chosen:
         st.info("Choose an evaluation above.")
@@ -43,7 +43,7 @@ def evaluations() -> None:
     picked = tuple(found[i] for i in chosen)
     figures.show(
         token_reliability(reports.reliability_frame(picked)),
-        "On the dashed line a model's top token is right as often as it is sure; a rule is the "
+        "On the dashed line, the accuracy of the model's top token equals its confidence. A line is the "
         "Clopper–Pearson 95% interval of a bin's accuracy.",
     )
     _table(picked)
@@ -69,18 +69,18 @@ def _table(picked: tuple[TokenResult, ...]) -> None:
         shown,
         hide_index=True,
         column_config={
-            "ECE": st.column_config.TextColumn(help=ERROR_HELP.format("15 bins; ")),
-            "Smooth ECE": st.column_config.TextColumn(help=ERROR_HELP.format("No bins; ")),
+            "ECE": st.column_config.TextColumn(help=ERROR_HELP.format("With 15 bins. ")),
+            "Smooth ECE": st.column_config.TextColumn(help=ERROR_HELP.format("Without bins. ")),
             "Active ranks": st.column_config.TextColumn(
-                help="Those that add at least 1% of the variance that their layer's largest one adds."
+                help="Ranks that add at least 1% of the variance that the largest rank of their layer adds."
             ),
             "NLL": st.column_config.TextColumn(
-                help="Of the true token, in nats; it compares within one tokenizer alone."
+                help="−log of the true token's probability, on average, in nats. Compare it only within one tokenizer."
             ),
         },
         alt="Accuracy, NLL and ECE of the chosen evaluations",
     )
-    figures.download("These figures as CSV", frame, "token-figures")
+    figures.download("Figures as CSV", frame, "token-figures")
 
 
 def _ranks(one: TokenResult) -> None:
@@ -90,6 +90,6 @@ def _ranks(one: TokenResult) -> None:
     with st.expander(plain(f"The ranks of {one.name}")):
         figures.show(
             rank_variances(frame),
-            "The variance that each rank adds to its layer, as a share of the layer's largest. Automatic relevance "
-            "determination lets go of ranks that carry nothing: they fade to 0%.",
+            "The variance that each rank adds to its layer, as a share of the layer's largest. Automatic "
+            "relevance determination switches off ranks that contribute nothing: they fall to 0%.",
         )

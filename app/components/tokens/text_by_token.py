@@ -23,8 +23,9 @@ LONGEST = 20_000
 """The most characters in a text, as in :mod:`core.adapters.token_view`."""
 TEXT_HELP = f"At most {LONGEST:,} characters."
 WINDOWS_SAID = (
-    " This model reads {0:,} tokens at once, fewer than the text has. It reads the text in windows that overlap, so "
-    "each later token is predicted from at least half as many tokens before it, not from the whole text."
+    " This model reads {0:,} tokens at once, fewer than the text has. It reads the text in overlapping "
+    "windows, so each later token is predicted from at least half of that number of tokens before it, "
+    "not from the whole text."
 )
 
 
@@ -36,9 +37,13 @@ def text_by_token() -> None:
     chosen = st.segmented_control(
         "Model", [*views, own], default=next(iter(views), own), required=True, key=MODEL_KEY,
         bind="query-params",
-        help="Adapters are small additions to the first model, tuned on trivia questions.",
+        help="Adapters are small additions to a model. These were tuned on trivia questions.",
     )  # fmt: skip
-    model = st.text_input("Folder or name", key="token_own", placeholder="./my-adapter") if chosen == own else chosen
+    model = (
+        st.text_input("Folder or name of the model", key="token_own", placeholder="./my-adapter")
+        if chosen == own
+        else chosen
+    )
     recorded = views.get(chosen or "", {})
     text = st.text_area("Text", recorded.get("text", ""), height=90, key=f"{TEXT_KEY}-{chosen}", help=TEXT_HELP)
     view: dict[str, Any] | None = recorded
@@ -46,22 +51,22 @@ def text_by_token() -> None:
         view = None
         if len(text) > LONGEST:
             st.error(
-                f"The text has {len(text):,} characters, and at most {LONGEST:,} can be read: "
-                f"leave out {counted(len(text) - LONGEST, 'character')}."
+                f"The text has {len(text):,} characters, but at most {LONGEST:,} can be read. Remove "
+                f"{counted(len(text) - LONGEST, 'character')}."
             )
         elif model and text.strip():
             with spoken():
                 view = token_cache.token_view(_location(model), text)
         else:
-            st.info("Give a model and a text, and its tokens are shaded by surprise.")
+            st.info("Choose a model and enter a text to see how surprising each token is.")
     if view:
         token_text(view, key="token_text_view")
         rows = pd.DataFrame([{k: v for k, v in row.items() if k != "alternatives"} for row in view["tokens"]])
         st.caption(
-            "The stronger the orange of a token, the less the model expected it. Point at one to see what it expected "
-            "instead." + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
+            "The stronger the orange of a token, the less the model expected it. Point at a token to see what "
+            "the model expected instead." + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
         )
-        figures.download("These tokens as CSV", rows, "tokens")
+        figures.download("Tokens as CSV", rows, "tokens")
 
 
 def _location(model: str) -> str:

@@ -48,21 +48,21 @@ class TokenText {
     const token = this.tokens[i];
     const head = make("p");
     if (token.loss === null) {
-      say(head, `“${quoted(token.text)}” is the first token: nothing comes before it, so nothing was expected.`);
+      say(head, `“${quoted(token.text)}” is the first token. Nothing comes before it, so the model could not predict it.`);
       this.find(".said").replaceChildren(head);
       return;
     }
     say(
       head,
-      `“${quoted(token.text)}” had a probability of ${this.share(token.probability)}, a surprise of ${token.loss.toFixed(2)} nats; ` +
-        `before it the model was unsure by ${token.entropy.toFixed(2)} nats, as among ${this.many(token.entropy)} equally likely tokens. It expected:`,
+      `“${quoted(token.text)}” had a probability of ${this.share(token.probability)}, which is a surprisal of ${token.loss.toFixed(2)} nats. ` +
+        `Before it, the entropy was ${token.entropy.toFixed(2)} nats, as with ${this.many(token.entropy)} equally likely tokens. The model expected:`,
     );
     const table = make("table");
     for (const [text, p] of token.alternatives) {
       const row = make("tr", text === token.text ? "true" : "");
       const bar = make("td", "bar");
       const length = make("span");
-      const name = make("th", "", quoted(text) + (text === token.text ? " (it came)" : ""));
+      const name = make("th", "", quoted(text) + (text === token.text ? " (this one came)" : ""));
       name.scope = "row";
       length.style.width = `${100 * p}%`;
       bar.append(length);

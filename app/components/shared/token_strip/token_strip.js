@@ -52,8 +52,8 @@ class Strip {
     this.find(".strips").replaceChildren(...rows.map((row, place) => this.row(row, place)));
     say(
       this.find(".legend"),
-      `The stronger the colour and the thicker the line below, the larger the loss (full at ${FULL_LOSS} nats). ` +
-        `In the last strip a full line marks what A makes likelier, a dashed one what B does (full at ${FULL_CHANGE} nats).`,
+      `The stronger the colour and the thicker the line below a token, the larger its loss (strongest at ${FULL_LOSS} nats). ` +
+        `In the last strip, a full line marks tokens that A makes more likely, and a dashed line those that B makes more likely (strongest at ${FULL_CHANGE} nats).`,
     );
     this.table();
     this.chart();
@@ -109,7 +109,7 @@ class Strip {
     const change = a[i] - b[i];
     const by =
       Math.abs(change) < 0.005
-        ? "as likely under both"
+        ? "equally likely under both"
         : `${Math.exp(Math.abs(change)).toFixed(2)} times as likely under ${change < 0 ? "A" : "B"}`;
     say(
       this.find(".readout"),
