@@ -89,8 +89,8 @@ def test_a_pocket_run_from_the_button_to_the_lab(pocket: str, visit: Visitor):
     expect(page.get_by_text("Runs that you launch appear here")).to_be_visible()
     # A number that no run which ships has.
     page.get_by_text("other", exact=True).click()
-    page.get_by_role("spinbutton", name="Number of questions").fill("120")
-    page.get_by_role("spinbutton", name="Number of questions").press("Enter")
+    page.get_by_role("spinbutton", name="How many").fill("120")
+    page.get_by_role("spinbutton", name="How many").press("Enter")
     page.get_by_role("button", name="Launch").click()
     expect(page.get_by_text("120 questions at most")).to_be_visible()
     # The page is free to use meanwhile.
@@ -154,7 +154,7 @@ def test_the_exact_prompt_is_read_beside_the_page(
     expect(page.get_by_text("Reading the prompt with the model's tokenizer")).to_be_visible()
     prompt = re.compile(r"Question: How many legs have \d cats\?\s+A\. \d\s+B\. \d+\s+Answer:\s*$")
     expect(page.get_by_test_id("stCode").first).to_have_text(prompt, timeout=ENDS_WITHIN_MS)
-    expect(page.get_by_text(f"python -m core run --model pocket-1m --task {path}")).to_be_visible()
+    expect(page.get_by_text(f"python -m core run --model pocket-8m --task {path}")).to_be_visible()
     port = int(pocket.rsplit(":", 1)[1])
     (server_process,) = (process for process in psutil.process_iter() if serves(process, port, pocket_server[1]))
     loaded = {Path(mapped.path).name for mapped in server_process.memory_maps()}
@@ -194,11 +194,11 @@ def test_a_run_outlives_the_page_server_and_is_found_again(home: Path, visit: Vi
 def test_a_matrix_is_launched_cancelled_and_resumed_as_one(fake: str, visit: Visitor):
     page = visit(fake).open("/new_run")
     choose_fake(page)
-    page.get_by_text("How it is asked").click()
+    page.get_by_text("More options").click()
     for strategy in ("shared", "task"):
         page.get_by_role("radio", name=strategy).or_(page.get_by_role("button", name=strategy, exact=True)).click()
     page.get_by_role("button", name="Launch 3 runs").click()
-    expect(page.get_by_text("Asked for 3 runs")).to_be_visible()
+    expect(page.get_by_text("Launched 3 runs")).to_be_visible()
     expect(page.get_by_text("fake · Question answering · 3 strategies")).to_be_visible()
     expect(page.get_by_text(AT_WORK)).to_be_visible()
     page.get_by_role("button", name="Cancel the 3 that are left").click()
@@ -212,7 +212,7 @@ def test_a_run_that_ends_says_so_on_another_page(fake: str, visit: Visitor):
     page = visit(fake).open("/new_run")
     choose_fake(page)
     page.get_by_role("button", name="Launch").click()
-    expect(page.get_by_text("Asked for fake")).to_be_visible()
+    expect(page.get_by_text("Launched fake")).to_be_visible()
     choose_page(page, "Overview")
     toast = page.get_by_test_id("stToast")
     expect(toast).to_have_text(re.compile("Done: fake · Question answering"), timeout=ENDS_WITHIN_MS)
