@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import pandas as pd
+import pyarrow as pa
 from plotly.graph_objects import Figure as PlotlyFigure
 
 from charts import theme
@@ -21,20 +24,20 @@ class Figure:
     """A drawn frame: ``frame`` is all that is in the figure (and in its download), ``chart`` what a page draws.
 
     ``alt`` is its content in words for those who do not see it; ``name`` the download's file name without ending.
-    ``for_file`` is the same in Altair where ``chart`` is Plotly's, which can't be drawn without a browser.
+    ``for_file`` makes the same in Altair where ``chart`` is Plotly's, which can't be drawn without a browser.
     """
 
     frame: pd.DataFrame
     chart: AltairChart | PlotlyFigure
     alt: str
     name: str
-    for_file: AltairChart | None = None
+    for_file: Callable[[], AltairChart] | None = None
 
     @property
     def still(self) -> AltairChart:
         """The figure in Altair, which vl-convert draws without a browser. Raises :class:`HedgeError` if there is
         none."""
-        found = self.for_file or self.chart
+        found = self.for_file() if self.for_file else self.chart
         if isinstance(found, PlotlyFigure):
             raise HedgeError(f"the figure {self.name} is drawn on a page only, not into a file")
         return found
@@ -42,33 +45,57 @@ class Figure:
     @property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite specification of :attr:`still` with its data, and no configuration but the figure's own."""
-        chart = _inline(self.still)
-        spec = dict(chart.to_dict(validate=False))
-        own = chart.config
-        spec["config"] = {} if own is alt.Undefined else own.to_dict()
-        return spec
+        return _specification(self.still, _values)
 
-    @property
-    def themed(self) -> AltairChart | PlotlyFigure:
-        """What a page draws: the chart with the words of its axes and legends in the theme's colours."""
+    def page_spec(self) -> dict[str, Any]:
+        """The Vega-Lite specification of ``chart`` as a page sends it: the words of its axes and legends in the theme's
+        colours, and its frames in ``datasets`` as Arrow streams, named by their content.
+
+        Altair's own way there validates the whole chart again, which takes longer than all the rest
+        (tests/charts/test_figure.py validates each). Raises :class:`HedgeError` for a Plotly figure.
+        """
         if isinstance(self.chart, PlotlyFigure):
-            return self.chart
-        parts = theme.text_config()
-        chart = self.chart.configure_axis(**parts["axis"]).configure_legend(**parts["legend"])
-        return chart.configure_header(**parts["header"])
+            raise HedgeError(f"the figure {self.name} is Plotly's and has no Vega-Lite specification")
+        datasets: dict[str, bytes] = {}
+        spec = _specification(self.chart, lambda frame: _named(frame, datasets))
+        for part, of in theme.text_config().items():
+            spec["config"][part] = {key: getattr(value, "to_dict", lambda v=value: v)() for key, value in of.items()}
+        return {**spec, "datasets": datasets}
 
 
-def _inline(chart: Any) -> Any:
-    """The chart with frames turned into values.
+def _specification(chart: AltairChart, data_of: Callable[[pd.DataFrame], alt.Data]) -> dict[str, Any]:
+    spec = dict(_with_data(chart, data_of).to_dict(validate=False))
+    own = chart.config
+    spec["config"] = {} if own is alt.Undefined else own.to_dict(validate=False)
+    return spec
+
+
+def _with_data(chart: Any, data_of: Callable[[pd.DataFrame], alt.Data]) -> Any:
+    """The chart with its frames replaced.
 
     Altair would turn them, but by a setting that all threads share, and Streamlit changes it while it draws a page.
     """
-    chart = chart.copy()
+    chart = chart.copy(deep=False)
     if isinstance(chart.data, pd.DataFrame):
-        rows = json.loads(chart.data.to_json(orient="records", double_precision=12))
-        chart.data = alt.InlineData(values=rows)
+        chart.data = data_of(chart.data)
     if isinstance(chart, alt.LayerChart):
-        chart.layer = [_inline(one) for one in chart.layer]
+        chart.layer = [_with_data(one, data_of) for one in chart.layer]
     if isinstance(chart, alt.FacetChart):
-        chart.spec = _inline(chart.spec)
+        chart.spec = _with_data(chart.spec, data_of)
     return chart
+
+
+def _values(frame: pd.DataFrame) -> alt.Data:
+    rows = json.loads(frame.to_json(orient="records", double_precision=12))
+    return alt.InlineData(values=rows)
+
+
+def _named(frame: pd.DataFrame, datasets: dict[str, bytes]) -> alt.Data:
+    table = pa.Table.from_pandas(frame)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    content = sink.getvalue().to_pybytes()
+    name = hashlib.blake2b(content, digest_size=16).hexdigest()
+    datasets[name] = content
+    return alt.NamedData(name=name)

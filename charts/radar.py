@@ -40,7 +40,7 @@ def radar(rows: pd.DataFrame) -> Figure:
     frame = _on_the_plane(values)
     said = "; ".join(f"{one.name}, {one.axis}: {one.value:.2f}" for one in values.head(SAID).itertuples())
     words = f"Five figures of each run from 0 to 1: {said}."
-    return Figure(frame, _pointed_at(values), words, "radar", for_file=_small_multiples(frame))
+    return Figure(frame, _pointed_at(values), words, "radar", for_file=lambda: _small_multiples(frame))
 
 
 def _values(rows: pd.DataFrame) -> pd.DataFrame:

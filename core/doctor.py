@@ -170,7 +170,8 @@ def _gpus() -> list[Finding]:
             f"{gpu.name}, {gpu.total_gib - gpu.used_gib:.0f} of {gpu.total_gib:.0f} GiB free"
             + (f", {gpu.celsius} °C" if gpu.celsius is not None else ""),
             True,
-            f"This is enough for a model with about {_billions(gpu.total_gib, 2):.0f} billion parameters in 16-bit.",
+            f"This is enough for a model with about {_billions(gpu.total_gib, 2):.0f} billion parameters in 16-bit "
+            "precision.",
         )
         for gpu in seen
     ]
@@ -194,7 +195,7 @@ def _memory() -> list[Finding]:
             "memory",
             value,
             True,
-            f"This is enough for a model with about {_billions(free, 4):.1f} billion parameters in 32-bit.",
+            f"This is enough for a model with about {_billions(free, 4):.1f} billion parameters in 32-bit precision.",
         )
     ]
 
@@ -314,7 +315,7 @@ def _speed() -> list[Finding]:
         a_second = speed.gflops * 1e9 / (2 * 1e9 * 100)
         meaning = (
             f"At best {a_second:,.3g} questions per second, for questions of 100 tokens and a model with 1 "
-            "billion parameters in 32-bit."
+            "billion parameters in 32-bit precision."
             if good
             else f"Its results are wrong by {speed.error:.1g}, so no run on it can be trusted."
         )

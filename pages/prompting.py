@@ -29,5 +29,7 @@ with spoken():
         with st.expander(title, on_change="rerun", key="prompting_letters_open") as folded:
             if folded.open:
                 letters.letters(chosen.letters, view)
-with st.expander("Launch an experiment", expanded=not chosen, key="prompting_launch_open"), spoken():
-    launch.section()
+folded = st.expander("Launch an experiment", expanded=not chosen, on_change="rerun", key="prompting_launch_open")
+with folded, spoken():
+    if folded.open:
+        launch.section()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import streamlit as st
@@ -55,9 +56,9 @@ def run_key(run_id: str) -> RunKey:
 def runs() -> Runs:
     """All runs."""
     records, problems = [], []
-    for run_id in store.run_ids():
+    for run_id, stamp in store.run_stamps().items():
         try:
-            records.append(_record(run_key(run_id)))
+            records.append(_record(RunKey(run_id, stamp)))
         except HedgeError as error:
             problems.append(str(error))
     records.sort(key=lambda record: (record.ended or record.created, record.run_id), reverse=True)
@@ -90,7 +91,9 @@ def version(run_id: str) -> str:
     return f"{key.run_id}:{key.stamp}"
 
 
-@st.cache_resource(max_entries=2048, show_spinner=False)  # 1.2 kB per entry; an active run is rewritten often
+# 1.2 kB per entry; an active run is rewritten often. Every page looks up all runs several times each time it runs, and
+# Streamlit's cache takes longer to look one up than all the rest.
+@functools.lru_cache(maxsize=2048)
 def _record(key: RunKey) -> RunRecord:
     return store.read_record(key.run_id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -148,11 +149,7 @@ class RunSpec:
     @property
     def fingerprint_hash(self) -> str:
         """A hash of the spec, ten hexadecimal digits."""
-        content = asdict(self)
-        del content["batch_size"]
-        content = {key: value for key, value in content.items() if key not in LATER or value != LATER[key]}
-        text = json.dumps(content, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:10]
+        return _fingerprint_hash(self)
 
     @property
     def run_id(self) -> str:
@@ -174,6 +171,15 @@ class RunSpec:
         if unknown:
             raise InputError(f"a run's spec has unknown keys {sorted(unknown)}; it was written by a newer Hedge")
         return cls(**values)
+
+
+@functools.lru_cache(maxsize=4096)  # pages sort and look up all runs by their ids several times each time they run
+def _fingerprint_hash(spec: RunSpec) -> str:
+    content = asdict(spec)
+    del content["batch_size"]
+    content = {key: value for key, value in content.items() if key not in LATER or value != LATER[key]}
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def short_task(task: str) -> str:

@@ -16,7 +16,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -98,11 +98,22 @@ def folder_of(run_id: str) -> Path:
 
 def run_ids() -> list[str]:
     """All run ids, sorted, the person's own and the bundled ones."""
-    names: set[str] = set()
+    return list(run_stamps())
+
+
+def run_stamps() -> dict[str, int]:
+    """When the ``run.json`` of each run was written, in nanoseconds since the epoch; by run id, sorted.
+
+    Of two runs with the same id the person's own counts, as in :func:`folder_of`.
+    """
+    found: dict[str, int] = {}
     for parent in runs_folders():
         if parent.is_dir():
-            names |= {path.name for path in parent.iterdir() if (path / "run.json").is_file()}
-    return sorted(names)
+            for name in os.listdir(parent):
+                if name not in found:
+                    with suppress(FileNotFoundError, NotADirectoryError):  # being deleted, or no run at all
+                        found[name] = os.stat(parent / name / "run.json").st_mtime_ns
+    return dict(sorted(found.items()))
 
 
 @contextmanager
@@ -366,7 +377,9 @@ def _logits_table(scored: OptionLogits) -> pa.Table:
 def read_table(path: Path) -> pa.Table:
     """A Parquet file of a run. Raises :class:`InputError` if it is missing or damaged."""
     try:
-        return pq.read_table(path, memory_map=False)
+        # Without the data sets and threads of pq.read_table, a run's small file is read in half the time.
+        with pq.ParquetFile(path, memory_map=False) as file:
+            return file.read(use_threads=False)
     except (OSError, pa.ArrowException) as error:
         raise InputError(
             f"{path} is missing or damaged ({type(error).__name__}); delete the run and repeat it"

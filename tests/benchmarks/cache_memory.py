@@ -64,6 +64,8 @@ class Row:
     @property
     def holds(self) -> int:
         """How many entries the cache has room for."""
+        if hasattr(self.cached, "cache_parameters"):  # functools.lru_cache
+            return int(self.cached.cache_parameters()["maxsize"])
         return int(self.cached._info.max_entries)
 
     def sizes(self) -> Iterator[int]:
@@ -93,7 +95,7 @@ def rows() -> Iterator[Row]:
     yield Row(alpha_lab_cache._worst_pair, [(key, "lac") for key in islice(some, 4)], lambda n: 1)
     worst = next(found for key in some if (found := alpha_lab_cache._worst_pair(key, "lac")))
     yield Row(alpha_lab_cache._shifted, _sides(some, worst.source, worst.target), lambda n: 1)
-    yield Row(lesson_cache._lesson_facts, [(one, alpha) for alpha in (50, 100)], lambda n: 1)
+    yield Row(lesson_cache._lesson_tables, [(key,) for key in islice(some, 4)], lambda n: 1)
     question = str(question_cache.question_list(MOST_SHARED)["id"][0])
     tested = [
         run_key(record.run_id) for record, _ in question_cache.in_other_runs(MOST_SHARED, question, MOST_RUNS).tested

@@ -151,7 +151,7 @@ def test_every_chart_is_drawn_by_the_one_function_that_takes_the_themes_words():
 
 def test_a_figures_own_configuration_is_kept():
     chart = alt.Chart(pd.DataFrame({"x": [1]})).mark_point().configure_view(stroke=None)
-    config = Figure(pd.DataFrame(), chart, "", "").themed.to_dict()["config"]
+    config = Figure(pd.DataFrame(), chart, "", "").page_spec()["config"]
     assert config["view"]["stroke"] is None
     assert config["axis"]["labelOpacity"] == text_config()["axis"]["labelOpacity"]
     assert config["legend"]["titleColor"] == text_config()["legend"]["titleColor"].to_dict()

@@ -107,7 +107,7 @@ def test_gpus_and_a_torch_that_cannot_use_them(quick, monkeypatch):
     seen = found()
     assert seen["gpu 0"].value == "Card, 72 of 80 GiB free, 41 °C"
     # (80 - 0.5) GiB / 1.2 / 2 bytes = 35.6 B
-    assert seen["gpu 0"].meaning == "This is enough for a model with about 36 billion parameters in 16-bit."
+    assert seen["gpu 0"].meaning == "This is enough for a model with about 36 billion parameters in 16-bit precision."
     assert not seen["driver"].good
     assert seen["driver"].value == "NVIDIA 580.1"
 

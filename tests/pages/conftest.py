@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
+from altair.vegalite.v6.schema import core
 from streamlit.testing.v1 import AppTest
 
+from charts.figure import Figure
 from core.settings import ROOT
 
 Open = Callable[..., AppTest]
@@ -20,6 +23,7 @@ def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     monkeypatch.setattr("core.runs.store.ASSETS", home.parent / "assets")
     monkeypatch.setattr("core.runs.engine.agent_alive", lambda: True)
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [])
+    monkeypatch.setattr(Figure, "page_spec", _validated(Figure.page_spec))
     st.cache_resource.clear()
 
     def opened(page: str, **view: str) -> AppTest:
@@ -34,6 +38,17 @@ def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
 
     yield opened
     st.cache_resource.clear()
+
+
+def _validated(page_spec: Callable[[Figure], dict[str, Any]]) -> Callable[[Figure], dict[str, Any]]:
+    """The same, which raises an error if the chart does not fit Vega-Lite's schema; only tests check that."""
+
+    def checked(figure: Figure) -> dict[str, Any]:
+        spec = page_spec(figure)
+        core.Root.validate({name: of for name, of in spec.items() if name != "datasets"})
+        return spec
+
+    return checked
 
 
 def said(app: AppTest) -> str:

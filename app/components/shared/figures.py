@@ -7,12 +7,17 @@ from typing import Literal
 
 import pandas as pd
 import streamlit as st
+from altair.utils import schemapi
 from plotly.graph_objects import Figure as PlotlyFigure
 
 from charts.figure import Figure
 from core.conformal.scores import SCORES
 from core.reports import frames
 from core.reports.report import Report
+
+# Altair would validate every axis, scale and mark as it is made, which takes most of a chart's time. The tests of the
+# pages validate each whole chart instead (tests/pages/conftest.py).
+schemapi.disable_debug_mode()
 
 REPORT_KEY = "report_open"
 NO_TOOLBAR = {"displayModeBar": False}
@@ -35,11 +40,10 @@ def draw(
     on_select: Callable[[], None] | Literal["ignore"] = "ignore",
 ) -> None:
     """Show only a chart. ``on_select`` is called if a click selects something that the chart's parameters name."""
-    chart = figure.themed
-    if isinstance(chart, PlotlyFigure):
-        st.plotly_chart(chart, key=key, alt=figure.alt, width=width, config=NO_TOOLBAR)
+    if isinstance(figure.chart, PlotlyFigure):
+        st.plotly_chart(figure.chart, key=key, alt=figure.alt, width=width, config=NO_TOOLBAR)
     else:
-        st.altair_chart(chart, key=key, alt=figure.alt, width=width, on_select=on_select)
+        st.vega_lite_chart(figure.page_spec(), key=key, alt=figure.alt, width=width, on_select=on_select)
 
 
 def download(label: str, frame: pd.DataFrame, name: str) -> None:
