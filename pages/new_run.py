@@ -8,7 +8,7 @@ from app.components.jury import make_jury
 from app.components.new_run import forecast, form, launch, prompt_preview, run_list
 from app.errors import spoken
 
-st.title("What shall be measured next?", anchor=False)
+st.title("Run a benchmark", anchor=False)
 state.no_view()
 left, right = st.columns([4, 5], gap="medium")
 with left:

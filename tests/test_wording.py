@@ -20,7 +20,7 @@ HARD_TO_READ = (
     "take them out",
     "to be believed",
     "more than luck keeps",
-    "the model knows",
+    "in it: the model knows",
     "we accept to be wrong",
     "can be had",
     "of these there are",

@@ -10,16 +10,15 @@ from streamlit.testing.v1 import AppTest
 from app.glossary import GROUPS, TERMS, hint
 from app.navigation import PAGES
 from core.conformal.scores import SCORES
-from core.settings import ROOT
 from docs import glossary as page
 
 
 def test_it_explains_the_terms_that_pages_use():
     titles = {term.title.lower() for term in TERMS.values()}
     wanted = (
-        "alpha, coverage, prediction set, set size, threshold, calibration questions, split, exchangeability, ece, nll, "
-        "reliability diagram, perplexity, surprisal, by letter, by text, strategy, shots, juror, kappa, effective votes, "
-        "abstention, ard-lora, temperature, uacc"
+        "alpha, coverage, prediction set, set size, threshold, calibration questions, split, exchangeability, ece, "
+        "nll, reliability diagram, perplexity, surprisal, by letter, by text, strategy, shots, juror, kappa, "
+        "effective votes, abstention, ard-lora, temperature, uacc"
     )
     assert set(wanted.split(", ")) <= titles
     assert {of.title.lower() for of in SCORES.values()} <= titles
@@ -32,7 +31,8 @@ def test_a_name_is_in_one_group():
 @pytest.mark.parametrize("name", TERMS)
 def test_a_meaning_is_one_or_a_few_sentences_and_its_page_exists(name: str):
     term = TERMS[name]
-    assert term.meaning.endswith(".") and len(term.meaning) < 260
+    assert term.meaning.endswith(".")
+    assert len(term.meaning) < 260
     assert term.page in {entry.name for entry in PAGES[1:]}  # the first page's address is not its name
 
 
@@ -69,4 +69,4 @@ def test_the_whole_list_is_shown_and_documented():
     for term in TERMS.values():
         assert f"**{term.title}**: {term.meaning}" in shown
         assert f"**{term.title}**: {term.meaning}" in documented
-    assert (ROOT / "docs" / "text" / "pages" / "tokens.md").exists() and "(pages/tokens.md)" in documented
+    assert "(pages/tokens.md)" in documented

@@ -310,7 +310,7 @@ def test_a_run_done_before_is_said_before_it_is_launched(open_page: Open, asked:
     run_id = existing("done")
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"]).run()
-    assert "This run exists already" in said(app)
+    assert "This run already exists" in said(app)
     assert app.button(key=f"exists-repeat-{run_id}").label == "Repeat"
     press(app, "Launch")
     assert "has been done before" in said(app)
@@ -320,7 +320,7 @@ def test_a_cancelled_run_is_offered_to_be_resumed(open_page: Open, asked: list[A
     run_id = existing("cancelled")
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"]).run()
-    assert "This run exists already" in said(app)
+    assert "This run already exists" in said(app)
     app.button(key=f"exists-resume-{run_id}").click().run()
     assert ("resume", run_id) in asked
 
@@ -548,7 +548,7 @@ def test_a_gpu_its_way_of_scoring_and_its_budget_are_shown(open_page: Open, aske
     monkeypatch.setattr("core.runs.devices.gpu_metrics.latest", lambda: {"here:gpu0": card})
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(run_id, worker="here:gpu0")])
     text = said(open_page("new_run"))
-    assert "NVIDIA H200 · 12.3 of 140 GiB in use · 83 % busy · 61 °C · scores by packed rows" in text
+    assert "NVIDIA H200 · 12.3 of 140 GiB in use · 83% busy · 61 °C · scores by packed rows" in text
     assert "a batch takes at most 6.1 GB" in text
 
 

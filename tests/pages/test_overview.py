@@ -59,7 +59,7 @@ def test_cells_hold_the_reports_figures_and_open_their_runs(open_page: Open):
         made = report(evaluation.load(run_id), 250)
         figures = made.scores["aps"]
         assert cell["size"] == f"{figures.mean_set_size:.1f}"
-        assert cell["right"] == f"{100 * made.accuracy:.0f}\u00a0% right"
+        assert cell["right"] == f"{100 * made.accuracy:.0f}% right"
         low, high = figures.mean_set_size_interval
         assert f"Mean set size {figures.mean_set_size:.2f} of 6 options ({low:.2f} to {high:.2f})" in cell["said"]
         assert cell["label"] == ". ".join(cell["said"])
@@ -75,8 +75,8 @@ def test_the_headline_speaks_of_the_runs_in_the_matrix(open_page: Open):
     a, b = (report(evaluation.load(run), 100) for run in (sure, unsure))
     size_a, size_b = (made.scores["lac"].mean_set_size for made in (a, b))
     expected = (
-        f"On Question answering, sure is right on {100 * a.accuracy:.0f} % of questions and needs {size_a:.1f} of 6 "
-        f"options at alpha 0.1; unsure is right on {100 * b.accuracy:.0f} % and needs {size_b:.1f}."
+        f"On Question answering, sure is right on {100 * a.accuracy:.0f}% of questions and needs {size_a:.1f} of 6 "
+        f"options at alpha 0.1; unsure is right on {100 * b.accuracy:.0f}% and needs {size_b:.1f}."
     )
     assert expected in said(app).replace("\u00a0", " ")
     assert ", sure is right" not in said(open_page("overview", models="unsure"))
@@ -214,7 +214,7 @@ def test_ties_at_the_top_are_said(open_page: Open):
     text = said(open_page("overview", figure="runs"))
     assert "1 run has test questions on which two or more options are equally and most probable" in text
     print(text)
-    assert f"at most {100 * made.top_ties.n / made.n_test:.1f} % of a run's" in text
+    assert f"at most {100 * made.top_ties.n / made.n_test:.1f}% of a run's" in text
     assert f"at most {100 * (made.top_ties.won - made.top_ties.lost):.1f} points of accuracy" in text
 
 

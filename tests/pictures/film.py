@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import math
 import shutil
 import tempfile
@@ -106,14 +107,14 @@ class Film:
 
 def eased(*stops: tuple[float, int]) -> Iterator[float]:
     """Values from each stop to the next in as many steps as the next one says, slow at both ends."""
-    for (start, _), (end, steps) in zip(stops, stops[1:], strict=False):
+    for (start, _), (end, steps) in itertools.pairwise(stops):
         for step in range(1, steps + 1):
             yield start + (end - start) * (1 - math.cos(math.pi * step / steps)) / 2
 
 
 def play(film: Film, address: str) -> None:
     """The three scenes."""
-    film.open(address, "[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg", wait_ms=4000)
+    film.open(address, "h1", wait_ms=8000)
     film.take(2500)
     film.open(f"{address}/alpha_lab", ".lab .cards li")
     film.page.locator(".control").first.evaluate("element => element.scrollIntoView()")

@@ -125,8 +125,11 @@ def _existing(plan: Plan) -> None:
     if not plan.existing:
         return
     words = titles(tuple(plan.existing.values()))
-    there = "This run exists" if len(plan.runs) == 1 else f"{counted(len(plan.existing), 'run')} of these there are"
-    st.markdown(f"**{there} already.**")
+    exist = len(plan.existing)
+    if len(plan.runs) == 1:
+        st.markdown("**This run already exists.**")
+    else:
+        st.markdown(f"**{counted(exist, 'run')} of these already {'exists' if exist == 1 else 'exist'}.**")
     for record in list(plan.existing.values())[:MOST_SHOWN]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(plain(f"{words[record.run_id]}: {record.state}"), width="stretch")

@@ -95,4 +95,4 @@ def _ends(of: Estimate, form: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"

@@ -34,7 +34,7 @@ def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FI
     linked = [] if cleared else [name for name in view.runs.split(",") if name]
     gone = [name for name in linked if name not in found]
     for name in gone:
-        st.warning(plain(f"There is no finished run {shortened(name)} here (any more)."))
+        st.warning(plain(f"There is no finished run {shortened(name)} here (it may have been deleted)."))
     chosen = [name for name in linked if name in found] or ([] if cleared else default)
     st.session_state[RUNS_KEY] = chosen
     st.multiselect(
