@@ -75,7 +75,7 @@ def test_a_run_that_is_gone_or_unfinished_is_said_and_replaced(open_page: Open):
     running = synthetic_run(model="running")
     store.update_record(running, state="running", ended=None)
     app = open_page("alpha_lab", run=running)
-    assert "is running; figures are shown when a run has ended well" in said(app)
+    assert "is running; its figures are shown once it has finished successfully" in said(app)
     assert app.query_params["run"] == here
 
 

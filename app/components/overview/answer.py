@@ -12,7 +12,7 @@ from app.caches import overview_cache
 from app.components.overview import filters, run_table
 from app.components.overview.matrix import show_matrix
 from app.components.shared import controls, figures
-from app.formatting import counted, plain, unbroken
+from app.formatting import counted, plain
 from app.state.overview import OverviewView
 from core.reports.overview.filters import (
     Choices,
@@ -54,7 +54,7 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
         st.subheader("Which model hedges well?", anchor=False, width="content")
         controls.switch(view, "figure", "Figure", FIGURES, key=FIGURE_KEY, label_visibility="collapsed")
     if said := headline(table, names, view.score, view.alpha, task=record_task_key(showcase)):
-        st.markdown(unbroken(plain(said)))
+        st.markdown(plain(said))
     _controls(view, active, offered)
     _hidden_own(finished, kept)
     if not kept:

@@ -7,7 +7,7 @@ from typing import Any
 
 from app import navigation, state
 from app.components.overview.first_page import mount, target
-from app.formatting import counted, unbroken
+from app.formatting import counted
 from app.state.alpha_lab import AlphaLabView
 from app.state.overview import OverviewView
 from charts import theme
@@ -66,7 +66,7 @@ def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] |
     return {
         "target": target(navigation.ALPHA_LAB, state.address_of(state.fresh(AlphaLabView, run=cell.run))),
         "size": f"{cell.set_size.value:.1f}",
-        "right": unbroken(f"{cell.accuracy.value:.0%} right".replace("%", " %")),
+        "right": f"{cell.accuracy.value:.0%} right",
         "shade": cell.shade,
         "smallest": cell.smallest,
         "warning": "!" if cell.too_few_covered else "",
@@ -87,7 +87,7 @@ def _lines(cell: Cell, title: str) -> list[str]:
     ]
     if cell.too_few_covered:
         lines.append("Its sets contain the truth less often than chance explains")
-    return [unbroken(line) for line in [*lines, "Opens in the Alpha lab"]]
+    return [*lines, "Opens in the Alpha lab"]
 
 
 def _ends(of: Estimate, form: str) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 from app import navigation, state
 from app.caches import overview_cache
 from app.components.overview.first_page import mount, target
-from app.formatting import shortened, unbroken
+from app.formatting import shortened
 from app.state.alpha_lab import AlphaLabView
 from app.state.compare import CompareView
 from app.state.fields import MOST_COMPARED
@@ -96,7 +96,7 @@ def _question_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
     return {
         "kind": "question",
         "title": "Ask a question",
-        "text": unbroken("A ticked option is in the model's set. Ask your own question and see what it can rule out."),
+        "text": "A ticked option is in the model's set. Ask your own question and see what it can rule out.",
         "go": "Ask your own question",
         "target": target(
             navigation.ONE_QUESTION,
