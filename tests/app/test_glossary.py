@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.glossary import GROUPS, TERMS, hint
 from app.navigation import PAGES
+from charts.scripts import COMPONENTS
 from core.conformal.scores import SCORES
 from docs import glossary as page
 
@@ -48,6 +49,19 @@ def test_pages_ask_for_terms_that_exist():
                 asked[entry.name] = list(ast.literal_eval(node.value))
     assert len(asked) >= 8
     assert {name for names in asked.values() for name in names} <= set(TERMS)
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("alpha_lab/alpha_lab.html", "alpha"),
+        ("one_question/option_bars/option_bars.html", "alpha"),
+        ("alpha_lab/cards.js", "coverage"),
+        ("alpha_lab/cards.js", "set size"),
+    ],
+)
+def test_components_explain_a_term_in_the_same_words(file: str, name: str):
+    assert f'title="{TERMS[name].meaning}"' in (COMPONENTS / file).read_text(encoding="utf-8")
 
 
 def test_a_hint_lists_several_terms_in_order():
