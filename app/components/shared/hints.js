@@ -2,11 +2,12 @@
 
 import { make } from "./dom.js";
 
-const EXPLAINED = "legend, label, .legend, .label, dt, th, .note, .badge, .corner, .explain *";
+const EXPLAINED = "legend, label:not(:has(input)), .legend, .label, dt, th, .note, .badge, .corner, .explain *";
 const GAP = 6;
 
 // Makes the explained words of a component focusable and shows their explanation in a bubble. `root` is the component's
-// root; words that are added later are made focusable too.
+// root; words that are added later are made focusable too. Of words with the same explanation, only the first is a tab
+// stop.
 export function hints(root) {
   const bubble = make("div", "hint");
   bubble.setAttribute("role", "tooltip");
@@ -21,8 +22,11 @@ export function hints(root) {
     return word?.matches(EXPLAINED) ? word : null;
   };
   const reach = (element) => {
-    for (const word of element.querySelectorAll?.("[title]") ?? [])
-      if (word.matches(EXPLAINED) && !word.hasAttribute("tabindex")) word.tabIndex = 0;
+    const words = [...(element.querySelectorAll?.("[title]") ?? [])].filter((word) => word.matches(EXPLAINED));
+    for (const word of words) {
+      const known = [...root.querySelectorAll("[title][tabindex='0']")].some(({ title }) => title === word.title);
+      word.tabIndex = known ? -1 : 0;
+    }
   };
   const hide = () => {
     window.removeEventListener("scroll", hide, true);
