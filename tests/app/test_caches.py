@@ -244,8 +244,13 @@ def test_a_run_that_lacks_its_questions_is_left_out(home: Path):
     assert [record.run_id for record, _ in question_cache.in_other_runs(run_id, "q25", 10).tested] == [run_id]
 
 
-def test_how_many_closing_options_are_no_answers(home: Path):
-    assert question_cache.closing_options(synthetic_run(20)) == 2
+def test_the_kind_of_a_runs_questions_is_kept_until_they_change(home: Path):
+    run_id = synthetic_run(20)
+    kind = question_cache.question_kind(run_id)
+    assert (kind.options, kind.closing, kind.has_context) == (6, 2, False)
+    assert question_cache.question_kind(run_id) is kind
+    synthetic_run(20, k=8)
+    assert question_cache.question_kind(run_id).options == 8
 
 
 def test_the_largest_experiment_fits(home: Path, monkeypatch: pytest.MonkeyPatch):

@@ -103,7 +103,7 @@ def rows() -> Iterator[Row]:
     yield Row(question_cache._question_list, [(key,) for key in some], lambda n: 1)
     yield Row(question_cache._shown_question, [(one, question)], lambda n: 1)
     yield Row(question_cache._calibrated_run, [(key,) for key in some], lambda n: MOST_RUNS + 1)
-    yield Row(question_cache._extra_options, [(key,) for key in some], lambda n: 1)
+    yield Row(question_cache._question_kind, _question_sets(keys), lambda n: 6 if n < MORE else 30)
     yield Row(question_cache._standings, [(key, question) for key in tested], lambda n: MOST_RUNS)
     yield Row(question_cache._index_of, _question_sets(keys), lambda n: 6 if n < MORE else 30)
     rule = SetRule(100, ("lac", "aps"), "exact", "allow")
