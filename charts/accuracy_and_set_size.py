@@ -109,7 +109,7 @@ def _panel(runs: pd.DataFrame, score: str, styles: Sequence[ModelStyle], name: s
         _drawn(frame, score, styles, with_legend=False),
         said,
         name,
-        for_file=_drawn(frame, score, styles, with_legend=True),
+        for_file=lambda: _drawn(frame, score, styles, with_legend=True),
     )
 
 
