@@ -26,7 +26,9 @@ def main(arguments: list[str]) -> NoReturn:
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        sys.exit(f"HEDGE_HOME is {home}, which can't be made ({error.strerror}); set it to a folder you may write to")
+        sys.exit(
+            f"HEDGE_HOME is {home}, which can't be created ({error.strerror}); set it to a folder that you may write to"
+        )
     # Relative paths in the environment refer to the folder in which the person ran the command, so they are resolved
     # before the change of folder. Streamlit finds its configuration only in the folder in which it starts.
     os.environ["HEDGE_HOME"] = str(home)

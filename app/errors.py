@@ -27,6 +27,6 @@ def spoken() -> Iterator[None]:
     except Exception as error:
         LOG.exception("a page failed")
         st.error(
-            f"Hedge stumbled over something it did not expect ({type(error).__name__}); "
-            "reload the page, and if it comes back, the server's log says where it happened."
+            f"Something unexpected went wrong ({type(error).__name__}). Reload the page. If it happens again, the "
+            "server's log has the details."
         )

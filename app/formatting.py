@@ -39,7 +39,7 @@ def sentence(text: str) -> str:
 
 def unbroken(text: str) -> str:
     """The text with a non-breaking space before each per cent sign."""
-    return text.replace(" %", "\u00a0%")
+    return text.replace(" %", "%")
 
 
 def duration(seconds: float) -> str:

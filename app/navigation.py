@@ -27,22 +27,34 @@ class PageEntry:
         return ROOT / "pages" / f"{self.name}.py"
 
 
-OVERVIEW = PageEntry("overview", "Overview", "Every finished run: accuracy, coverage and set size at one alpha.")
-NEW_RUN = PageEntry("new_run", "New run", "Launch a run of a model on a task, and watch, cancel or resume runs.")
-ALPHA_LAB = PageEntry("alpha_lab", "Alpha lab", "Drag alpha and watch sets, coverage and set size of one run move.")
-ONE_QUESTION = PageEntry("one_question", "One question", "One question's options, probabilities and prediction sets.")
-COMPARE = PageEntry("compare", "Compare", "Runs side by side: figures, paired tests, the published claims.")
-CALIBRATION = PageEntry(
-    "calibration", "Calibration", "How far confidence can be trusted, and what a temperature changes."
+OVERVIEW = PageEntry("overview", "Overview", "See which models are right, and how certain they are.")
+NEW_RUN = PageEntry("new_run", "New run", "Run a model on a task, and watch, cancel or resume runs.")
+ALPHA_LAB = PageEntry(
+    "alpha_lab", "Alpha lab", "Drag alpha and watch the sets, the coverage and the set size of one run change."
 )
-JURY = PageEntry("jury", "Jury", "Several judges of one answer: where they disagree, and which rule decides best.")
-PROMPTING = PageEntry("prompting", "Prompting", "Letters against the options' texts: accuracy and sets by shots.")
-PERPLEXITY = PageEntry("perplexity", "Perplexity", "What a system prompt does to every word of a counselor's.")
-TOKENS = PageEntry("tokens", "Tokens", "How sure a model is of each word, and what an adapter changes.")
-DATA = PageEntry("data", "Data", "Results of other tools in, Hedge's own out.")
-LEARN = PageEntry("learn", "Learn", "A lesson in conformal prediction whose figures are alive.")
+ONE_QUESTION = PageEntry(
+    "one_question",
+    "One question",
+    "See the options, probabilities and prediction sets of one question, or ask your own.",
+)
+COMPARE = PageEntry("compare", "Compare", "See runs side by side, with paired tests and published claims.")
+CALIBRATION = PageEntry(
+    "calibration", "Calibration", "See how far a model's confidence can be trusted, and what a temperature changes."
+)
+JURY = PageEntry("jury", "Jury", "See where several judges of one answer disagree, and which rule decides best.")
+PROMPTING = PageEntry(
+    "prompting", "Prompting", "Compare ways of asking: by letter, by text, with and without examples."
+)
+PERPLEXITY = PageEntry(
+    "perplexity", "Perplexity", "See how a system prompt changes how likely each word of a counselor is."
+)
+TOKENS = PageEntry("tokens", "Tokens", "See how sure a model is of each word, and what an adapter changes.")
+DATA = PageEntry("data", "Data", "Import results of other tools, and export Hedge's own.")
+LEARN = PageEntry("learn", "Learn", "Learn conformal prediction from figures that you can move.")
 
-DOCTOR = PageEntry("doctor", "Doctor", "What this machine can run: devices, memory, disk, database, and their speed.")
+DOCTOR = PageEntry(
+    "doctor", "Doctor", "Check what this machine can run: devices, memory, disk, database, and their speed."
+)
 
 MENU = {
     "Start": (OVERVIEW, LEARN),

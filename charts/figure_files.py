@@ -52,7 +52,7 @@ def drawings(runs: Sequence[Evaluation], asked: SetRule) -> list[Drawing]:
     source = source_of(runs, asked)
     alpha, by = f"alpha {asked.alpha / 1000:.3f}", f"by {SCORES[score].title}"
     panels = accuracy_against_size(frames.overview(runs, asked.alpha, asked.scores), score)
-    of_task = [f" on {panel.title}" if len(panels) > 1 else "" for panel in panels]
+    of_task = [f", on {panel.title}" if len(panels) > 1 else "" for panel in panels]
     found = [
         Drawing(panel.figure, f"Accuracy, and set size at {alpha}{of}", source)
         for panel, of in zip(panels, of_task, strict=True)

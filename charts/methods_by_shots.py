@@ -10,6 +10,7 @@ import pandas as pd
 from charts import theme
 from charts.figure import Figure
 from charts.measures import INTERVALS, MEASURES, tips
+from core.runs.titles import shots_title
 
 MARK_HEIGHT = 15
 GAP = 12
@@ -26,9 +27,9 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
     """
     title, form = MEASURES[measure]
     low, high = INTERVALS[measure]
-    frame = rows.assign(asked=rows["shots"].map(_shots), low=rows[low], high=rows[high])
+    frame = rows.assign(asked=rows["shots"].map(shots_title), low=rows[low], high=rows[high])
     frame = frame[["title", "shots", "asked", "score", measure, "low", "high", "chance", "k", "run"]]
-    asked = [_shots(n) for n in sorted(frame["shots"].unique())]
+    asked = [shots_title(n) for n in sorted(frame["shots"].unique())]
     sizes = measure == "mean_set_size"
     across: dict[str, Any] = {
         "title": f"{title}, options" if sizes else title,
@@ -71,7 +72,3 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
         f"{row['title']}, {row['asked']}: {row[measure]:.3g}" for row in frame.head(SAID).to_dict("records")
     )
     return Figure(frame, chart, f"{title} by way of asking. {said}.", f"prompting-{measure.replace('_', '-')}")
-
-
-def _shots(n: int) -> str:
-    return f"{n} shot" if n == 1 else f"{n} shots"

@@ -44,7 +44,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that reports an error in one sentence and leaves the exit to :func:`main`."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; `{self.prog} --help` shows what can be said")
+        raise InputError(f"{message}; `{self.prog} --help` shows the options")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     _verb(verbs, "runs", runs.runs, "all runs and their states")
     for name, action, says in (
         ("cancel", runs.cancel, "stop runs; what has finished is kept"),
-        ("resume", runs.resume, "go on with runs that were cancelled or failed"),
+        ("resume", runs.resume, "continue runs that were cancelled or failed"),
     ):
         _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
     _house_verbs(verbs)
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     _calibration_verb(verbs)
     _train_adapter_verb(verbs)
     _tokens_verb(verbs)
-    _verb(verbs, "agent", runs.agent, "the workers of this host, until it is stopped")
+    _verb(verbs, "agent", runs.agent, "run the workers of this host until stopped")
     return top
 
 
@@ -105,32 +105,42 @@ def _run_verb(verbs: Any) -> None:
         "--rotations", action="store_true", help="ask every test question in all rotations of its options"
     )
     made.add_argument(
-        "--orders", action="store_true", help="in all orders of its options; a seeded sample where there are over four"
+        "--orders",
+        action="store_true",
+        help="ask every test question in all orders of its options; a seeded sample for more than four options",
     )
-    made.add_argument("--system", default="", metavar="TEXT", help="a system prompt of your own")
+    made.add_argument("--system", default="", metavar="TEXT", help="your own system prompt")
     made.add_argument(
-        "--repeats", type=int, default=0, metavar="N", help="besides, let the model write N sampled answers a question"
+        "--repeats",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also let the model write N sampled answers to each question",
     )
-    made.add_argument("--batch-size", type=int, help="rows of a batch; memory decides where it is not given")
+    made.add_argument("--batch-size", type=int, help="questions in a batch; free memory decides if this is not given")
     amount = made.add_mutually_exclusive_group()
     amount.add_argument("--mode", choices=tuple(MODES), help="; ".join(f"{k}: {v} questions" for k, v in MODES.items()))
-    amount.add_argument("--samples", type=int, help="questions at most; all there are where neither is given")
-    made.add_argument("--calibration-share", type=float, default=0.5, help="the part in (0, 1) that calibrates")
+    amount.add_argument(
+        "--samples", type=int, help="the maximum number of questions; all questions if neither is given"
+    )
+    made.add_argument("--calibration-share", type=float, default=0.5, help="the share in (0, 1) that calibrates")
     made.add_argument("--seed", type=int, default=0, help="draws the questions and their split")
     made.add_argument("--alpha", type=float, default=0.1, help="for the report at the end")
-    made.add_argument("--dry-run", action="store_true", help="only show the exact prompt and count its tokens")
-    made.add_argument("--queue", action="store_true", help="leave it to this host's workers")
+    made.add_argument(
+        "--dry-run", action="store_true", help="only show the exact prompt and count its tokens; run nothing"
+    )
+    made.add_argument("--queue", action="store_true", help="leave the run to this host's workers")
 
 
 def _house_verbs(verbs: Any) -> None:
     for name, action, says in (
-        ("first", runs.first, "let queued runs be the next, in the order given"),
-        ("delete", runs.delete, "move runs to the bin, which is emptied of what is a week old"),
-        ("restore", runs.restore, "have deleted runs back from the bin"),
+        ("first", runs.first, "move queued runs to the front, in the order given"),
+        ("delete", runs.delete, "move runs to the bin, which keeps them for a week"),
+        ("restore", runs.restore, "restore deleted runs from the bin"),
     ):
         _verb(verbs, name, action, says).add_argument("run", nargs="+", metavar="RUN")
-    made = _verb(verbs, "bin", runs.show_bin, "what is in the bin, and what it takes of the disk")
-    made.add_argument("--empty", action="store_true", help="delete all of it for good")
+    made = _verb(verbs, "bin", runs.show_bin, "list the bin, and the disk space that it takes")
+    made.add_argument("--empty", action="store_true", help="delete everything in it for good")
 
 
 def _report_verb(verbs: Any) -> None:
@@ -142,16 +152,20 @@ def _report_verb(verbs: Any) -> None:
     made.add_argument("--empty", default="allow", choices=EMPTY_POLICIES)
     made.add_argument("--by", default="all", choices=BY, help="one threshold for all, for each subject, or each letter")
     made.add_argument(
-        "--n-calibration", type=int, metavar="N", help="calibrate on so many questions, seeded; 5 at least"
+        "--n-calibration", type=int, metavar="N", help="calibrate on this many questions (at least 5), chosen by seed"
     )
     made.add_argument("--split-seed", type=int, metavar="S", help="draw another split into calibration and test")
-    made.add_argument("--drop-extra", action="store_true", help="leave E and F out and renormalise the rest")
+    made.add_argument(
+        "--drop-extra", action="store_true", help="leave out E and F, and rescale the other probabilities to sum to 1"
+    )
 
 
 def _prompting_verb(verbs: Any) -> None:
-    says = "ways of asking side by side: letters against the options' texts, by shots"
+    says = "compare ways of asking: by letter and by text, by shots"
     made = _verb(verbs, "prompting", prompting.compare_ways, says)
-    made.add_argument("run", nargs="*", metavar="RUN", help="run ids, or their beginnings; all finished ones without")
+    made.add_argument(
+        "run", nargs="*", metavar="RUN", help="run ids, or their beginnings; all finished runs if none is given"
+    )
     made.add_argument("--alpha", type=float, default=0.1)
     made.add_argument("--score", default="lac", choices=SCORE_NAMES)
     made.add_argument("--out", type=Path, metavar="FILE.xlsx", help="write the table as a workbook")
@@ -166,88 +180,100 @@ def _sets_arguments(made: argparse.ArgumentParser) -> None:
 
 
 def _compare_verb(verbs: Any) -> None:
-    says = "runs side by side: figures, paired tests, the published claims; sets by the first score"
+    says = "compare runs: figures, paired tests and published claims; sets by the first score"
     _sets_arguments(_verb(verbs, "compare", reports.compare, says))
 
 
 def _export_verb(verbs: Any) -> None:
-    made = _verb(verbs, "export", exchange.export, "take runs out: tables, figures, a report that needs no network")
+    made = _verb(verbs, "export", exchange.export, "export runs: tables, charts, or a report that needs no network")
     _sets_arguments(made)
     made.add_argument("--format", required=True, choices=tuple(exchange.EXPORTS))
-    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder, made where it is missing")
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder; it is created if it is missing")
 
 
 def _import_verb(verbs: Any) -> None:
-    made = _verb(verbs, "import", exchange.import_results, "bring in results of other tools")
+    made = _verb(verbs, "import", exchange.import_results, "import results of other tools")
     made.add_argument("format", choices=tuple(exchange.IMPORTERS))
     made.add_argument("path", nargs="+", type=Path)
     made.add_argument("--labels", type=Path, help="a folder with the answers (llm-uncertainty-bench)")
-    of_table = made.add_argument_group("of a table (CSV, Parquet, JSON lines), where its columns' names do not say it")
+    of_table = made.add_argument_group("for a table (CSV, Parquet, JSON lines) whose column names do not say this")
     of_table.add_argument("--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order")
     of_table.add_argument("--label", metavar="COLUMN", help="the column with the right option")
-    of_table.add_argument("--values", choices=VALUES, help="what the options' cells are; recognised where not given")
-    of_table.add_argument("--mapping", type=Path, help="all of it as a JSON file, as the Data page saves it")
-    of_table.add_argument("--model", help="the model's name; the file's where not given")
-    of_table.add_argument("--task", help="the task's name; the file's where not given")
+    of_table.add_argument("--values", choices=VALUES, help="what the options' values are; recognised if not given")
+    of_table.add_argument("--mapping", type=Path, help="all of this as a JSON file, as the Data page saves it")
+    of_table.add_argument("--model", help="the model's name; the file's name if not given")
+    of_table.add_argument("--task", help="the task's name; the file's name if not given")
 
 
 def _jury_verbs(verbs: Any) -> None:
-    says = "several judges of one answer: rules that turn their verdicts into one, agreement, files in and out"
+    says = "juries: several judges of the same answers, rules that combine their verdicts, agreement, import and export"
     top = verbs.add_parser("jury", help=says, description=says)
     asked = top.add_subparsers(dest="of_jury", required=True, metavar="COMMAND", parser_class=_Parser)
-    made = _judged_verb(asked, "evaluate", _of_jury("evaluate"), "try rules on splits of a jury's judgements")
-    made.add_argument("--protocol", choices=tuple(PROTOCOLS), help="named settings; what else is given changes them")
-    made.add_argument("--seeds", default="0-9", help="a split each: 0-9, or 1,5,7")
-    made.add_argument("--calibration-share", type=float, help="the part in (0, 1) of the answers that calibrates")
-    made.add_argument("--confidence", choices=tuple(CONFIDENCES), help="how sure a juror is of its verdict")
-    made.add_argument("--all-answers", action="store_true", help="also those on which the jurors agree")
-    made.add_argument("--rule", nargs="+", choices=tuple(RULES), help="rules to try; the protocol's where not given")
-    _judged_verb(asked, "agreement", _of_jury("agree"), "how much jurors agree, and what unanimity is worth")
+    made = _judged_verb(asked, "evaluate", _of_jury("evaluate"), "evaluate rules on splits of a jury's judgements")
+    made.add_argument("--protocol", choices=tuple(PROTOCOLS), help="named settings; other options override them")
+    made.add_argument("--seeds", default="0-9", help="one split for each seed: 0-9, or 1,5,7")
+    made.add_argument("--calibration-share", type=float, help="the share in (0, 1) of the answers that calibrates")
+    made.add_argument(
+        "--confidence", choices=tuple(CONFIDENCES), help="how a juror's confidence in its verdict is computed"
+    )
+    made.add_argument(
+        "--all-answers", action="store_true", help="use all answers, including those on which the jurors agree"
+    )
+    made.add_argument(
+        "--rule", nargs="+", choices=tuple(RULES), help="rules to evaluate; those of the protocol if not given"
+    )
+    _judged_verb(
+        asked, "agreement", _of_jury("agree"), "how much jurors agree, and how often unanimous verdicts are right"
+    )
     made = _judged_verb(asked, "import", _of_jury("bring_in"), "read judgements and keep them as a jury")
-    made.add_argument("--name", default="", help="the jury's name; its jurors' names where not given")
-    made = _judged_verb(asked, "export", _of_jury("export"), "a jury as one tidy table, a row an answer and juror")
+    made.add_argument("--name", default="", help="the jury's name; its jurors' names if not given")
+    made = _judged_verb(
+        asked, "export", _of_jury("export"), "export a jury as one table, with a row for each answer and juror"
+    )
     made.add_argument("--format", choices=tuple(ONE_TABLE), default="csv")
-    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder, made where it is missing")
-    _verb(asked, "list", _of_jury("show"), "all juries")
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder; it is created if it is missing")
+    _verb(asked, "list", _of_jury("show"), "list all juries")
     _making_verbs(asked)
 
 
 def _making_verbs(verbs: Any) -> None:
-    made = _verb(verbs, "answer", _of_jury("answer", "making"), "a base model's answers to short-answer questions")
+    made = _verb(verbs, "answer", _of_jury("answer", "making"), "let a base model answer short-answer questions")
     made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
     _asked_arguments(made)
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines: id, question, answer, label")
-    made = _verb(verbs, "finetune", _of_jury("finetune", "making"), "tune a juror on answers, or go on tuning it")
+    made = _verb(verbs, "finetune", _of_jury("finetune", "making"), "tune a juror on answers, or continue its tuning")
     made.add_argument("--model", required=True, help="the model under the adapter")
     made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
     made.add_argument("--out", type=Path, required=True, metavar="DIR", help="the adapter's folder")
     _tuning_arguments(made)
-    made = _verb(verbs, "judge", _of_jury("judge", "making"), "let jurors judge answers and keep what they say")
+    made = _verb(verbs, "judge", _of_jury("judge", "making"), "let jurors judge answers, and keep their judgements")
     made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="adapters or models, two or more")
     made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
     made.add_argument("--dtype", default="float32", choices=DTYPES)
-    made.add_argument("--name", default="", help="the jury's name; its jurors' names where not given")
-    made = _verb(verbs, "make", _of_jury("make", "making"), "the whole path: answer, tune jurors, judge, keep")
+    made.add_argument("--name", default="", help="the jury's name; its jurors' names if not given")
+    made = _verb(verbs, "make", _of_jury("make", "making"), "all stages in one: answer, tune jurors, judge, keep")
     made.add_argument("--base", required=True, help="the model that answers")
     made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="models to tune, or tuned adapters")
     _asked_arguments(made)
     _tuning_arguments(made, alone=False)
-    made.add_argument("--tune-share", type=float, default=0.5, help="the part in (0, 1) of the answers that tunes")
-    made.add_argument("--calibration-share", type=float, default=0.5, help="the part of the others that calibrates")
-    made.add_argument("--queue", action="store_true", help="leave it to this host's workers")
+    made.add_argument("--tune-share", type=float, default=0.5, help="the share in (0, 1) of the answers that tunes")
+    made.add_argument(
+        "--calibration-share", type=float, default=0.5, help="the share of the other answers that calibrates"
+    )
+    made.add_argument("--queue", action="store_true", help="leave the run to this host's workers")
 
 
 def _asked_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument("--questions", default="trivia", help="trivia, trivia_qa@hub, or a file in TriviaQA's shape")
-    made.add_argument("--samples", type=int, help="questions at most; all there are where not given")
+    made.add_argument("--samples", type=int, help="the maximum number of questions; all questions if not given")
     made.add_argument("--seed", type=int, default=0, help="draws the questions")
     made.add_argument("--dtype", default="float32", choices=DTYPES, help="int4: QLoRA, on an NVIDIA GPU")
 
 
 def _tuning_arguments(made: argparse.ArgumentParser, *, alone: bool = True) -> None:
     made.add_argument("--steps", type=int, default=300)
-    made.add_argument("--rows", type=int, default=32, help="judgements a step")
-    made.add_argument("--rank", type=int, default=8, help="of the adapter's matrices")
+    made.add_argument("--rows", type=int, default=32, help="judgements per step")
+    made.add_argument("--rank", type=int, default=8, help="the rank of the adapter's matrices")
     made.add_argument("--rate", type=float, default=2e-3, help="the highest learning rate")
     if alone:
         made.add_argument("--seed", type=int, default=0, help="draws the judgements of each step")
@@ -277,7 +303,7 @@ def _judged_verb(verbs: Any, name: str, action: Any, says: str) -> argparse.Argu
 
 
 def _calibration_verb(verbs: Any) -> None:
-    says = "how far the confidence of runs can be trusted: errors with intervals, reliability, recalibration"
+    says = "how far a run's confidence can be trusted: errors with intervals, reliability, recalibration"
     made = _verb(verbs, "calibration", tokens.calibration, says)
     made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
     made.add_argument("--bins", type=int, default=ECE_BINS)
@@ -286,13 +312,16 @@ def _calibration_verb(verbs: Any) -> None:
         "--within", default="all", choices=WITHIN, help="all together, each subject, or each chosen letter"
     )
     made.add_argument(
-        "--recalibrate", nargs="*", choices=tuple(METHODS), help="before and after these maps; all where none is named"
+        "--recalibrate",
+        nargs="*",
+        choices=tuple(METHODS),
+        help="before and after these recalibrations; all of them if none is named",
     )
-    made.add_argument("--alpha", type=float, default=0.1, help="for the sets before and after")
+    made.add_argument("--alpha", type=float, default=0.1, help="alpha for the sets before and after")
 
 
 def _train_adapter_verb(verbs: Any) -> None:
-    says = "train an ARD-LoRA or LoRA adapter of a model; the same --out goes on where it stopped"
+    says = "train an ARD-LoRA or LoRA adapter of a model; the same --out continues where it stopped"
     made = _verb(verbs, "train-adapter", tokens.train_adapter, says)
     made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
     made.add_argument("--data", default="trivia", help=TEXTS_HELP)
@@ -302,34 +331,46 @@ def _train_adapter_verb(verbs: Any) -> None:
     made.add_argument("--adapter-alpha", type=float, default=16.0, help="the adapter's scale is this over its rank")
     made.add_argument("--targets", nargs="+", default=["q_proj", "v_proj"], help="names of the layers that are adapted")
     made.add_argument("--epochs", type=int, default=3)
-    made.add_argument("--batch-size", type=int, default=16, help="texts of a step")
+    made.add_argument("--batch-size", type=int, default=16, help="texts per step")
     made.add_argument("--rate", type=float, default=2e-3)
-    made.add_argument("--kl", type=float, default=0.01, help="the weight of the KL to the prior")
-    made.add_argument("--warmup", type=int, default=0, help="epochs over which that weight grows")
+    made.add_argument("--kl", type=float, default=0.01, help="the weight of the KL divergence from the prior")
+    made.add_argument("--warmup", type=int, default=0, help="the number of epochs over which that weight grows")
     made.add_argument(
-        "--prior-share", type=float, default=0.2, help="the part in (0, 1) of the texts that finds the prior"
+        "--prior-share", type=float, default=0.2, help="the share in (0, 1) of the texts that fits the prior"
     )
-    made.add_argument("--samples", type=int, help="training texts at most")
+    made.add_argument("--samples", type=int, help="the maximum number of training texts")
     made.add_argument("--seed", type=int, default=0, help="draws the test texts, the order and the start")
 
 
 def _tokens_verb(verbs: Any) -> None:
-    group = verbs.add_parser("tokens", help="the uncertainty of single tokens", description="Single tokens.")
+    group = verbs.add_parser(
+        "tokens", help="the uncertainty of single tokens", description="The uncertainty of single tokens."
+    )
     inner = group.add_subparsers(dest="tokens_verb", required=True, metavar="COMMAND", parser_class=_Parser)
-    made = _verb(inner, "evaluate", tokens.tokens_evaluate, "ACC, NLL and ECE of next tokens, or of letters")
+    made = _verb(inner, "evaluate", tokens.tokens_evaluate, "accuracy, NLL and ECE of next tokens, or of letters")
     _tokens_model(made)
     made.add_argument("--data", "--config", default="trivia", help=TEXTS_HELP)
     made.add_argument("--letters", action="store_true", help="--data is a task: classify over its option letters")
     made.add_argument(
-        "--num-samples", "--num_samples", type=int, default=1000, help="tokens (or questions) drawn, 0 for all"
+        "--num-samples",
+        "--num_samples",
+        type=int,
+        default=1000,
+        help="the number of tokens (or questions) to draw, 0 for all",
     )
     made.add_argument("--n-bins", "--n_bins", type=int, default=ECE_BINS)
     made.add_argument("--batch-size", "--batch_size", type=int, default=4)
-    made.add_argument("--passes", type=int, default=0, help="draw an ARD-LoRA's latents so often; 0 takes their means")
-    made.add_argument("--part", default="test", choices=("test", "all"), help="what training with this seed left out")
+    made.add_argument(
+        "--passes", type=int, default=0, help="the number of draws of an ARD-LoRA's latents; 0 uses their means"
+    )
+    made.add_argument(
+        "--part", default="test", choices=("test", "all"), help="the seed of the training whose test texts are used"
+    )
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--adapter-alpha", type=float, help="the scale times rank of a whole-model checkpoint")
-    made.add_argument("--output", type=Path, help="the results' file; evaluation_results.json beside the model")
+    made.add_argument(
+        "--output", type=Path, help="the file for the results; evaluation_results.json beside the model if not given"
+    )
     made = _verb(inner, "view", tokens.tokens_view, "a text token by token: surprise, entropy, alternatives")
     _tokens_model(made)
     made.add_argument("--text", required=True)
@@ -340,7 +381,7 @@ def _tokens_model(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--model", "--model-path", "--model_path", required=True, help="a model, an adapter's folder or a checkpoint"
     )
-    made.add_argument("--base-model", "--base_model", help="the model that an adapter belongs to, if it moved")
+    made.add_argument("--base-model", "--base_model", help="the model that an adapter belongs to, if that was moved")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -87,10 +87,10 @@ def ask(*, within_s: float = ASKED_WITHIN_S) -> list[Finding]:
         said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=within_s, check=False)
         return [Finding(**values) for values in json.loads(said.stdout)]
     except subprocess.TimeoutExpired:
-        raise RunError(f"the doctor did not answer within {within_s:g} s; `python -m core doctor` says more") from None
+        raise RunError(f"the check did not finish within {within_s:g} s; `python -m core doctor` shows more") from None
     except (ValueError, TypeError):
         last = (said.stderr.strip().splitlines() or ["no reason"])[-1]
-        raise RunError(f"the doctor ended without an answer ({last}); `python -m core doctor` says more") from None
+        raise RunError(f"the check ended without a result ({last}); `python -m core doctor` shows more") from None
 
 
 def _looked(look: Callable[[], list[Finding]]) -> list[Finding]:
@@ -98,10 +98,10 @@ def _looked(look: Callable[[], list[Finding]]) -> list[Finding]:
     try:
         return look()
     except HedgeError as error:
-        return [Finding(look.__name__.strip("_"), str(error), False, "It could not be looked at.")]
+        return [Finding(look.__name__.strip("_"), str(error), False, "This could not be checked.")]
     except Exception as error:
         name = look.__name__.strip("_")
-        return [Finding(name, f"{type(error).__name__}: {error}", False, "It could not be looked at.")]
+        return [Finding(name, f"{type(error).__name__}: {error}", False, "This could not be checked.")]
 
 
 def _python() -> list[Finding]:
@@ -112,7 +112,7 @@ def _python() -> list[Finding]:
             "versions",
             f"Hedge {__version__}, Python {platform.python_version()}, {versions}",
             good,
-            "Hedge is made for Python 3.11.",
+            "Hedge needs Python 3.11.",
         )
     ]
 
@@ -120,10 +120,13 @@ def _python() -> list[Finding]:
 def _torch() -> list[Finding]:
     import torch
 
-    cuda = f"made for CUDA {torch.version.cuda}" if torch.version.cuda else "made without CUDA"
+    cuda = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "built without CUDA"
     return [
         Finding(
-            "torch", f"{torch.__version__}, {cuda}", True, f"{torch.get_num_threads()} threads for scoring on the CPU."
+            "torch",
+            f"{torch.__version__}, {cuda}",
+            True,
+            f"It uses {torch.get_num_threads()} threads to score on the CPU.",
         )
     ]
 
@@ -136,15 +139,15 @@ def _driver() -> list[Finding]:
     version = nvml.driver()
     usable = torch.cuda.is_available()
     if not version:
-        return [Finding("driver", "no NVIDIA driver", None, "Runs go to the CPU.")]
+        return [Finding("driver", "no NVIDIA driver", None, "Runs use the CPU.")]
     if usable:
-        return [Finding("driver", f"NVIDIA {version}", True, "torch reaches the GPUs.")]
+        return [Finding("driver", f"NVIDIA {version}", True, "torch can use the GPUs.")]
     reason = (
-        "this torch was made without CUDA; install one with it"
+        "this torch was built without CUDA; install one that was built with it"
         if torch.version.cuda is None
-        else "torch can't use it; update the driver, or install a torch made for an older CUDA"
+        else "torch can't use the driver; update the driver, or install a torch that was built for an older CUDA"
     )
-    return [Finding("driver", f"NVIDIA {version}", False, f"Runs go to the CPU, because {reason}.")]
+    return [Finding("driver", f"NVIDIA {version}", False, f"Runs use the CPU, because {reason}.")]
 
 
 def _gpus() -> list[Finding]:
@@ -152,14 +155,23 @@ def _gpus() -> list[Finding]:
 
     seen = nvml.readings()
     if not seen:
-        return [Finding("gpu", "none", None, "Runs go to the CPU: fine for pocket models, slow from 1 B parameters.")]
+        return [
+            Finding(
+                "gpu",
+                "none",
+                None,
+                "Runs use the CPU. This is fine for pocket models and slow for models with 1 billion parameters or "
+                "more.",
+            )
+        ]
     return [
         Finding(
             f"gpu {gpu.index}",
             f"{gpu.name}, {gpu.total_gib - gpu.used_gib:.0f} of {gpu.total_gib:.0f} GiB free"
             + (f", {gpu.celsius} °C" if gpu.celsius is not None else ""),
             True,
-            f"Room for about {_billions(gpu.total_gib, 2):.0f} B parameters in float16.",
+            f"This is enough for a model with about {_billions(gpu.total_gib, 2):.0f} billion parameters in 16-bit "
+            "precision.",
         )
         for gpu in seen
     ]
@@ -178,7 +190,14 @@ def _memory() -> list[Finding]:
     memory, limit = psutil.virtual_memory(), host_memory_gib()
     free = min(memory.available / GIB, limit)
     value = f"{free:.1f} of {limit:.1f} GiB free"
-    return [Finding("memory", value, True, f"Room for about {_billions(free, 4):.1f} B parameters in float32.")]
+    return [
+        Finding(
+            "memory",
+            value,
+            True,
+            f"This is enough for a model with about {_billions(free, 4):.1f} billion parameters in 32-bit precision.",
+        )
+    ]
 
 
 def _disk() -> list[Finding]:
@@ -186,15 +205,19 @@ def _disk() -> list[Finding]:
     there = next(path for path in (home, *home.parents) if path.exists())
     free = shutil.disk_usage(there).free / GIB
     writable = os.access(there, os.W_OK)
-    value = f"{free:.0f} GiB free at {home}" + ("" if writable else ", which can't be written to")
+    value = f"{free:.0f} GiB free at {home}" + ("" if writable else ", which is not writable")
     good = writable and free > LITTLE_DISK_GIB
-    meaning = "Runs and logs lie here." if good else "Runs will fail here; set HEDGE_HOME to a folder with room."
+    meaning = (
+        "Runs and logs are stored here."
+        if good
+        else "Runs will fail. Set HEDGE_HOME to a writable folder with free space."
+    )
     return [Finding("disk", value, good, meaning)]
 
 
 def _models() -> list[Finding]:
     value = f"{', '.join(bundled_models()) or 'none'}; tasks {', '.join(available()) or 'none'}"
-    return [Finding("bundled", value, bool(bundled_models()), "These run without a network.")]
+    return [Finding("bundled", value, bool(bundled_models()), "These work without a network.")]
 
 
 def _database() -> list[Finding]:
@@ -203,20 +226,20 @@ def _database() -> list[Finding]:
     try:
         shown = database.shown()
         if not database.exists():
-            return [Finding("database", f"{shown}, not made yet", None, "The first queued run makes it.")]
+            return [Finding("database", f"{shown}, not created yet", None, "The first queued run creates it.")]
         took = _answers_in()
     except HedgeError as error:
         meaning = (
-            f"It was tried {len(DATABASE_LIMITS_S)} times. While it does not answer, no run can be queued; "
-            "`python -m core run` works without it."
+            f"It was tried {len(DATABASE_LIMITS_S)} times. No run can be queued until it answers. `python -m core "
+            "run` works without it."
         )
         return [Finding("database", str(error), False, meaning)]
     value = f"{shown}, answers in {took * 1000:.1f} ms"
     meaning = "Queued runs are kept here" + (
-        ", and every host that names it shares them." if database.is_shared() else "."
+        ", and all hosts that use this database share them." if database.is_shared() else "."
     )
     if took >= SLOW_DATABASE_S:
-        meaning += " It answers slowly: the machine, its disk or the network is busy."
+        meaning += " It answers slowly, so the machine, its disk or the network is busy."
     return [Finding("database", value, took < SLOW_DATABASE_S, meaning)]
 
 
@@ -249,11 +272,11 @@ def _agent() -> list[Finding]:
     except HedgeError:  # the database's own finding says it
         others = []
     alive = liveness.agent_alive()
-    here = "alive on this host" if alive else "none on this host"
+    here = "running on this host" if alive else "none on this host"
     value = here + (f"; others on {', '.join(others)}" if others else "")
     if others or alive:
-        return [Finding("agent", value, True, "Queued runs start at once.")]
-    return [Finding("agent", value, None, "It starts by itself with a queued run.")]
+        return [Finding("agent", value, True, "Queued runs start immediately.")]
+    return [Finding("agent", value, None, "It starts automatically with the first queued run.")]
 
 
 def _hub() -> list[Finding]:
@@ -263,14 +286,14 @@ def _hub() -> list[Finding]:
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:
-        return [Finding("hub", "switched off by HF_HUB_OFFLINE", None, "Models come from this machine only.")]
+        return [Finding("hub", "switched off by HF_HUB_OFFLINE", None, "Only models on this machine can be used.")]
     name = urlsplit(constants.ENDPOINT).hostname
     try:
         with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=HUB_WITHIN_S):
             return [Finding("hub", f"{name} answers", True, "Models and tasks can be downloaded.")]
     except OSError as error:
         reason = getattr(error, "reason", error)
-        meaning = "Bundled models, folders and what was downloaded before can be run; nothing new can be downloaded."
+        meaning = "Bundled models, folders and earlier downloads can be run. Nothing new can be downloaded."
         return [Finding("hub", f"{name} can't be reached ({reason})", False, meaning)]
 
 
@@ -278,7 +301,7 @@ def _token() -> list[Finding]:
     from huggingface_hub import get_token
 
     present = get_token() is not None
-    meaning = "Gated models can be loaded." if present else "Gated models need HF_TOKEN; open ones do not."
+    meaning = "Gated models can be loaded." if present else "Gated models need HF_TOKEN. Open models do not."
     return [Finding("hub token", "present" if present else "absent", True if present else None, meaning)]
 
 
@@ -288,12 +311,13 @@ def _speed() -> list[Finding]:
     found = []
     for speed in measure():
         good = speed.error <= WRONG_BY
-        value = f"multiplies at {speed.gflops:,.0f} GFLOP/s, copies at {speed.copy:.1f} GB/s"
+        value = f"{speed.gflops:,.0f} GFLOP/s in multiplication, {speed.copy:.1f} GB/s in copying"
         a_second = speed.gflops * 1e9 / (2 * 1e9 * 100)
         meaning = (
-            f"At best {a_second:,.3g} questions a second of 100 tokens with 1 B parameters in float32."
+            f"At best {a_second:,.3g} questions per second, for questions of 100 tokens and a model with 1 "
+            "billion parameters in 32-bit precision."
             if good
-            else f"Its products are wrong by {speed.error:.1g}; no run on it can be trusted."
+            else f"Its results are wrong by {speed.error:.1g}, so no run on it can be trusted."
         )
         found.append(Finding(f"speed of {speed.device}", value, good, meaning))
     return found

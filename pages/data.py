@@ -10,8 +10,8 @@ from app.state.data import DataView
 head("Import and export", "Bring in results of other tools, and take your own out.")
 view = state.view(DataView)
 
-st.subheader("Bring results in", anchor=False)
+st.subheader("Import results", anchor=False)
 import_files.section()
 
-st.subheader("Take results out", anchor=False)
+st.subheader("Export results", anchor=False)
 export_files.section(view)

@@ -5,9 +5,10 @@ import streamlit as st
 from app import navigation, state
 from app.caches import run_cache
 from app.components.overview import answer, published_tables, run_table, ways_in
-from app.components.shared.runs import default_run, no_runs_yet
+from app.components.shared.runs import no_runs_yet
 from app.formatting import plain
 from app.state.overview import OverviewView
+from core.runs.showcase import default_run
 
 st.title("Hedge shows how sure a language model really is", anchor=False)
 st.markdown(

@@ -80,7 +80,7 @@ def _look(made: Checkup) -> None:
         made.problem = str(error)
     except Exception as error:
         LOG.exception("the doctor failed")
-        made.problem = f"the doctor failed ({type(error).__name__}); the server's log says where"
+        made.problem = f"the check failed ({type(error).__name__}); the server's log has the details"
     finally:
         made.looked = made.looked_again = time.monotonic()
         made.ended.set()

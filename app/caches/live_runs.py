@@ -85,7 +85,8 @@ def _ask(asking: _Asking) -> None:
     except Exception as error:
         LOG.exception("the runs can't be listed")
         found = replace(
-            asking.latest, problem=f"the runs can't be listed ({type(error).__name__}); see the server's log"
+            asking.latest,
+            problem=f"the runs can't be listed ({type(error).__name__}); the server's log has the details",
         )
     with asking.lock:
         asking.latest, asking.answered, asking.begun = found, time.monotonic(), None

@@ -107,7 +107,7 @@ def _read(command: Sequence[str], made: PreviewJob, turn: threading.Lock) -> Non
         made.problem = str(error)
     except Exception as error:
         LOG.exception("a preview failed")
-        made.problem = f"the preview failed ({type(error).__name__}); the server's log says where"
+        made.problem = f"the preview failed ({type(error).__name__}); the server's log has the details"
     finally:
         made.ended.set()
 
@@ -121,8 +121,8 @@ def _output(command: Sequence[str]) -> dict[str, Any]:
         said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False)
     except subprocess.TimeoutExpired as error:
         raise _Failed(
-            f"the preview took more than {TIME_LIMIT_S} seconds and was stopped; data of the hub that are not here yet "
-            "take long once, so try again, or let `python -m core run … --dry-run` fetch them"
+            f"the preview took more than {TIME_LIMIT_S} seconds and was stopped; the first download of data from "
+            "the hub can take long, so try again, or run `python -m core run … --dry-run` to download them"
         ) from error
     if said.returncode == 0:
         values: dict[str, Any] = json.loads(said.stdout)
@@ -130,7 +130,7 @@ def _output(command: Sequence[str]) -> dict[str, Any]:
     spoken = [line for line in said.stderr.splitlines() if line.startswith(SAID_BY_HEDGE)]
     if not spoken:
         LOG.error("a preview ended with status %d: %s", said.returncode, said.stderr[-2000:])
-        raise _Failed(f"the preview ended with status {said.returncode}; the server's log says why")
+        raise _Failed(f"the preview ended with status {said.returncode}; the server's log has the details")
     raise _Failed(spoken[-1].removeprefix(SAID_BY_HEDGE))
 
 

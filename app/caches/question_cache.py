@@ -8,11 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from app.caches.run_cache import EVERY_RUN, RunKey, load_evaluation, run_key, runs
+from core.answering.question_kind import QuestionKind, kind_of_run
 from core.errors import HedgeError
 from core.records import FloatArray, Question
 from core.reports import evaluation as evaluations
 from core.reports import frames, one_question
-from core.reports.alpha_lab import view as split_views
 from core.reports.one_question import CalibratedRun, OptionPValues
 from core.runs import banks
 from core.runs.store import RunRecord
@@ -42,9 +42,9 @@ def shown_question(run_id: str, question_id: str) -> ShownQuestion:
     return _shown_question(run_key(run_id), question_id)
 
 
-def closing_options(run_id: str) -> int:
-    """How many of a run's last options are not answers: the number of E and F options, or 0."""
-    return len(_extra_options(run_key(run_id)))
+def question_kind(run_id: str) -> QuestionKind:
+    """The kind of a run's questions: how many options they have, and whether a context stands before them."""
+    return _question_kind(banks.questions_key(run_id), run_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ def _calibrated_run(key: RunKey) -> CalibratedRun:
     return one_question.bench(evaluations.load(key.run_id))
 
 
-@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # a few numbers per entry
-def _extra_options(key: RunKey) -> tuple[int, ...]:
-    return split_views.extra_options(load_evaluation(key))
+@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # three values per entry, one per set of questions
+def _question_kind(questions: tuple[str, ...], _run_id: str) -> QuestionKind:
+    return kind_of_run(_run_id)
 
 
 # 1.5 kB per entry: 12 MB in all. A view needs 41, and the next question needs 41 others.

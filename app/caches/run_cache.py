@@ -50,7 +50,7 @@ def run_key(run_id: str) -> RunKey:
     try:
         return RunKey(path.parent.name, path.stat().st_mtime_ns)
     except FileNotFoundError as error:
-        raise InputError(f"run {run_id!r} is gone; choose another") from error
+        raise InputError(f"run {run_id!r} no longer exists; choose another one") from error
 
 
 def runs() -> Runs:

@@ -28,9 +28,9 @@ class AlphaLabView(SharedView):
     """The questions that share a threshold."""
     extra: Annotated[str, one_of(("keep", "drop"))] = "keep"
     """Whether the options E and F are kept."""
-    n: Annotated[int, whole(9, "calibration questions are counted in whole numbers, 0 for all")] = 0
+    n: Annotated[int, whole(9, "the number of calibration questions must be a whole number, with 0 for all")] = 0
     """The number of calibration questions that are used (0: all)."""
-    split: Annotated[str, whole_or_nothing(6, "a split's number is whole and has at most 6 digits")] = ""
+    split: Annotated[str, whole_or_nothing(6, "a split must be a whole number with at most 6 digits")] = ""
     """The seed of another random split ("": the run's own split)."""
     show: Annotated[str, one_of(SHOWN_SETS)] = "all"
     """The kind of sets that the list of test questions shows."""

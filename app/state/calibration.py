@@ -13,11 +13,11 @@ from core.reports.calibration.temperature import check_hundredths
 
 
 def _bins(text: str) -> int:
-    return check_bins(whole(3, "bins are counted in whole numbers")(text))
+    return check_bins(whole(3, "the number of bins must be a whole number")(text))
 
 
 def _temperature(text: str) -> int:
-    return check_hundredths(whole(3, "a temperature counts in whole hundredths")(text))
+    return check_hundredths(whole(3, "a temperature must be a whole number of hundredths")(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ def one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in allowed:
-            raise InputError(f"it is one of {', '.join(allowed)}")
+            raise InputError(f"it must be one of {', '.join(allowed)}")
         return text
 
     return read
@@ -57,31 +57,31 @@ def whole_or_nothing(digits: int, rule: str) -> Callable[[str], str]:
 
 
 def _thousandths(text: str) -> int:
-    return check_thousandths(whole(3, "alpha counts in whole thousandths from 1 to 999")(text))
+    return check_thousandths(whole(3, "alpha must be a whole number of thousandths from 1 to 999")(text))
 
 
 def _ordinal(text: str) -> int:
     if not (_is_whole(text, digits=9) and int(text) > 0):
-        raise InputError("it counts from 1")
+        raise InputError("it must be a whole number from 1")
     return int(text)
 
 
 def _text(text: str) -> str:
     if len(text) > LONGEST_TEXT:
-        raise InputError(f"it may have {LONGEST_TEXT} characters, not {len(text)}")
+        raise InputError(f"it can have at most {LONGEST_TEXT} characters, not {len(text)}")
     return text
 
 
 def _runs(text: str) -> str:
     names = [name for name in text.split(",") if name]
     if len(names) > MOST_COMPARED or len(text) > MOST_COMPARED * LONGEST_TEXT:
-        raise InputError(f"at most {MOST_COMPARED} runs are compared")
+        raise InputError(f"at most {MOST_COMPARED} runs can be compared")
     return ",".join(dict.fromkeys(names))
 
 
 def _names(text: str) -> str:
     if len(text) > MOST_COMPARED * LONGEST_TEXT:
-        raise InputError(f"it may have {MOST_COMPARED * LONGEST_TEXT:,} characters, not {len(text):,}")
+        raise InputError(f"it can have at most {MOST_COMPARED * LONGEST_TEXT:,} characters, not {len(text):,}")
     return ",".join(dict.fromkeys(name for name in text.split(",") if name))
 
 

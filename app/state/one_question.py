@@ -23,5 +23,7 @@ class OneQuestionView(SharedView):
     """The score whose p-values are drawn."""
     ask: Annotated[str, one_of(("run", "own"))] = "run"
     """Whether the question is from a run or a person's own."""
+    calibration: Id = ""
+    """The run that a person chose to calibrate their own questions ("": a run with questions of the same kind)."""
     answer: Id = ""
     """The id of the answer to a person's own question ("": none was asked)."""

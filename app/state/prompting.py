@@ -22,7 +22,7 @@ class PromptingView(SharedView):
     """The first of the two methods."""
     beside: Annotated[str, one_of(tuple(METHODS))] = "raw"
     """The second of the two methods."""
-    shots: Annotated[str, whole_or_nothing(3, "shots are counted in whole numbers")] = ""
+    shots: Annotated[str, whole_or_nothing(3, "the number of shots must be a whole number")] = ""
     """The number of shots of both methods ("": the fewest)."""
     question: Id = ""
     """The id of the question whose card is open ("": the first one)."""

@@ -87,7 +87,9 @@ def name_unknown(name: str, allowed: Collection[str]) -> None:
     """Warn about each value in the address that is not ``allowed``; a bound widget would drop it silently."""
     for asked in st.query_params.get_all(name):
         if asked and asked not in allowed:
-            st.warning(plain(f"The link's {name} is “{shortened(asked, 40)}”, which is not here (any more)."))
+            st.warning(
+                plain(f"The link's {name} is “{shortened(asked, 40)}”, which is not here (it may have been deleted).")
+            )
 
 
 def _views() -> dict[type[SharedView], SharedView]:

@@ -108,7 +108,7 @@ def fine_tune(
     while training.step < tuning.steps:
         if cancelled():
             training.save()
-            raise RunCancelled(f"stopped after {training.step} of {tuning.steps} steps; it goes on from there")
+            raise RunCancelled(f"stopped after {training.step} of {tuning.steps} steps; it will continue from there")
         training.take(_drawn(examples, tuning, training.step))
         on_step(training.step, tuning.steps, training.losses[-1])
         if training.step % tuning.save_every == 0 and training.step < tuning.steps:

@@ -94,7 +94,7 @@ def split(texts: Sequence[Text], *, seed: int, share: float = TEST_SHARE) -> tup
     random.Random(f"{seed}|texts").shuffle(unique)
     held = round(share * len(unique))
     if not 0 < held < len(unique):
-        raise InputError(f"{len(unique)} unlike texts can't be split into training and test; give more")
+        raise InputError(f"{len(unique)} different texts can't be split into training and test; give more")
     return unique[held:], unique[:held]
 
 
@@ -118,7 +118,7 @@ def tokenize(texts: Sequence[Text], tokenizer: Any, *, context: int) -> list[Tok
         if first < len(tokens):
             made.append(Tokenized(tuple(tokens), first))
     if not made:
-        raise InputError("no text has a token to judge: each needs one that is read and one that is predicted")
+        raise InputError("no text has a token to judge: each text needs one token to read and one to predict")
     return made
 
 

@@ -145,14 +145,14 @@ class AdapterTrainer:
         losses, divergences = [], []
         for step, data in enumerate(steps):
             if cancelled():
-                raise RunError("the training was stopped; give the same folder again to go on at its last epoch")
+                raise RunError("the training was stopped; give the same folder again to continue from its last epoch")
             for group in self.optimizer.param_groups:
                 group["lr"] = self._rate(epoch * len(steps) + step, recipe.epochs * len(steps))
             loss, divergence = self._loss(data)
             weight = recipe.kl * (min(1.0, (epoch + 1) / (recipe.warmup + 1)))
             total = loss + weight * divergence
             if not torch.isfinite(total):
-                raise RunError("the loss is no number any more; choose a smaller learning rate")
+                raise RunError("the loss is no longer a number; choose a smaller learning rate")
             total.backward()
             torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
             self.optimizer.step()

@@ -27,6 +27,8 @@ LONGEST = {"question": 10_000, "context": 50_000, "option": 2_000}
 SHOWN = 40
 
 KEPT = 500
+LOOKED_AT = 100
+"""Answers among which the last loading of a model is looked for."""
 ID = re.compile(r"^[0-9a-f]{16}$")
 
 Stage = Literal["waiting", "starting", "downloading", "loading", "checking", "answering", "answered", "failed"]
@@ -48,15 +50,9 @@ class CustomQuestion:
     extra: bool = True
 
     def __post_init__(self) -> None:
-        if not self.model.strip():
-            raise InputError("choose a model to ask")
-        if not self.run_id.strip():
-            raise InputError("choose a run whose calibration forms the set")
-        if not self.question.strip():
-            raise InputError("the question is empty; type one")
-        for name, text in (("question", self.question), ("context", self.context)):
-            _check_text(f"the {name}", text, LONGEST[name])
-        _check_options(self.options, extra=self.extra)
+        found = problems(self.model, self.run_id, self.question, self.context, self.options, extra=self.extra)
+        if found:
+            raise InputError(next(iter(found.values())))
 
     @property
     def all_options(self) -> tuple[str, ...]:
@@ -74,35 +70,62 @@ class CustomQuestion:
         return Question(self.answer_id, task, "", self.context, self.question, self.all_options, 0)
 
 
-def _check_options(options: Sequence[str], *, extra: bool) -> None:
-    """Raise :class:`InputError` unless these are two to ten different options, none of them too long."""
+def problems(
+    model: str, run_id: str, question: str, context: str, options: Sequence[str], *, extra: bool
+) -> dict[str, str]:
+    """Why this can't be asked: one sentence for each field that has to be changed, by the field's name.
+
+    The fields are ``model``, ``run_id``, ``question``, ``context`` and ``options``, in this order; ``extra`` as in
+    :class:`CustomQuestion`. Empty if the question can be asked.
+    """
+    found = {
+        "model": "" if model.strip() else "choose a model to ask",
+        "run_id": "" if run_id.strip() else "choose a run whose calibration forms the set",
+        "question": (
+            _text_problem("the question", question, LONGEST["question"])
+            if question.strip()
+            else "the question is empty; type one"
+        ),
+        "context": _text_problem("the context", context, LONGEST["context"]),
+        "options": _options_problem(options, extra=extra),
+    }
+    return {name: problem for name, problem in found.items() if problem}
+
+
+def _options_problem(options: Sequence[str], *, extra: bool) -> str:
+    """Why these are not two to ten different options, none of them too long; empty if they are."""
     count = len(options)
     if count < FEWEST_OPTIONS:
-        found = "is 1" if count == 1 else f"are {count}"
-        raise InputError(f"a question needs at least {FEWEST_OPTIONS} options, a line each; there {found}")
+        found = "is only 1" if count == 1 else "are none"
+        return f"a question needs at least {FEWEST_OPTIONS} options, one per line; there {found}"
     if count > MOST_OPTIONS:
-        raise InputError(f"at most {MOST_OPTIONS} options can be asked, there are {count}; leave {count - 10} out")
+        return (
+            f"a question can have at most {MOST_OPTIONS} options, and there are {count}; remove {count - MOST_OPTIONS}"
+        )
     seen: dict[str, int] = {}
     for number, option in enumerate(options, start=1):
         if not option.strip():
-            raise InputError(f"option {number} is empty; type it or take its line out")
-        _check_text(f"option {number}", option, LONGEST["option"])
+            return f"option {number} is empty; type it or remove its line"
+        if problem := _text_problem(f"option {number}", option, LONGEST["option"]):
+            return problem
         text = " ".join(option.split())
         if text in seen:
             shown = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-            raise InputError(f"options {seen[text]} and {number} are both “{shown}”; give every option once")
+            return f"options {seen[text]} and {number} are both “{shown}”; change or remove one of them"
         if extra and text in (DONT_KNOW, NONE_OF_ABOVE):
-            raise InputError(f"option {number} is “{text}”, which is added already; take it out or switch that off")
+            return f"option {number} is “{text}”, which is added anyway; remove it, or switch the added options off"
         seen[text] = number
+    return ""
 
 
-def _check_text(name: str, text: str, longest: int) -> None:
+def _text_problem(name: str, text: str, longest: int) -> str:
     if len(text) > longest:
-        raise InputError(f"{name} has {len(text):,} characters, of which at most {longest:,} can be asked; shorten it")
+        return f"{name} has {len(text):,} characters, but at most {longest:,} are allowed; shorten it"
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"{name} holds a broken character at place {error.start + 1}; type it again") from error
+        return f"{name} has a broken character at position {error.start + 1}; type it again"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +222,18 @@ def read_answer(answer_id: str) -> ModelAnswer:
         raise InputError(f"the answer {answer_id} is not here (any more); ask the question again") from error
     except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
         raise InputError(f"the answer {answer_id} can't be read ({error}); ask the question again") from error
+
+
+def last_loading_s(model: str) -> float | None:
+    """The seconds that loading this model took before one of the latest answers on this machine, or None."""
+    for path in sorted(_folder().glob("*.json"), key=_written_at, reverse=True)[:LOOKED_AT]:
+        try:
+            answer = read_answer(path.stem)
+        except InputError:
+            continue
+        if answer.own.model == model and answer.loading_s > 0:
+            return answer.loading_s
+    return None
 
 
 def _folder() -> Path:

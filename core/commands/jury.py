@@ -90,8 +90,10 @@ def _experiment_text(found: JuryExperiment, errors: pd.DataFrame, *, pairwise: b
     share = f"{found.right:.1%} of them"
     what, share = ("pairs", f"the first answer is better in {share}") if pairwise else ("answers", f"{share} right")
     lines = [
-        f"{found.n} of {found.kept_of} {what} ({kind}), {share}; {found.n_calibration} calibrate, "
-        f"{found.n_test} test, {len(found.protocol.seeds)} splits, {found.protocol.confidence} confidence",
+        (
+            f"{found.n} of {found.kept_of} {what} ({kind}), {share}; {found.n_calibration} calibrate and "
+            f"{found.n_test} test in {len(found.protocol.seeds)} splits, {found.protocol.confidence} confidence"
+        ),
         "",
         f"{'rule':<20} accuracy (95% interval)   precision recall  F1      to majority",
     ]
@@ -175,5 +177,5 @@ def show(arguments: Namespace) -> CommandResult:
     """List every jury."""
     rows = [jury_store.read_record(name) for name in jury_store.jury_ids()]
     lines = [f"{row.jury_id}  {row.answers} answers by {', '.join(row.jurors)}; {row.origin}" for row in rows]
-    nothing = "There are no juries yet; `python -m core jury import FILES` brings one in."
+    nothing = "There are no juries yet; `python -m core jury import FILES` imports one."
     return CommandResult([finite(asdict(row)) for row in rows], "\n".join(lines) or nothing)

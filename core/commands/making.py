@@ -140,7 +140,7 @@ def make(arguments: Namespace) -> CommandResult:
     )  # fmt: skip
     if arguments.queue:
         path_id = jury_job.launch(spec)
-        return CommandResult({"path": path_id}, f"{path_id} is queued; the New run page shows it")
+        return CommandResult({"path": path_id}, f"{path_id} is queued; see the New run page")
     path_id = jury_pipeline.create(spec)
     run_id = execute_here(jury_pipeline.read_spec(path_id).run_spec, unit="row")
     jury_id = store.read_record(run_id).provenance["jury"]

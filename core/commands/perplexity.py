@@ -32,7 +32,7 @@ Verb = Callable[..., argparse.ArgumentParser]
 
 def add(verbs: Any, verb: Verb) -> None:
     """Add the command to the grammar; ``verb`` makes one command of it."""
-    top = verbs.add_parser("perplexity", help="what a system prompt does to every word of a counselor's")
+    top = verbs.add_parser("perplexity", help="how a system prompt changes how likely each word of a counselor is")
     kinds = top.add_subparsers(dest="kind", required=True, metavar="WHAT", parser_class=type(top))
     made = verb(kinds, "run", run, "score the counselor's words, here or (--queue) in a background worker")
     made.add_argument("--model", nargs="+", required=True, help="bundled names, folders or hub ids")
@@ -47,8 +47,8 @@ def add(verbs: Any, verb: Verb) -> None:
     made.add_argument("--mode", default="standard", choices=MODES)
     made.add_argument("--exchanges", default=str(EXCHANGES), help=f"before each message, or {EVERY}")
     made.add_argument("--dtype", default="float32", choices=DTYPES)
-    made.add_argument("--queue", action="store_true", help="leave it to this host's workers")
-    made = verb(kinds, "report", report, "perplexities, differences of prompts and choices of runs that have ended")
+    made.add_argument("--queue", action="store_true", help="leave the run to this host's workers")
+    made = verb(kinds, "report", report, "perplexities, differences between prompts, and choices, for finished runs")
     made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
     made.add_argument("--alpha", type=float, default=0.1, help="for sets over the endings of choices")
     made.add_argument("--rule", default="mean", choices=tuple(reports.RULES), help="by which an ending is chosen")
@@ -105,7 +105,7 @@ def endings(arguments: Namespace) -> CommandResult:
 
     made = choices.make(conversations_of(arguments.conversation), write, generated=count, seed=arguments.seed)
     if not made:
-        raise InputError("no context got three endings unlike each other; choose another model or seed")
+        raise InputError("no context got three different endings; choose another model or seed")
     choices.write(made, arguments.out)
     return CommandResult(
         {"choices": len(made), "file": str(arguments.out)}, f"{len(made)} choices are in {arguments.out}"
@@ -122,7 +122,7 @@ def prompt_of(text: str) -> SystemPrompt:
     try:
         return named(path.read_text(encoding="utf-8"), path.stem)
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no UTF-8 text (byte {error.start}); save it as UTF-8") from error
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
 
 
 def conversations_of(names: Sequence[str]) -> tuple[Conversation, ...]:
@@ -145,7 +145,7 @@ def exchanges_of(text: str) -> int | None:
     if text == EVERY:
         return None
     if not text.isdigit():
-        raise InputError(f"exchanges are a number from 0, or {EVERY}; got {text!r}")
+        raise InputError(f"exchanges must be a number from 0, or {EVERY}; got {text!r}")
     return int(text)
 
 

@@ -32,7 +32,9 @@ def compare_ways(arguments: Namespace) -> CommandResult:
     names = [store.folder_of(name).name for name in arguments.run] or store.run_ids()
     found = experiments.experiments([store.read_record(name) for name in names])
     if not found:
-        raise InputError("there is no finished run to compare; `python -m core run --form letters cloze` makes some")
+        raise InputError(
+            "there is no finished run to compare; make some with `python -m core run --form letters cloze`"
+        )
     alpha = thousandths(arguments.alpha)
     made = [_experiment(one, records, alpha, arguments.score) for one, records in found.items()]
     if arguments.out:
@@ -95,7 +97,7 @@ def _write(arguments: Namespace, tables: list[Any]) -> None:
         arguments.out.write_bytes(writing.to_xlsx(sheets))
     except OSError as error:
         raise InputError(
-            f"{arguments.out} can't be written ({error.strerror}); give a file in a folder that is there"
+            f"{arguments.out} can't be written ({error.strerror}); give a file in a folder that exists"
         ) from error
 
 

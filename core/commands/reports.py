@@ -148,7 +148,7 @@ def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.Publ
             "No two of these runs were tested on the same questions, so no pair is compared question by question."
         )
     for claim in made:
-        figure = "nothing to compute it from" if math.isnan(claim.figure) else f"{claim.figure:.2f}"
+        figure = "there is nothing to compute it from" if math.isnan(claim.figure) else f"{claim.figure:.2f}"
         lines.append(f"“{claim.statement}” {claim.verdict} ({claim.measure}: {figure})")
         lines += [f"  {claim.instance}"] if claim.instance else []
     return "\n".join(lines)

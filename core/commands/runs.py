@@ -65,7 +65,7 @@ def asked_for(run_id: str) -> str:
     """What came of asking the workers for a run: it may have been at work or done already."""
     from core.runs import engine
 
-    words = {"running": "is running", "done": "is done already"}
+    words = {"running": "is running", "done": "is already done"}
     return f"{run_id} {words.get(engine.status(run_id).state, 'is queued')}"
 
 
@@ -138,7 +138,7 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
     roles = store.read_questions(name)["role"].to_pylist()
     wanted, used = spec.samples, roles.count("calibration") + roles.count("test")
     if wanted is None or used < wanted:
-        print(f"hedge: run {name} uses all {used} questions there are", file=sys.stderr)
+        print(f"hedge: run {name} uses all {used} available questions", file=sys.stderr)
     if shortened := cut_short(store.read_record(name).provenance["engine"]):
         print(f"hedge: run {name}: {shortened}", file=sys.stderr)
     return name
@@ -198,7 +198,7 @@ def first(arguments: Namespace) -> CommandResult:
 
     ids = [store.folder_of(name).name for name in arguments.run]
     engine.put_first(ids)
-    return CommandResult({"runs": ids}, "\n".join(f"{name} comes next" for name in ids))
+    return CommandResult({"runs": ids}, "\n".join(f"{name} is next" for name in ids))
 
 
 def delete(arguments: Namespace) -> CommandResult:
@@ -209,7 +209,7 @@ def delete(arguments: Namespace) -> CommandResult:
     for name in ids:
         actions.delete(name)
     return CommandResult(
-        {"runs": ids}, "\n".join(f"{name} is in the bin; `restore` has it back for a week" for name in ids)
+        {"runs": ids}, "\n".join(f"{name} is in the bin; you can `restore` it for a week" for name in ids)
     )
 
 
@@ -218,7 +218,7 @@ def restore(arguments: Namespace) -> CommandResult:
     from core.runs import actions
 
     ids = [actions.restore(name) for name in arguments.run]
-    return CommandResult({"runs": ids}, "\n".join(f"{name} is back" for name in ids))
+    return CommandResult({"runs": ids}, "\n".join(f"{name} is restored" for name in ids))
 
 
 def show_bin(arguments: Namespace) -> CommandResult:
@@ -227,7 +227,7 @@ def show_bin(arguments: Namespace) -> CommandResult:
 
     if arguments.empty:
         ids = trash.empty_bin()
-        return CommandResult({"runs": ids}, f"{len(ids)} deleted runs are gone for good")
+        return CommandResult({"runs": ids}, f"{len(ids)} deleted runs were removed for good")
     found = trash.binned()
     rows = [{"run": each.run_id, "deleted": each.deleted, "bytes": each.size} for each in found]
     lines = [f"{each.run_id}  {each.size / 1e6:.1f} MB" for each in found]

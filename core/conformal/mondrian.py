@@ -22,7 +22,6 @@ from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 
 BY = ("all", "group", "class")
-DRAWS = 9999
 
 
 def check_by(by: str) -> str:
@@ -106,18 +105,28 @@ def coverage_by_stratum(
     return rows
 
 
-def least_covered_p_value(hits: IntArray, tested: IntArray, *, rng: np.random.Generator, draws: int = DRAWS) -> float:
-    """Permutation p-value of the lowest coverage among G strata, in [1 / (draws + 1), 1].
+def least_covered_p_values(hits: IntArray, tested: IntArray, *, rng: np.random.Generator, draws: int) -> FloatArray:
+    """Permutation p-values, (A,), of the lowest coverage among G strata; each lies in [1 / (draws + 1), 1].
 
-    ``hits`` and ``tested`` (G,) count the covered and all test questions of each stratum. The null hypothesis is that
-    the strata are equally well covered. The stratum with the lowest coverage was selected by looking at all of them, so
-    each of the ``draws`` permutations takes the minimum over all strata too: it assigns the covered questions to the
-    strata at random. Raises :class:`InputError` if a stratum has no test question.
+    ``hits`` (A, G) count the covered questions of each stratum under each of A policies, for example at A alphas, and
+    ``tested`` (G,) all its test questions. The null hypothesis is that the strata are equally well covered. The stratum
+    with the lowest coverage was selected by looking at all of them, so each of the ``draws`` permutations takes the
+    minimum over all strata too: it assigns the covered questions to the strata at random. The policies share the
+    permutations, so each p-value is valid by itself and they depend on each other. Raises :class:`InputError` if a
+    stratum has no test question.
     """
     if len(tested) == 0 or tested.min() < 1:
         raise InputError("finding the least covered stratum needs at least one test question in each")
-    # (draws, G): covered questions of each stratum after a random permutation of all questions
-    dealt = rng.multivariate_hypergeometric(tested, int(hits.sum()), size=draws, method="marginals")
-    lowest = (dealt / tested).min(axis=1)
+    codes = np.repeat(np.arange(len(tested)), tested)
+    counts, policy = np.unique(hits.sum(axis=1), return_inverse=True)  # how many questions are covered
+    observed = (hits / tested).min(axis=1)
+    as_low = np.zeros(len(hits), dtype=np.int64)
+    for _ in range(draws):
+        among = np.zeros((len(codes) + 1, len(tested)), dtype=np.int64)
+        among[np.arange(1, len(codes) + 1), rng.permutation(codes)] = 1
+        # among[h] (G,): the strata of h questions drawn at random, which are those covered
+        lowest = (np.cumsum(among, axis=0)[counts] / tested).min(axis=1)
+        as_low += lowest[policy] <= observed
     # p = (1 + #{min coverage* ≤ min coverage}) / (draws + 1)
-    return float((1 + np.count_nonzero(lowest <= (hits / tested).min())) / (draws + 1))
+    p_values: FloatArray = (1 + as_low) / (draws + 1)
+    return p_values

@@ -97,7 +97,9 @@ def _check_hub(model: str) -> bool:
     except GatedRepoError as error:
         raise InputError(gated_message(model)) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
-        raise InputError(f"unknown model {model!r}: the hub has none of this name; use {_bundled_text()}") from error
+        raise InputError(
+            f"unknown model {model!r}: the hub has no model of this name; use {_bundled_text()}"
+        ) from error
     except Exception as error:  # the hub client raises its transport's own errors, whichever that is
         raise InputError(
             f"unknown model {model!r}: no bundled model and no folder has this name, and the hub can't be reached "

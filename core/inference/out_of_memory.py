@@ -24,4 +24,4 @@ def out_of_memory(tokens: int | None = None) -> str:
     'memory ran out on a single question of 512 tokens; choose a smaller model, float16 or bfloat16, or fewer shots'
     """
     where = "" if tokens is None else f" on a single question of {tokens:,} tokens"
-    return f"memory ran out{where}; choose a smaller model, float16 or bfloat16, or fewer shots"
+    return f"there was not enough memory{where}; choose a smaller model, 16-bit precision, or fewer shots"

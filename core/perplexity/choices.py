@@ -83,7 +83,7 @@ def read(path: Path) -> tuple[Choice, ...]:
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no UTF-8 text (byte {error.start}); save it as UTF-8") from error
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
 
 
 def parse(content: str, file: str) -> tuple[Choice, ...]:
@@ -92,7 +92,7 @@ def parse(content: str, file: str) -> tuple[Choice, ...]:
     if not made:
         raise InputError(f"{file} has no choices")
     if len({len(choice.endings) for choice in made}) > 1:
-        raise InputError(f"{file} has choices of different numbers of endings; give all of them as many")
+        raise InputError(f"{file} has choices with different numbers of endings; give all of them the same number")
     return made
 
 
@@ -135,7 +135,7 @@ def _json_lines(content: str, file: str) -> tuple[Choice, ...]:
         try:
             made.append(from_json(json.loads(line)))
         except ValueError as error:
-            raise InputError(f"{file}, line {number}: it is no JSON ({error})") from None
+            raise InputError(f"{file}, line {number}: it is not JSON ({error})") from None
         except InputError as error:
             raise InputError(f"{file}, line {number}: {error}") from None
     return tuple(made)

@@ -85,7 +85,7 @@ def read(path: Path) -> tuple[Conversation, ...]:
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no UTF-8 text (byte {error.start}); save it as UTF-8") from error
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
     return parse(content, path.name)
 
 
@@ -129,7 +129,7 @@ def _json_lines(content: str, file: str, name: str) -> tuple[Conversation, ...]:
                 made = from_json(values)
                 found.append(made if made.name else Conversation(f"{name} {number}", made.messages))
         except ValueError as error:
-            raise InputError(f"{file}, line {number}: it is no JSON ({error})") from None
+            raise InputError(f"{file}, line {number}: it is not JSON ({error})") from None
         except InputError as error:
             raise InputError(f"{file}, line {number}: {error}") from None
     if single and found:

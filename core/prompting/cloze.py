@@ -152,7 +152,7 @@ def _continuations(question: Question) -> tuple[str, ...]:
     for place, option in enumerate(question.options):
         if not option.strip():
             raise InputError(
-                f"option {place + 1} of question {question.id!r} has no text, so its likelihood can't be asked for; "
-                "write one, or score the letters (--form letters)"
+                f"option {place + 1} of question {question.id!r} has no text, so it has no likelihood; write one, or "
+                "score the letters (--form letters)"
             )
     return tuple(said(option) for option in question.options)

@@ -96,11 +96,13 @@ def load(run_id: str, *, normalisation: str = "raw") -> Evaluation:
     """
     record = store.read_record(run_id)
     if record.state != "done":
-        raise InputError(f"run {record.run_id} is {record.state}; figures are shown when it has ended well")
+        raise InputError(
+            f"run {record.run_id} is {record.state}; its figures are shown once it has finished successfully"
+        )
     if record.spec.makes_jury:
-        raise InputError(f"run {record.run_id} made a jury and has no answers of its own; the Jury page shows it")
+        raise InputError(f"run {record.run_id} made a jury and has no answers of its own; see the Jury page")
     if not record.spec.answers:
-        raise InputError(f"run {record.run_id} has losses of words and no answers; the Perplexity page shows it")
+        raise InputError(f"run {record.run_id} scored words and has no answers; see the Perplexity page")
     questions = store.read_questions(run_id)
     scored = store.read_logits(run_id)
     rows = {name: i for i, name in enumerate(questions["id"].to_pylist())}

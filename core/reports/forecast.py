@@ -129,7 +129,7 @@ def forecast(
 def rate(spec: RunSpec, earlier: Sequence[RunRecord], *, worked: Worked = work_of) -> Rate | None:
     """What a run of this model, dtype and form measured: here rather than elsewhere, this task's rather than
     another's, the first in ``earlier`` rather than a later one; None if there is none."""
-    alike = [record for record in earlier if _measured(record) and _kind(record.spec) == _kind(spec)]
+    alike = [record for record in earlier if _kind(record.spec) == _kind(spec) and _measured(record)]
     alike.sort(key=lambda record: (not _here(record), record.spec.task != spec.task))
     for record in alike:
         try:

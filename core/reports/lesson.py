@@ -1,57 +1,78 @@
-"""Lessons: steps of text with figures. All figures are computed from the run with which the lesson is shown.
+"""Lessons: steps of text, each with a guess, and the data from which their figures are computed in the browser.
 
-A lesson is a TOML file in ``assets/lessons``: ``title`` and steps of ``name``, ``title``, ``text``, ``question``,
-``answer``, ``show`` (the lab's panels), and perhaps ``start`` (what the lab starts from) and ``shift`` (whether the
-figure of a shift is shown). A figure in a text is a ``{name}`` of :func:`facts`.
+A lesson is a TOML file in ``assets/lessons``. It has a ``title``, a ``subtitle`` and steps. A step has a ``name``, a
+``title``, a ``text``, an ``answer`` that is shown after the guess, a line on what was ``learned``, a ``guess``, and
+perhaps a text ``without`` for a run that has no answer to it. A figure in a text is a ``{name}``. The browser computes
+it from :func:`lesson_tables` (``app/components/learn/facts.js``), because it changes while a person drags alpha.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from core.conformal.alpha import THOUSAND
-from core.conformal.coverage import BAND_MASS, beta_binomial_band
-from core.conformal.mondrian import least_covered_p_value
+from core.conformal.curve import thresholds
+from core.conformal.mondrian import least_covered_p_values
 from core.conformal.scores import score, true_scores
-from core.conformal.threshold import rank
 from core.errors import InputError
+from core.records import FloatArray, IntArray
 from core.reports.alpha_lab.covariate_shift import SEARCHED_AT, Search, Shifted
 from core.reports.evaluation import Evaluation
-from core.reports.report import Report, report
+from core.reports.frames import lab_tables, sample_for_lab
 from core.settings import ASSETS
 
 LESSON = ASSETS / "lessons" / "prediction-sets.toml"
-ALPHA = 100
-"""The alpha that a lesson starts from, in thousandths."""
-NO_SHIFT = "no other kind of questions"
-NEEDED = ("name", "title", "text", "question", "answer", "show")
+NEEDED = ("name", "title", "text", "answer", "learned", "guess")
+KINDS = ("share", "score", "options", "points", "choice")
+"""The kinds of guesses: a percentage, a score from 0 to 1, a number of options, percentage points, one of several."""
+DRAWS = 999
+FEWEST_DRAWS = 199
+MOST_WORK = 20_000_000
+"""The budget of the p-values: test questions × subjects × draws. The fewest draws are made in any case."""
+EXAMPLES = 30
+"""The calibration questions, and the test questions, whose texts a lesson can show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a person guesses before the answer: ``kind`` is one of :data:`KINDS`, ``of`` names the true value."""
+
+    question: str
+    kind: str
+    of: str
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: a text that contains names of figures, and the panels of the alpha lab that show them."""
+    """One step. Its texts contain names of figures."""
 
     name: str
     title: str
     text: str
-    question: str
     answer: str
-    show: tuple[str, ...]
-    start: dict[str, Any] = field(default_factory=dict)
-    shift: bool = False
+    learned: str
+    guess: Guess
+    without: str = ""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All texts of the step that may contain names of figures."""
+        return self.title, self.text, self.answer, self.learned, self.guess.question, self.without
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A title, which asks a question, and the steps that answer it."""
+    """A title, a subtitle that says what the lesson answers, and the steps."""
 
     title: str
+    subtitle: str
     steps: tuple[Step, ...]
 
 
@@ -66,10 +87,16 @@ def load(path: Path = LESSON) -> Lesson:
         lacks = [name for name in NEEDED if name not in step]
         if lacks:
             raise InputError(f"step {place} of the lesson {path} lacks {', '.join(lacks)}")
-        steps.append(Step(**{**step, "show": tuple(step["show"])}))
-    if not steps or "title" not in told:
-        raise InputError(f"the lesson {path} needs a title and at least one step")
-    return Lesson(told["title"], tuple(steps))
+        steps.append(Step(**{**step, "guess": _guess(step["guess"], f"step {place} of the lesson {path}")}))
+    if not steps or "title" not in told or "subtitle" not in told:
+        raise InputError(f"the lesson {path} needs a title, a subtitle and at least one step")
+    return Lesson(told["title"], told["subtitle"], tuple(steps))
+
+
+def _guess(told: dict[str, Any], where: str) -> Guess:
+    if told.get("kind") not in KINDS:
+        raise InputError(f"{where} has a guess of the kind {told.get('kind')!r}; choose from {', '.join(KINDS)}")
+    return Guess(told["question"], told["kind"], told["of"], tuple(told.get("choices", ())))
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -77,99 +104,72 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(name for _, name, _, _ in Formatter().parse(text) if name)
 
 
-def fill(text: str, figures: dict[str, str]) -> str:
-    """The text with its figures filled in. Raises :class:`InputError` for a name without a figure."""
-    unknown = [name for name in names(text) if name not in figures]
-    if unknown:
-        raise InputError(f"a lesson speaks of {', '.join(unknown)}; there are figures for {', '.join(figures)}")
-    return text.format_map(figures)
+def lesson_tables(run: Evaluation, shift: Shifted | None, found: Search | None) -> dict[str, Any]:
+    """The data of a lesson's figures, sent to the browser once.
 
-
-def facts(run: Evaluation, shift: Shifted | None, search: Search | None, *, alpha: int = ALPHA) -> dict[str, str]:
-    """Every figure that a lesson may speak of, in words, by LAC and (``other_``) APS at alpha thousandths.
-
-    ``small_`` figures are at half that alpha, in whole thousandths from 1. ``shift`` is between the two subjects that
-    ``search`` found, at its own alpha (``search_alpha``); both are None for a run with fewer than two.
+    ``rows``, ``group_names``, ``extra`` and ``seed`` are those of :func:`core.reports.frames.lab_tables`; ``questions``
+    has the texts of a seeded sample of at most 30 calibration and 30 test questions, and ``examples`` their rows.
+    ``least_covered`` has a p-value for each alpha from 1 to 999 thousandths (:func:`least_covered_by_alpha`), and
+    ``draws`` says how many permutations were made for them. ``shift`` describes the two subjects that ``found`` names,
+    and ``curves`` has coverage and mean set size at each alpha. ``shift`` is None, and there are no curves, for a run
+    without two subjects that are large enough.
     """
-    small = max(1, alpha // 2)
-    now, smaller = (report(run, at, scores=("lac", "aps")) for at in (alpha, small))
-    lac, aps = now.scores["lac"], now.scores["aps"]
-    median = _median_score(run)
-    low, high = beta_binomial_band(now.n_calibration, now.n_test, alpha)
+    run = sample_for_lab(run)
+    tables = lab_tables(run)
+    examples = _examples(tables["rows"]["own"].to_numpy(), seed=run.spec.seed)
+    least, draws = least_covered_by_alpha(run)
     return {
-        "n": f"{now.n_calibration:,}",
-        "m": f"{now.n_test:,}",
-        "k": str(now.k),
-        "accuracy": _percent(now.accuracy),
-        "alpha": f"{alpha / THOUSAND:g}",
-        "alpha_percent": f"{100 * alpha / THOUSAND:g}%",
-        "small_alpha": f"{small / THOUSAND:g}",
-        "target": f"{100 * (THOUSAND - alpha) / THOUSAND:g}%",
-        "rank": _rank(now.n_calibration, alpha),
-        "threshold": f"{lac.threshold:.3f}" if np.isfinite(lac.threshold) else "no score at all",
-        "median_score": f"{median:.3f}",
-        "median_probability": f"{1 - median:.3f}",
-        "single_share": _percent(lac.sizes[1] / now.n_test),
-        "coverage": _percent(lac.coverage),
-        "size": f"{lac.mean_set_size:.2f}",
-        "empty": _percent(lac.empty_rate),
-        "small_coverage": _percent(smaller.scores["lac"].coverage),
-        "small_size": f"{smaller.scores['lac'].mean_set_size:.2f}",
-        "other_coverage": _percent(aps.coverage),
-        "other_size": f"{aps.mean_set_size:.2f}",
-        "other_empty": _percent(aps.empty_rate),
-        "band_mass": _percent(BAND_MASS, digits=0),
-        "band_low": _percent(low),
-        "band_high": _percent(high),
-        "within": "inside" if low <= lac.coverage <= high else "outside",
-        **_subjects(now, seed=run.spec.seed),
-        **_shift(shift, search, alpha=alpha),
+        **tables,
+        "questions": tables["questions"].take(examples),
+        "examples": pa.table({"row": examples.astype(np.int32)}),
+        "least_covered": pa.table({"p_value": least}),
+        "draws": draws,
+        **(_shift_tables(shift, found) if shift and found else {"shift": None}),
     }
 
 
-def _rank(n: int, alpha: int) -> str:
-    place = int(rank(n, alpha))
-    return f"{place:,}" + (" (there are not so many, so every option stays)" if place > n else "")
+def least_covered_by_alpha(run: Evaluation) -> tuple[FloatArray, int]:
+    """How likely some subject is covered as little as the least covered one where all are alike, and the draws made.
+
+    The p-values (999,) are for LAC's sets at each alpha from 1 to 999 thousandths, each valid for its own alpha
+    (:func:`core.conformal.mondrian.least_covered_p_values`).
+    """
+    scores = score("lac", run.option_probabilities, seed=run.spec.seed)
+    true = true_scores(scores, run.labels)
+    limits = thresholds(true[run.calibration])
+    _, codes, tested = np.unique(run.groups[run.test], return_inverse=True, return_counts=True)
+    by_group = [np.sort(true[run.test][codes == code]) for code in range(len(tested))]
+    hits = np.stack([np.searchsorted(rising, limits, side="right") for rising in by_group], axis=1)  # (999, G)
+    draws = max(FEWEST_DRAWS, min(DRAWS, MOST_WORK // (len(codes) * len(tested))))
+    rng = np.random.default_rng([run.spec.seed, 0x1EA])
+    return least_covered_p_values(hits, tested, rng=rng, draws=draws), draws
 
 
-def _percent(share: float, *, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f}%"
+def _examples(own: IntArray, *, seed: int) -> IntArray:
+    """Row numbers of the sampled questions, rising; ``own`` is 1 for the rows that calibrate."""
+    rng = np.random.default_rng([seed, 0xE8A])
+    sides = [np.flatnonzero(own == side) for side in (0, 1)]
+    return np.sort(np.concatenate([rng.permutation(rows)[:EXAMPLES] for rows in sides]))
 
 
-def _frequency(p_value: float) -> str:
-    return "0.1% or less" if p_value <= 0.001 else _percent(p_value)
-
-
-def _median_score(run: Evaluation) -> float:
-    scores = score("lac", run.option_probabilities)[run.calibration]
-    return float(np.quantile(true_scores(scores, run.labels[run.calibration]), 0.5, method="inverted_cdf"))
-
-
-def _subjects(now: Report, *, seed: int) -> dict[str, str]:
-    tested = [stratum for stratum in now.scores["lac"].strata if stratum.m > 0]
-    sizes = np.array([stratum.m for stratum in tested], dtype=np.int64)
-    hits = np.rint([stratum.coverage * stratum.m for stratum in tested]).astype(np.int64)
-    p_value = least_covered_p_value(hits, sizes, rng=np.random.default_rng([seed, 0x1EA]))
-    found = {"subjects": f"{len(tested):,}", "worst_p": _frequency(p_value)}
-    for which, stratum in (("worst", min(tested, key=_coverage)), ("best", max(tested, key=_coverage))):
-        found[f"{which}_subject"] = stratum.stratum or "no subject"
-        found[f"{which}_coverage"] = _percent(stratum.coverage)
-        found[f"{which}_m"] = f"{stratum.m:,}"
-    return found
-
-
-def _coverage(stratum: Any) -> float:
-    return float(stratum.coverage)
-
-
-def _shift(shift: Shifted | None, search: Search | None, *, alpha: int) -> dict[str, str]:
-    at = alpha - 1
+def _shift_tables(shift: Shifted, found: Search) -> dict[str, Any]:
     return {
-        "source": shift.source if shift else NO_SHIFT,
-        "shifted_to": shift.target if shift else NO_SHIFT,
-        "shift_coverage": _percent(shift.coverage[at]) if shift else "not known",
-        "pairs": f"{search.pairs:,}" if search else "no",
-        "search_alpha": f"{SEARCHED_AT / THOUSAND:g}",
-        "shift_p": _frequency(search.p_value) if search else "not known",
-        "shift_weighted_coverage": _percent(shift.weighted_coverage[at]) if shift else "not known",
+        "shift": {
+            "source": shift.source,
+            "target": shift.target,
+            "n": shift.n,
+            "m": shift.m,
+            "pairs": found.pairs,
+            "p_value": found.p_value,
+            "shuffles": found.shuffles,
+            "searched_at": SEARCHED_AT,
+        },
+        "curves": pa.table(
+            {
+                "coverage": shift.coverage,
+                "size": shift.mean_set_size,
+                "weighted_coverage": shift.weighted_coverage,
+                "weighted_size": shift.weighted_mean_set_size,
+            }
+        ),
     }

@@ -64,7 +64,7 @@ def repeat(run_ids: Sequence[str]) -> ActionResult:
     def again(run_id: str) -> None:
         spec = store.read_record(run_id).spec
         if store.is_bundled(run_id):
-            raise InputError(f"run {run_id} ships with Hedge and can't be repeated; launch one with another seed")
+            raise InputError(f"run {run_id} ships with Hedge and can't be repeated; launch a run with another seed")
         engine.check_fits(spec)
         delete(run_id)
         engine.submit(spec)

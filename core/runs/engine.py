@@ -127,7 +127,7 @@ def cancel(run_id: str) -> None:
     if before is None or before.status not in run_queue.UNFINISHED:
         if states.is_executed(now.record, before) and not now.message == states.STOPPING:
             raise InputError(
-                f"run {now.run_id} is executed by another process of this host, not by its agent; stop it there"
+                f"run {now.run_id} is being executed by another process on this host, not by the agent; stop it there"
             )
         return
     states.settle(replace(before, status=run_queue.CANCELLED))
@@ -141,7 +141,9 @@ def resume(run_id: str) -> None:
     """
     now = _when_stopped(run_id)
     if now.state == "done":
-        raise InputError(f"run {now.run_id} is done; there is nothing left to do, and a repeat would give the same")
+        raise InputError(
+            f"run {now.run_id} is done; nothing is left to do, and repeating it would give the same result"
+        )
     if now.ended:
         store.update_record(now.run_id, state="queued", message="", ended=None)
         store.log(store.folder_of(now.run_id), "resumed")
@@ -251,8 +253,8 @@ def _writable_home() -> Iterator[None]:
         yield
     except OSError as error:
         raise RunError(
-            f"{error.filename or settings().home} can't be written ({error.strerror}); "
-            "free some space, or set HEDGE_HOME to a folder of your own"
+            f"{error.filename or settings().home} can't be written ({error.strerror}); free some space, or set "
+            "HEDGE_HOME to another folder"
         ) from error
 
 

@@ -16,10 +16,13 @@ FILE = ASSETS / "showcase.toml"
 
 @dataclass(frozen=True, slots=True)
 class Showcase:
-    """The id of the run that pages open with, and of the runs of other models that are compared with it."""
+    """The ids of the run that pages open with, of the runs of other models that are compared with it, and of the run
+    with whose experiment the Prompting page opens.
+    """
 
     run: str
     sisters: tuple[str, ...]
+    prompting: str
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -31,7 +34,7 @@ class Showcase:
 def showcase() -> Showcase:
     """The runs that ``assets/showcase.toml`` names."""
     told = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return Showcase(str(told["run"]), tuple(map(str, told["sisters"])))
+    return Showcase(str(told["run"]), tuple(map(str, told["sisters"])), str(told["prompting"]))
 
 
 def default_run(records: Sequence[RunRecord]) -> RunRecord:

@@ -18,11 +18,11 @@ from core.runs.queue import run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.store import ENDED, Progress, RunRecord, State
 
-CANCELLED = "Cancelled; resume it to go on with what is missing."
+CANCELLED = "Cancelled; resume it to continue with what is missing."
 STOPPING = "Stopping."
-LOST = "Its process ended before the run did; resume it to go on with what is missing."
-CRASHED = "Its worker could not even say why it failed; the worker's log in HEDGE_HOME/logs has the details."
-NO_AGENT = "It waits: no agent lives on this host; `python -m core agent` starts one."
+LOST = "Its process ended before the run did; resume it to continue with what is missing."
+CRASHED = "Its worker failed without a message; the worker's log in HEDGE_HOME/logs has the details."
+NO_AGENT = "It is waiting because no agent is running on this host; `python -m core agent` starts one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,9 @@ def _ended(entry: QueueEntry | None) -> tuple[State, str]:
         return "cancelled", CANCELLED
     if entry.status == run_queue.GIVEN_UP:
         return "failed", (
-            f"It ended {run_queue.TRIES} workers, the last one {entry.death or 'for a reason unknown'}; "
-            "choose a smaller model or dtype, or resume it to try again."
+            f"{run_queue.TRIES} workers ended while they ran it, the last one "
+            f"{entry.death or 'for an unknown reason'}; choose a smaller model or precision, or resume it to try "
+            "again."
         )
     return "failed", CRASHED if entry.status == run_queue.CRASHED else LOST
 
@@ -127,8 +128,8 @@ def _ended(entry: QueueEntry | None) -> tuple[State, str]:
 def _without_worker(entry: QueueEntry | None, *, agent: bool) -> str:
     host = liveness.host_of(entry.executor) if entry else ""
     if agent and host != liveness.host() and host not in liveness.live_hosts():
-        return f"Its host {host} is gone; another goes on with it."
+        return f"Its host {host} is gone; another host will continue it."
     died = f"Its worker was {entry.death}" if entry and entry.death else "Its worker is gone"
     if agent:
-        return f"{died}; the agent starts another, which goes on with it."
-    return f"{died} and no agent lives on this host; `python -m core agent` goes on with it."
+        return f"{died}; the agent starts another worker, which will continue it."
+    return f"{died}, and no agent is running on this host; `python -m core agent` continues it."

@@ -84,7 +84,7 @@ def folder_of(run_id: str) -> Path:
     Raises :class:`InputError` if there is none. A unique beginning of the id is enough.
     """
     if not run_id or "/" in run_id or run_id.startswith("."):
-        raise InputError(f"{run_id!r} is no run id; `python -m core runs` lists them")
+        raise InputError(f"{run_id!r} is not a run id; `python -m core runs` lists all runs")
     for parent in runs_folders():
         if (parent / run_id / "run.json").is_file():
             return parent / run_id
@@ -93,7 +93,7 @@ def folder_of(run_id: str) -> Path:
         return folder_of(found[0])
     if found:
         raise InputError(f"{run_id!r} begins {len(found)} run ids ({', '.join(found[:3])} …); give more of it")
-    raise InputError(f"there is no run {run_id!r}; `python -m core runs` lists them")
+    raise InputError(f"there is no run {run_id!r}; `python -m core runs` lists all runs")
 
 
 def run_ids() -> list[str]:

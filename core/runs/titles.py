@@ -26,7 +26,7 @@ PRECISION_TITLES = {
     "int4": "4-bit",
 }
 """Precision → the size of the numbers that the model computes with."""
-FORM_TITLES = {"letters": "by letter", "cloze": "by text", "continuation": "by text, as a continuation"}
+FORM_TITLES = {"letters": "by letter", "cloze": "by text", "continuation": "as continuation"}
 """Form → how the model answers: with an option's letter, or by how likely each option's text is."""
 FORMAT_TITLES = {"plain": "plain text", "chat": "chat format"}
 """Prompt format → whether the prompt stands in the model's chat template."""

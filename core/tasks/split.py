@@ -92,7 +92,8 @@ def _split(
         (calibration if len(calibration) + len(alike) <= wanted else test).extend(alike)
     if not calibration or not test:
         raise InputError(
-            f"a calibration share of {calibration_share} of {len(questions)} questions leaves {len(calibration)} to "
-            f"calibrate and {len(test)} to test; both sides need at least one: use more samples or another share"
+            f"a calibration share of {calibration_share} of {len(questions)} questions leaves {len(calibration)} "
+            f"to calibrate and {len(test)} to test, and both need at least one; use more questions or another "
+            "share"
         )
     return calibration, test

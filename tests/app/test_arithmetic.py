@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from app.components import alpha_lab
+from app.components import alpha_lab, learn
 from app.components.alpha_lab import shift
 from app.components.calibration import temperature
 from app.components.one_question import option_bars
@@ -46,7 +46,7 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "component", [alpha_lab, shift, option_bars, temperature], ids=lambda component: component.HERE.name
+    "component", [alpha_lab, shift, option_bars, temperature, learn], ids=lambda component: component.HERE.name
 )
 def test_a_components_scripts_are_parts_of_one_module(component: ModuleType, tmp_path: Path):
     """They are joined into one, where no two may declare the same name and none is left out."""
@@ -79,7 +79,7 @@ def test_a_score_is_made_of_what_both_languages_round_alike():
 
 def test_no_line_begins_with_a_per_cent_sign():
     """A number and its per cent sign are joined by a space that no line breaks at."""
-    for component in (alpha_lab, shift, option_bars, temperature):
+    for component in (alpha_lab, shift, option_bars, temperature, learn):
         for path in (*scripts(component.SCRIPT), *component.HERE.glob("*.html")):
             shown = [
                 line for line in path.read_text(encoding="utf-8").splitlines() if not line.lstrip().startswith("//")

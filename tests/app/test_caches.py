@@ -55,7 +55,7 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_overview_equals_the_reports(home: Path):
     ids = [synthetic_run(seed=i, model=f"model-{i}", n=150) for i in range(2)]
     for alpha, score in zip(itertools.cycle((1, 100, 333, 999)), SCORE_NAMES, strict=False):
-        table, problems = overview_cache.overview(run_cache.runs(), alpha, score)
+        table, problems = overview_cache.overview(run_cache.runs().finished, alpha, score)
         assert problems == ()
         shown = dict.fromkeys((*DEFAULT_SCORES, score))
         expected = frames.overview([evaluation.load(run_id) for run_id in ids], alpha, tuple(shown))
@@ -114,7 +114,7 @@ def test_a_broken_run_leaves_the_others_be(home: Path):
     unreadable = synthetic_run(model="unreadable")
     (store.folder_of(unreadable) / "run.json").write_text("{")
     found = run_cache.runs()
-    table, problems = overview_cache.overview(found, 100)
+    table, problems = overview_cache.overview(found.finished, 100)
     assert table["run"].tolist() == [good]
     assert len(problems) == len(found.problems) == 1
 
@@ -244,8 +244,13 @@ def test_a_run_that_lacks_its_questions_is_left_out(home: Path):
     assert [record.run_id for record, _ in question_cache.in_other_runs(run_id, "q25", 10).tested] == [run_id]
 
 
-def test_how_many_closing_options_are_no_answers(home: Path):
-    assert question_cache.closing_options(synthetic_run(20)) == 2
+def test_the_kind_of_a_runs_questions_is_kept_until_they_change(home: Path):
+    run_id = synthetic_run(20)
+    kind = question_cache.question_kind(run_id)
+    assert (kind.options, kind.closing, kind.has_context) == (6, 2, False)
+    assert question_cache.question_kind(run_id) is kind
+    synthetic_run(20, k=8)
+    assert question_cache.question_kind(run_id).options == 8
 
 
 def test_the_largest_experiment_fits(home: Path, monkeypatch: pytest.MonkeyPatch):
@@ -271,9 +276,11 @@ def test_every_cache_stands_among_the_caches_and_is_bounded():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for decorator in getattr(node, "decorator_list", []):
                 words = ast.unparse(decorator)
-                if "st.cache_" not in words:
+                if "st.cache_" not in words and "lru_cache" not in words:
                     continue
                 found += 1
                 assert path.parent.name == "caches", f"{path} has a cache of its own"
-                assert "max_entries=" in words or not node.args.args, f"{path}: {node.name} grows without a bound"
+                assert "max_entries=" in words or "maxsize=" in words or not node.args.args, (
+                    f"{path}: {node.name} grows without a bound"
+                )
     assert found >= 40

@@ -14,7 +14,7 @@ from core.errors import RunError
 def test_a_home_that_can_not_be_made_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "file" / "home"))
-    with pytest.raises(SystemExit, match="set it to a folder you may write to"):
+    with pytest.raises(SystemExit, match="set it to a folder that you may write to"):
         main([])
 
 

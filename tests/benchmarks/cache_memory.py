@@ -64,6 +64,8 @@ class Row:
     @property
     def holds(self) -> int:
         """How many entries the cache has room for."""
+        if hasattr(self.cached, "cache_parameters"):  # functools.lru_cache
+            return int(self.cached.cache_parameters()["maxsize"])
         return int(self.cached._info.max_entries)
 
     def sizes(self) -> Iterator[int]:
@@ -93,7 +95,7 @@ def rows() -> Iterator[Row]:
     yield Row(alpha_lab_cache._worst_pair, [(key, "lac") for key in islice(some, 4)], lambda n: 1)
     worst = next(found for key in some if (found := alpha_lab_cache._worst_pair(key, "lac")))
     yield Row(alpha_lab_cache._shifted, _sides(some, worst.source, worst.target), lambda n: 1)
-    yield Row(lesson_cache._lesson_facts, [(one, alpha) for alpha in (50, 100)], lambda n: 1)
+    yield Row(lesson_cache._lesson_tables, [(key,) for key in islice(some, 4)], lambda n: 1)
     question = str(question_cache.question_list(MOST_SHARED)["id"][0])
     tested = [
         run_key(record.run_id) for record, _ in question_cache.in_other_runs(MOST_SHARED, question, MOST_RUNS).tested
@@ -101,7 +103,7 @@ def rows() -> Iterator[Row]:
     yield Row(question_cache._question_list, [(key,) for key in some], lambda n: 1)
     yield Row(question_cache._shown_question, [(one, question)], lambda n: 1)
     yield Row(question_cache._calibrated_run, [(key,) for key in some], lambda n: MOST_RUNS + 1)
-    yield Row(question_cache._extra_options, [(key,) for key in some], lambda n: 1)
+    yield Row(question_cache._question_kind, _question_sets(keys), lambda n: 6 if n < MORE else 30)
     yield Row(question_cache._standings, [(key, question) for key in tested], lambda n: MOST_RUNS)
     yield Row(question_cache._index_of, _question_sets(keys), lambda n: 6 if n < MORE else 30)
     rule = SetRule(100, ("lac", "aps"), "exact", "allow")

@@ -75,7 +75,7 @@ def test_dragging_moves_every_figure_and_sends_nothing_until_release(
     page = window.open(f"/alpha_lab?run={runs['plain']}&alpha=100")
     lab = Lab(page).ready()
     lab.expect_report(runs["plain"])
-    expect(page.get_by_text("The figures at this alpha")).to_be_visible()
+    expect(page.get_by_text("All figures at this alpha")).to_be_visible()
     box = lab.alpha.bounding_box()
     assert box is not None
     middle = box["y"] + box["height"] / 2

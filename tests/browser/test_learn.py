@@ -1,4 +1,4 @@
-"""The lesson in a real browser: every step's figure is alive, and the answers stand in the figures."""
+"""The lesson in a real browser, as a student goes through it: guesses, numbers that are dragged, keys and links."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from playwright.sync_api import Page, expect
 
 from core.reports import evaluation, lesson
 from core.reports.report import report
-from tests.browser.conftest import Lab, Visitor, server
+from tests.browser.conftest import Lab, Visitor, choose_page, server
 from tests.conftest import synthetic_run
 
 STEPS = lesson.load().steps
+END = len(STEPS) + 1
+TALLEST = 1400
 
 
 @pytest.fixture(scope="module")
@@ -31,106 +33,179 @@ def address(run_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
         yield url
 
 
-def opened(visit: Visitor, address: str, run_id: str, step: str, **how: object) -> Page:
-    place = [told.name for told in STEPS].index(step) + 1
-    page = visit(address, **how).open(f"/learn?run={run_id}&step={place}")
-    expect(page.get_by_role("heading", name=STEPS[place - 1].title)).to_be_visible()
+def heading(page: Page, place: int) -> None:
+    """Wait until the step is shown."""
+    title = STEPS[place - 1].title if place < END else "What you have learned"
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+
+
+def opened(visit: Visitor, address: str, run_id: str, place: int, *, alpha: int = 100, **how: object) -> Page:
+    page = visit(address, **how).open(f"/learn?run={run_id}&alpha={alpha}&step={place}")
+    heading(page, place)
     return page
 
 
-@pytest.mark.parametrize("step", [told.name for told in STEPS])
-@pytest.mark.parametrize(("width", "theme"), [(900, "dark"), (1600, "light")])
-def test_each_steps_panels_are_drawn_and_nothing_is_too_wide(
-    visit: Visitor, address: str, run_id: str, step: str, width: int, theme: str
+def fact(page: Page, name: str):
+    return page.locator(f"[data-fact={name}]").first
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+@pytest.mark.parametrize(("width", "height", "theme"), [(390, 844, "light"), (900, 720, "dark"), (1280, 720, "light")])
+def test_each_step_fits_and_nothing_is_too_wide(
+    visit: Visitor, address: str, run_id: str, width: int, height: int, theme: str
 ):
-    page = opened(visit, address, run_id, step, width=width, theme=theme)
-    told = next(told for told in STEPS if told.name == step)
-    for panel in told.show:
-        # A sentence that some thresholds ask for belongs to the panel of scores and is hidden without one.
-        expect(page.locator(f"[data-panel={panel}]:not([hidden])").first).to_be_visible()
-    expect(page.locator("[data-panel=switches]").first).to_be_hidden()
-    for figure in page.locator("figure[data-plot]:visible").all():
-        if figure.get_attribute("data-plot") != "bugs":
-            expect(figure.locator("svg.chart")).to_have_count(1)
-    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert wide[0] <= wide[1]
+    """All steps with their answers, by the buttons of the bar."""
+    page = opened(visit, address, run_id, 1, width=width, height=height, theme=theme)
+    main = page.get_by_test_id("stMain")
+    for place in range(1, END + 1):
+        heading(page, place)
+        assert main.evaluate("main => main.scrollTop") == 0
+        if place < END:
+            answer = page.locator(".answer")
+            expect(answer).to_be_hidden()
+            page.get_by_role("button", name="Just show me").click()
+            expect(answer).to_be_visible()
+            expect(page.locator(".lesson .plot svg.chart:visible").first).to_be_visible()
+            assert "{" not in page.locator(".words").inner_text()
+        inside, shown, tall = main.evaluate("main => [main.scrollWidth, main.clientWidth, main.scrollHeight]")
+        assert inside <= shown
+        if width == 1280:
+            assert tall <= TALLEST, place
+        figure, words = (page.locator(f".{name}").bounding_box() for name in ("stage", "words"))
+        assert figure
+        assert words
+        if width >= 900:
+            assert figure["x"] >= words["x"] + words["width"]
+        else:
+            assert figure["y"] + figure["height"] <= words["y"]
+        if place < END:
+            page.get_by_role("button", name="Next step").click()
 
 
-def test_the_answer_is_what_the_figure_shows(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, "luck")
-    lab = Lab(page).ready()
-    expected = report(evaluation.load(run_id), 100)
-    assert lab.value("lac", "coverage") == expected.scores["lac"].coverage
-    page.get_by_text("The answer").click()
-    shown = f"{100 * expected.scores['lac'].coverage:.1f}%"
-    expect(page.get_by_text(f"The {shown} above lies")).to_be_visible()
-    assert lab.figure("lac", "coverage").inner_text() == shown
-    page.get_by_role("button", name="Draw 1,000 splits").click()
-    expect(page.locator(".redrawn")).to_contain_text("1,000 splits with 200 calibration")
+def test_a_student_guesses_before_the_answer(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id, 1)
+    lac = report(evaluation.load(run_id), 100).scores["lac"]
+    guess = page.get_by_role("slider", name="your guess")
+    expect(page.locator(".plot")).not_to_contain_text(percent(lac.sizes[1] / 200))
+    guess.fill("0.5")
+    page.get_by_role("button", name="Check my guess").click()
+    told = page.locator(".told")
+    expect(told).to_contain_text(f"You guessed 50.0%. It is {percent(lac.sizes[1] / 200)}")
+    expect(told).to_be_focused()
+    expect(page.locator(".announced")).to_contain_text("You guessed")
+    expect(fact(page, "single_share")).to_have_text(percent(lac.sizes[1] / 200))
+    expect(page.locator(".plot")).to_contain_text(percent(lac.sizes[1] / 200))
+    # The guess is kept on the way to another page and back.
+    choose_page(page, "Overview")
+    choose_page(page, "Learn")
+    expect(told).to_contain_text("You guessed 50.0")
+    page.get_by_role("button", name=f"Step {len(STEPS)}").click()
+    page.get_by_role("button", name="Finish").click()
+    expect(page.locator("figcaption")).to_contain_text("You made one guess.")
+    page.get_by_role("button", name="Start again").click()
+    heading(page, 1)
+    expect(guess).to_be_visible()
 
 
-def test_alpha_moves_a_lessons_figure_and_nothing_else(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, "threshold")
-    before = page.url
-    slider = page.get_by_role("slider", name="alpha")
-    line = page.locator("[data-plot=left] line.threshold")
-    expect(line).to_be_attached()
-    at = line.get_attribute("x1")
-    for _ in range(3):
-        slider.press("PageUp")
-    expect(line).not_to_have_attribute("x1", at or "")
-    assert page.url == before
+def test_a_number_in_the_text_moves_everything_at_once(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id, 5)
+    alpha, target = (page.get_by_role("slider", name=name, exact=True).first for name in ("alpha", "target coverage"))
+    number = page.locator(".text .bound").first
+    box = number.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 85, box["y"] + 5, steps=4)
+    # It follows while the pointer is held, and the link only when it is released.
+    expect(number).to_have_text("0.180")
+    expect(target).to_have_text("82.0%")
+    coverage = report(evaluation.load(run_id), 180).scores["lac"].coverage
+    expect(fact(page, "coverage")).to_have_text(percent(coverage))
+    assert "alpha=100" in page.url
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("alpha=180"))
+    target.press("ArrowUp")  # a higher target is a smaller alpha
+    expect(number).to_have_text("0.179")
+    number.press("PageUp")
+    expect(page).to_have_url(re.compile("alpha=189"))
+    expect(alpha).to_have_value("189")
+    coverage = report(evaluation.load(run_id), 189).scores["lac"].coverage
+    expect(fact(page, "coverage")).to_have_text(percent(coverage))
+    page.reload()
+    heading(page, 5)
+    expect(number).to_have_text("0.189")
+    page.get_by_role("button", name="Just show me").click()
+    page.get_by_role("button", name="Shuffle 1,000 times").click()
+    expect(page.locator(".drawn-said")).to_contain_text("1,000 shuffles: coverage is 8")
 
 
-def test_the_keyboard_goes_through_the_lesson(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, "certainty")
-
-    def enter_on(name: str) -> None:
-        button = page.get_by_role("button", name=name, exact=True)
-        expect(button).to_be_enabled()
-        button.focus()
-        expect(button).to_be_focused()  # a button that a rerun replaces leaves the focus where it was
-        page.keyboard.press("Enter")
-
-    for told in STEPS[1:3]:
-        enter_on("Next")
-        expect(page.get_by_role("heading", name=told.title)).to_be_visible()
-    expect(page).to_have_url(re.compile("step=3"))
-    enter_on("Back")
-    expect(page).to_have_url(re.compile("step=2"))
-
-
-def test_a_shift_follows_the_lessons_alpha(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, "breaks")
-    said = page.get_by_label("Coverage under a shift").locator(".said")
-    expect(said).to_contain_text("At alpha 0.100, calibrated on")
-    page.get_by_role("slider", name="alpha").press("PageUp")
-    expect(said).to_contain_text("At alpha 0.110, calibrated on")
+def test_the_line_of_the_threshold_is_dragged(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id, 3)
+    before = page.locator("line.threshold").get_attribute("x1")
+    grip = page.locator(".grab").bounding_box()
+    assert grip
+    page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(grip["x"] - 100, grip["y"] + 60, steps=3)
+    page.mouse.up()
+    expect(page.locator("line.threshold")).not_to_have_attribute("x1", before or "")
+    alpha = int(page.locator("#lesson-alpha").input_value())
+    assert alpha > 200
+    expect(page).to_have_url(re.compile(f"alpha={alpha}"))
+    expected = report(evaluation.load(run_id), alpha).scores["lac"].threshold
+    expect(fact(page, "threshold_said")).to_have_text(f"Its score, {expected:.3f}, is the threshold.")
 
 
-def test_the_words_follow_the_alpha_of_the_figure(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, "luck")
-    expect(page.get_by_text("At alpha 0.1 the sets should hold the truth for 90% of questions")).to_be_visible()
-    number = Lab(page).ready().number
-    number.fill("0.25")
-    number.press("Enter")
-    expect(page.get_by_text("At alpha 0.25 the sets should hold the truth for 75% of questions")).to_be_visible()
-    coverage = report(evaluation.load(run_id), 250).scores["lac"].coverage
-    expect(page.get_by_text(f"On these 200 questions it is {100 * coverage:.1f}%")).to_be_visible()
-    expect(Lab(page).figure("lac", "coverage")).to_have_text(f"{100 * coverage:.1f}%")
-
-
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1200, 500)])
-def test_each_step_opens_at_its_top(visit: Visitor, address: str, run_id: str, width: int, height: int):
-    page = opened(visit, address, run_id, "sets", width=width, height=height)
-    expect(page.locator(".cards > li").first).to_be_visible()
-    on = page.locator(".st-key-next button")  # the list of questions has a "Next" too
-    expect(on).to_be_enabled()
-    on.focus()
-    on.scroll_into_view_if_needed()
+def test_arrow_keys_go_through_the_lesson_from_the_top(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id, 4, width=1200, height=500)
+    page.locator(".feet .on").scroll_into_view_if_needed()
     main = page.get_by_test_id("stMain")
     assert main.evaluate("main => main.scrollTop") > 0
-    on.click()
-    expect(page.get_by_role("heading", name=STEPS[4].title)).to_be_in_viewport()
-    expect(page.get_by_text("Draw 1,000 splits").first).to_be_attached()
-    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop === 0")
+    page.keyboard.press("ArrowRight")
+    heading(page, 5)
+    assert main.evaluate("main => main.scrollTop") == 0
+    expect(page.locator(".count")).to_have_text("5 of 8")
+    expect(page.get_by_role("heading", name=STEPS[4].title)).to_be_focused()
+    expect(page).to_have_url(re.compile("step=5"))
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    heading(page, 3)
+    expect(page).to_have_url(re.compile("step=3"))
+    slider = page.locator("#lesson-alpha")
+    slider.press("ArrowRight")  # on a slider an arrow moves the slider
+    expect(slider).to_have_value("101")
+    heading(page, 3)
+    expect(page).to_have_url(re.compile("alpha=101"))
+    page.go_back()
+    expect(slider).to_have_value("100")
+    page.go_back()
+    heading(page, 5)
+
+
+def test_the_figure_stays_while_the_text_scrolls(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id, 3, width=1280, height=560)
+    page.get_by_role("button", name="Just show me").click()
+    stage, text = page.locator(".stage"), page.locator("h2")
+    main = page.get_by_test_id("stMain")
+    main.evaluate("main => main.scrollTo(0, 0)")
+    before = text.bounding_box()
+    main.evaluate("main => main.scrollTo(0, 220)")
+    after, figure, bar = text.bounding_box(), stage.bounding_box(), page.locator(".progress").bounding_box()
+    assert before
+    assert after
+    assert figure
+    assert bar
+    assert after["y"] <= before["y"] - 200
+    assert bar["y"] >= 0
+    assert 0 <= figure["y"] - (bar["y"] + bar["height"]) <= 40
+
+
+def test_the_end_leads_to_the_lab_with_the_same_run_and_alpha(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id, END, alpha=250)
+    expect(page.locator(".learned li")).to_have_count(len(STEPS))
+    page.get_by_role("link", name="Open this run in the Alpha lab").click()
+    Lab(page).ready().expect_alpha(250)
+    expect(page).to_have_url(re.compile(f"run={run_id}&alpha=250"))

@@ -357,11 +357,13 @@ def test_a_question_of_ones_own_is_answered_by_the_pocket_model(visit: Visitor, 
 def test_what_can_not_be_asked_is_said_and_nothing_typed_is_lost(visit: Visitor, address: str):
     page = visit(address).open("/one_question?ask=own")
     type_question(page, "What?", "\n".join(f"option {i}" for i in range(27)))
-    expect(page.get_by_role("alert")).to_contain_text("At most 10 options can be asked, there are 27; leave 17 out.")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "A question can have at most 10 options, and there are 27; remove 17."
+    )
     expect(page.get_by_role("textbox", name="Question", exact=True)).to_have_value("What?")
     page.get_by_text("A test question of a run", exact=True).click()
     Bars(page).ready()
     page.get_by_text("Ask your own", exact=True).click()
     expect(page.get_by_role("textbox", name="Question", exact=True)).to_have_value("What?")
     type_question(page, "What is " + "x" * 100_000, "a\nb")
-    expect(page.get_by_role("alert")).to_contain_text("of which at most 10,000 can be asked; shorten it.")
+    expect(page.get_by_role("alert")).to_contain_text("but at most 10,000 are allowed; shorten it.")

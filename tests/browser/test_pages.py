@@ -28,7 +28,7 @@ FIGURES = {
     "new_run": "button:has-text('Launch')",
     "alpha_lab": ".lab svg.chart",
     "one_question": ".question svg.lines",
-    "learn": "[data-plot=sizes] svg.chart",
+    "learn": ".lesson svg.chart",
     "compare": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
     "calibration": ".temperature svg.chart",
     "jury": ".jury:not(.fresh) .rules-table tbody tr",

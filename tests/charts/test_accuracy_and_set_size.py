@@ -1,14 +1,16 @@
-"""Charts draw what they are given and carry it all for the download."""
+"""The panels of accuracy and set size draw what they are given and carry it all for the download."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from charts.accuracy_and_set_size import accuracy_against_size
+from charts import run_styles
+from charts.accuracy_and_set_size import OPENED, accuracy_against_size, model_styles
 from core.reports import evaluation, frames
 from core.reports.evaluation import Evaluation
 from tests.conftest import synthetic_run
@@ -28,31 +30,75 @@ def fields(spec: Any) -> set[str]:
 
 
 def test_a_mark_a_run_on_axes_that_stand_still(runs: list[Evaluation]):
-    figures = [accuracy_against_size(frames.overview(runs, alpha), "lac") for alpha in (50, 500)]
-    assert len(figures[0].frame) == 3
-    for figure in figures:
-        encoding = figure.spec["layer"][1]["encoding"]
-        assert encoding["x"]["scale"]["domain"] == [0, 1]
-        assert encoding["y"]["scale"]["domain"] == [0, 6]
-        assert fields(figure.spec) - {"meaning"} <= set(figure.frame.columns)
+    panels = [accuracy_against_size(frames.overview(runs, alpha), "lac") for alpha in (50, 500)]
+    for (panel,) in panels:
+        figure = panel.figure
+        assert len(figure.frame) == 3
+        assert (panel.title, panel.options, figure.name) == ("Question answering", 6, "accuracy-and-lac-set-size")
+        for layer in figure.spec["layer"]:
+            assert layer["encoding"]["x"]["scale"]["domain"] == [0, 1]
+            assert layer["encoding"]["y"]["scale"]["domain"] == [0, 6]
+        assert fields(figure.spec) <= set(figure.frame.columns)
         (rows,) = figure.spec["datasets"].values()
         assert [row["accuracy"] for row in rows] == pytest.approx(figure.frame["accuracy"].tolist())
-    assert (figures[0].frame["height"] > figures[1].frame["height"]).all()
+    sizes = [panel.figure.frame["lac_set_size"] for (panel,) in panels]
+    assert (sizes[0] > sizes[1]).all()
 
 
-def test_runs_of_unlike_options_are_compared_by_their_share(home: Path):
-    loaded = [evaluation.load(synthetic_run(k=k, model=f"k{k}", n=60)) for k in (3, 6)]
-    figure = accuracy_against_size(frames.overview(loaded, 100), "aps")
-    assert figure.spec["layer"][1]["encoding"]["y"]["scale"]["domain"] == [0, 1]
-    assert (figure.frame["height"] == figure.frame["aps_set_size"] / figure.frame["k"]).all()
+def test_each_task_and_number_of_options_has_a_panel_and_an_axis_of_its_own(home: Path):
+    ids = [synthetic_run(k=k, model=f"k{k}", n=60, task=task) for k in (4, 6) for task in ("rc", "qa")]
+    panels = accuracy_against_size(frames.overview([evaluation.load(run) for run in ids], 100), "aps")
+    assert [(one.title, one.options) for one in panels] == [
+        ("Question answering", 4),
+        ("Question answering", 6),
+        ("Reading comprehension", 4),
+        ("Reading comprehension", 6),
+    ]
+    assert len({one.figure.name for one in panels}) == 4
+    for one in panels:
+        assert one.figure.frame["model"].tolist() == [f"k{one.options}"]
+        assert one.figure.spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, one.options]
+        assert one.figure.spec["layer"][0]["encoding"]["color"]["scale"]["domain"][:2] == ["k4", "k6"]
 
 
-def test_labels_that_would_cover_each_other_are_left_to_the_hover(home: Path):
+def test_a_click_names_the_run_on_a_page_only(runs: list[Evaluation]):
+    (panel,) = accuracy_against_size(frames.overview(runs, 100), "lac")
+    drawn = panel.figure.chart.to_dict()
+    (chosen,) = drawn["params"]
+    assert (chosen["name"], chosen["select"]["fields"]) == (OPENED, ["run"])
+    assert "params" not in panel.figure.spec
+    # The panels of a page share a legend beside them; a file has its own.
+    assert drawn["layer"][2]["encoding"]["color"]["legend"] is None
+    assert panel.figure.spec["layer"][2]["encoding"]["color"]["legend"]["values"] == ["model-0", "model-1", "model-2"]
+
+
+def test_no_two_of_36_models_look_alike():
+    styles = model_styles([f"model-{i}" for i in range(36)])
+    assert [one.name for one in styles] == [f"model-{i}" for i in range(36)]
+    assert {one.meaning for one in styles} == set(run_styles.COLORS)
+    for one, other in itertools.combinations(styles, 2):
+        assert (one.meaning, one.shape) != (other.meaning, other.shape)
+    assert len({one.shape for one in styles[:4]}) == 4
+
+
+def test_the_legend_has_the_colours_of_the_marks(runs: list[Evaluation]):
+    (panel,) = accuracy_against_size(frames.overview(runs, 100), "lac")
+    encoding = panel.figure.spec["layer"][2]["encoding"]
+    styles = model_styles([run.spec.model for run in runs])
+    palette = dict(zip(encoding["color"]["scale"]["domain"], run_styles.theme.MEANINGS, strict=False))
+    shapes = dict(zip(encoding["shape"]["scale"]["domain"], encoding["shape"]["scale"]["range"], strict=True))
+    for one in styles:
+        assert (palette[one.name], shapes[one.name]) == (one.meaning, one.shape)
+
+
+def test_labels_that_would_cover_each_other_are_left_to_the_legend(home: Path):
     twins = [evaluation.load(synthetic_run(model=name, seed=1)) for name in ("one", "two")]
-    labels = accuracy_against_size(frames.overview(twins, 100), "lac").frame["label"].tolist()
-    assert labels == ["one", ""]
+    (panel,) = accuracy_against_size(frames.overview(twins, 100), "lac")
+    assert panel.figure.frame["label"].tolist() == ["one", ""]
 
 
-def test_no_chart_names_a_colour(runs: list[Evaluation]):
-    figure = accuracy_against_size(frames.overview(runs, 100), "lac")
-    assert "#" not in json.dumps({**figure.spec, "datasets": {}})
+def test_no_chart_fixes_the_colour_of_a_mark(runs: list[Evaluation]):
+    (panel,) = accuracy_against_size(frames.overview(runs, 100), "lac")
+    drawn = panel.figure.spec
+    for layer in drawn["layer"][:3]:
+        assert "#" not in json.dumps(layer)

@@ -19,7 +19,8 @@ from core.reports.report import report
 from tests.conftest import synthetic_run
 
 NAMES = {
-    "accuracy-and-lac-set-size",
+    "accuracy-and-lac-set-size-qa-6",
+    "accuracy-and-lac-set-size-rc-6",
     "heat-map-accuracy",
     "heat-map-coverage",
     "heat-map-mean-set-size",
@@ -62,7 +63,8 @@ def test_titles_name_alpha_only_where_it_changes_the_figure(drawings):
     assert titles["bars-ece-excess"] == "ECE beyond luck"
     assert titles["bars-uacc"] == "UAcc at alpha 0.100"
     assert titles["heat-map-coverage"] == "Coverage by LAC, alpha 0.100"
-    assert titles["accuracy-and-lac-set-size"] == "Accuracy, and set size at alpha 0.100"
+    ours = titles["accuracy-and-lac-set-size-qa-6"]
+    assert ours == "Accuracy, and set size at alpha 0.100, on Question answering"
 
 
 def test_a_figure_as_html_asks_no_foreign_host(drawings):

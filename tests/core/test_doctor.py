@@ -48,7 +48,7 @@ def test_every_finding_has_a_value_and_a_meaning(quick, monkeypatch):
     assert seen["versions"].value.startswith(f"Hedge {__version__}, Python 3.")
     assert not seen["hub"].good
     assert seen["hub"].value.startswith("127.0.0.1 can't be reached")
-    assert seen["database"].value.endswith("engine.sqlite, not made yet")
+    assert seen["database"].value.endswith("engine.sqlite, not created yet")
     assert not quick.exists()  # looking writes nothing
     absent = {name for name, finding in seen.items() if finding.good is None}
     assert {"driver", "gpu", "database", "agent"} <= absent  # none of them is there, so none of them is good
@@ -107,7 +107,7 @@ def test_gpus_and_a_torch_that_cannot_use_them(quick, monkeypatch):
     seen = found()
     assert seen["gpu 0"].value == "Card, 72 of 80 GiB free, 41 °C"
     # (80 - 0.5) GiB / 1.2 / 2 bytes = 35.6 B
-    assert seen["gpu 0"].meaning == "Room for about 36 B parameters in float16."
+    assert seen["gpu 0"].meaning == "This is enough for a model with about 36 billion parameters in 16-bit precision."
     assert not seen["driver"].good
     assert seen["driver"].value == "NVIDIA 580.1"
 
@@ -118,7 +118,7 @@ def test_what_cannot_be_looked_at_hides_nothing(quick, monkeypatch):
 
     monkeypatch.setattr(doctor, "available", broken)
     seen = found()
-    assert seen["models"] == Finding("models", "ZeroDivisionError: of all things", False, "It could not be looked at.")
+    assert seen["models"] == Finding("models", "ZeroDivisionError: of all things", False, "This could not be checked.")
     assert seen["hub token"]
 
 

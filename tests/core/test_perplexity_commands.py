@@ -52,9 +52,9 @@ def test_run_and_report(home, talk, tmp_path, capsys):
     assert main(["runs"]) == 0
     assert values["runs"][0] in capsys.readouterr().out
     assert main(["report", values["runs"][0]]) == 2
-    assert "has losses of words and no answers" in capsys.readouterr().err
+    assert "scored words and has no answers" in capsys.readouterr().err
     assert main(["export", values["runs"][0], "--format", "csv", "--out", str(tmp_path)]) == 2
-    assert "has losses of words and no answers" in capsys.readouterr().err
+    assert "scored words and has no answers" in capsys.readouterr().err
 
 
 def test_endings_are_written_and_chosen_from(home, talk, tmp_path, capsys):
@@ -79,7 +79,7 @@ def test_endings_are_written_and_chosen_from(home, talk, tmp_path, capsys):
     [
         (("--prompt", "nobody"), "there is no prompt 'nobody'"),
         (("--conversation", "nowhere.txt"), "nowhere.txt can't be read"),
-        (("--exchanges", "two"), "exchanges are a number from 0, or all"),
+        (("--exchanges", "two"), "exchanges must be a number from 0, or all"),
         (("--conversation",), "at least one conversation"),
         (("--choices", "nowhere.csv"), "nowhere.csv can't be read"),
     ],

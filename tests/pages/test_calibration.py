@@ -57,7 +57,7 @@ def test_a_bins_questions_are_listed(open_page: Open):
     app = open_page("calibration", runs=run_id)
     run = evaluation.load(run_id)
     for number in app.selectbox(key="bin_number").options[:2]:
-        assert "sure" in number
+        assert "confidence" in number
     chosen = app.selectbox(key="bin_number").value
     expected = calibrated.bin_questions(run, "all", "", chosen, bins=15, by="width")
     assert app.dataframe[1].value["question"].tolist() == expected["question"].tolist()
@@ -86,7 +86,7 @@ def test_an_infinite_nll_is_shown_as_such_with_its_questions(open_page: Open):
     app.session_state["recalibrated_open"] = True
     app.run()
     assert not app.exception
-    maps = app.dataframe[shut].value.set_index("Map")
+    maps = app.dataframe[shut].value.set_index("Method")
     assert maps.loc["none", "NLL"] == f"∞ ({count} of {one.n})"
     assert maps["Change of NLL"].tolist() == ["", *["∞ before and after"] * 4]
 
@@ -94,7 +94,7 @@ def test_an_infinite_nll_is_shown_as_such_with_its_questions(open_page: Open):
 def test_too_few_questions_are_a_sentence(open_page: Open):
     app = open_page("calibration", runs=synthetic_run(30), within="letter")
     assert not app.exception
-    assert "recalibration needs 40" in said(app)
+    assert "recalibration needs at least 40" in said(app)
     assert "no letter with 20 test questions" in said(app)
 
 

@@ -54,7 +54,7 @@ def test_an_uploaded_table_is_shown_and_written_when_a_person_says_so(open_page:
 
 def test_columns_that_are_not_recognised_are_mapped_and_remembered(open_page: Open):
     app = upload(open_page("data"), ("odd.csv", ODD))
-    assert "Say which columns are the options" in said(app)
+    assert "Choose the columns of the options" in said(app)
     app.multiselect[0].set_value(["one", "two", "three"])
     next(box for box in app.selectbox if box.label == "Answer").set_value("says")
     app.run()
@@ -87,7 +87,7 @@ def test_a_refused_upload_names_the_uploaded_file_and_no_temporary_path(open_pag
     long = f"{'é' * 200}.pkl"
     upload(app, (long, result.read_bytes()))
     assert not app.exception
-    assert f"{long} can't be kept for reading: File name too long" in said(app)
+    assert f"{long} can't be saved for reading: File name too long" in said(app)
     assert "hedge-upload" not in said(app)
 
 
@@ -172,8 +172,8 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
         "XLSX",
         "Markdown",
         "Results, summary, configuration",
-        "Figures: SVG, PNG, HTML",
-        "Report, alive offline",
+        "Charts as SVG, PNG, HTML",
+        "Interactive report (works offline)",
     ]
     asked = SetRule()
     with zipfile.ZipFile(io.BytesIO(export_files._benchmark([name], asked))) as archive:

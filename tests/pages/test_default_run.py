@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from app.components.shared.runs import title
 from core.reports.prompting.experiments import PromptingExperiment
 from core.runs import store
 from core.runs.showcase import showcase
@@ -33,6 +35,13 @@ def pinned(run_id: str = SHOWCASE) -> str:
     shutil.copytree(ASSETS / "runs" / run_id, store.ASSETS / "runs" / run_id)
     assert store.is_bundled(run_id)
     return run_id
+
+
+def test_the_run_of_prompting_ships_and_was_asked_by_letter_too(home: Path):
+    record = store.read_record(showcase().prompting)
+    assert store.is_bundled(record.run_id)
+    assert store.is_bundled(replace(record.spec, form="letters").run_id)
+    assert record.spec.form == "cloze"
 
 
 def test_the_pinned_runs_ship_and_differ_in_their_model_alone(home: Path):
@@ -82,17 +91,24 @@ def test_a_link_to_no_run_names_the_default(open_page: Open):
 
 def test_an_own_question_is_calibrated_by_the_pinned_run(open_page: Open, fake_home: Path):
     pinned()
-    own, another = synthetic_run(model="pocket-8m", task="rc"), synthetic_run(model="launched")
+    own, another = synthetic_run(model="pocket-8m", task="ds"), synthetic_run(model="launched")
     app = open_page("one_question", ask="own")
     assert not app.exception
     assert app.selectbox(key="own_model").value == "pocket-8m"
-    assert app.selectbox(key="own_run").value == SHOWCASE
+    assert calibrated_by(app) == SHOWCASE
     app.selectbox(key="own_model").set_value("launched").run()
-    assert app.query_params["run"] == another
+    assert calibrated_by(app) == another
     app.selectbox(key="own_model").set_value("pocket-8m").run()
-    assert app.query_params["run"] == SHOWCASE
-    linked = open_page("one_question", ask="own", run=own)
-    assert linked.selectbox(key="own_run").value == own
+    assert calibrated_by(app) == SHOWCASE
+    assert calibrated_by(open_page("one_question", ask="own", run=own)) == own
+
+
+def calibrated_by(app: AppTest) -> str:
+    """The run that the automatic choice of a calibration names."""
+    assert app.selectbox(key="own_run").value == ""
+    said_first = app.selectbox(key="own_run").options[0].removeprefix("Automatic: ")
+    (found,) = [name for name in store.run_ids() if title(store.read_record(name)) == said_first]
+    return found
 
 
 def own_and_pinned() -> tuple[str, tuple[str, ...]]:
@@ -123,11 +139,13 @@ def test_without_the_pinned_runs_others_that_ship_are_compared(open_page: Open):
 
 
 def test_prompting_opens_with_the_experiment_of_the_pinned_run(open_page: Open):
-    pinned(RunSpec(model="pocket-1m", task="qa").run_id)
+    for form in ("letters", "cloze"):
+        for model in ("pocket-1m", "pocket-8m"):
+            pinned(RunSpec(model=model, task="qa", form=form).run_id)
     own_and_pinned()
     app = open_page("prompting")
     assert not app.exception
-    assert app.query_params["experiment"] == PromptingExperiment.of(store.read_record(SHOWCASE).spec).key
+    assert app.query_params["experiment"] == PromptingExperiment.of(store.read_record(showcase().prompting).spec).key
     named = app.selectbox(key="prompting_experiment").options
     assert named[0] == "Yours: launched · Question answering · 1 run"
     assert named[1] == "pocket-1m · Question answering · 2 runs"

@@ -11,7 +11,7 @@ from core.errors import RunError
 from tests.pages.conftest import Open, said
 
 FOUND = [
-    Finding("disk", "3 GiB free at /home", True, "Runs and logs lie here."),
+    Finding("disk", "3 GiB free at /home", True, "Runs and logs are stored here."),
     Finding("database", "it can't be used", False, "No run can be queued."),
 ]
 
@@ -30,13 +30,13 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
 
     monkeypatch.setattr("core.doctor.ask", slow)
     app = open_page("doctor")
-    assert "Looking at this machine" in said(app)
+    assert "Checking this machine" in said(app)
     go.set()
     app = ended(app)
     assert not app.exception
     assert "1 finding to look at: database" in said(app)
     text = said(app)
-    assert text.index("No run can be queued") < text.index("Runs and logs lie here")
+    assert text.index("No run can be queued") < text.index("Runs and logs are stored here")
     monkeypatch.setattr("core.doctor.ask", lambda: FOUND[:1])
     app.button[0].click().run()
     assert "Everything is in order" in said(ended(app))
@@ -44,7 +44,7 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
 
 def test_a_doctor_that_dies_is_one_sentence(open_page: Open, monkeypatch: Any):
     def refuse() -> list[Finding]:
-        raise RunError("the doctor did not answer within 120 s")
+        raise RunError("the check did not finish within 120 s")
 
     monkeypatch.setattr("core.doctor.ask", refuse)
     app = ended(open_page("doctor"))
@@ -56,7 +56,7 @@ def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, 
     app = open_page("doctor")
     app = ended(app)
     assert "No run can be queued" in said(app)
-    assert "Looked" in said(app)
+    assert "Checked" in said(app)
     monkeypatch.setattr(
         "core.doctor.changing", lambda: [Finding("database", "it answers", True, "Runs are kept here.")]
     )
@@ -71,12 +71,12 @@ def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, 
     text = said(app.run())
     assert "No run can be queued" not in text
     assert "Everything is in order" in text
-    assert "and at what changes by itself" in text
+    assert "values that can change" in text
 
 
 def test_a_doctor_that_died_is_asked_again_without_a_click(open_page: Open, monkeypatch: Any):
     def refuse() -> list[Finding]:
-        raise RunError("the doctor did not answer within 120 s")
+        raise RunError("the check did not finish within 120 s")
 
     monkeypatch.setattr("core.doctor.ask", refuse)
     app = ended(open_page("doctor"))
@@ -89,9 +89,9 @@ def test_a_doctor_that_died_is_asked_again_without_a_click(open_page: Open, monk
 
 
 def test_what_is_not_there_is_neither_good_nor_bad(open_page: Open, monkeypatch: Any):
-    absent = Finding("driver", "no NVIDIA driver", None, "Runs go to the CPU.")
+    absent = Finding("driver", "no NVIDIA driver", None, "Runs use the CPU.")
     monkeypatch.setattr("core.doctor.ask", lambda: [FOUND[0], absent])
     text = said(ended(open_page("doctor"))).replace("*", "")
-    assert "Driver: nothing to check" in text
+    assert "Driver: not present" in text
     assert "Disk: good" in text
-    assert "Everything that was checked is in order. Nothing to check: driver." in text
+    assert "Everything that was checked is in order. Not present on this machine: driver." in text

@@ -1,11 +1,12 @@
-"""What holds for every page: torch stays out, and no traceback reaches a person."""
+"""What holds for every page: torch stays out, and neither a traceback nor an id reaches a person."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,25 +26,36 @@ experiment.random_groups = partial(experiment.random_groups, groups=4)
 """
 
 EVERY_PAGE = """
-import sys
+import json, sys
 from streamlit.testing.v1 import AppTest
+from tests.pages.page_words import bare_ids, page_words
 app = AppTest.from_file({main!r}, default_timeout=30).run()
-heavy = {{"torch", "transformers", "scipy.stats", "matplotlib", "sklearn"}}
+heavy = ("torch", "transformers", "scipy.stats", "matplotlib", "sklearn")
+seen = {{}}
 # These come last: they show tests of what ships, for which they load scipy.stats.
-testing = ("prompting", "compare")
-for page in sorted({pages!r}, key=lambda name: name in testing):
+for page in sorted({pages!r}, key=lambda name: name in {testing!r}):
     app.switch_page(f"../pages/{{page}}.py").run()
     assert not app.exception and not app.error, (page, app.exception, app.error)
     assert app.title, page
-    needed = {{"scipy.stats"}} if page in testing else set()
-    assert not (heavy - needed) & set(sys.modules), (page, heavy & set(sys.modules))
-print("light")
+    seen[page] = {{
+        "heavy": [name for name in heavy if name in sys.modules],
+        "texts": len(list(page_words(app.main))),
+        "ids": sorted(set(bare_ids(app))),
+    }}
+print(json.dumps(seen))
 """
+TESTING = ("prompting", "compare")
+FEWEST_TEXTS = 2
 
 
-def test_no_page_loads_what_is_heavy(home: Path):
-    synthetic_run(n=60)
-    code = EVERY_PAGE.format(main=str(ROOT / "app" / "main.py"), pages=[entry.name for entry in PAGES])
+@pytest.fixture(scope="module")
+def every_page(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What is seen of each page as it opens with the runs that ship and one of a person's own."""
+    home = tmp_path_factory.mktemp("every_page")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(home))
+        synthetic_run(n=60)
+    code = EVERY_PAGE.format(main=str(ROOT / "app" / "main.py"), pages=[entry.name for entry in PAGES], testing=TESTING)
     done = subprocess.run(
         [sys.executable, "-c", PREPARED + code],
         cwd=ROOT,
@@ -53,7 +65,20 @@ def test_no_page_loads_what_is_heavy(home: Path):
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.strip() == "light"
+    seen: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return seen
+
+
+def test_no_page_loads_what_is_heavy(every_page: dict[str, dict[str, Any]]):
+    assert set(every_page) == {entry.name for entry in PAGES}
+    for page, seen in every_page.items():
+        assert set(seen["heavy"]) <= ({"scipy.stats"} if page in TESTING else set()), page
+
+
+@pytest.mark.parametrize("page", [entry.name for entry in PAGES])
+def test_no_page_shows_an_id_where_there_is_a_title(page: str, every_page: dict[str, dict[str, Any]]):
+    assert every_page[page]["texts"] >= FEWEST_TEXTS
+    assert every_page[page]["ids"] == []
 
 
 def test_every_page_has_a_script_and_a_sentence():

@@ -1,53 +1,60 @@
-"""Learn: every step shows words with the run's figures, and the lab's figure for them."""
+"""Learn: the lesson's component gets the run's data, the link's step and alpha, and links that lead on."""
 
 from __future__ import annotations
 
-import pytest
+import json
 
-from core.reports import evaluation, lesson
-from core.reports.report import report
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.components import learn
+from core.reports import lesson
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
 
 STEPS = lesson.load().steps
 
 
-@pytest.mark.parametrize("place", range(len(STEPS)))
-def test_each_step_has_words_a_figure_and_a_question(open_page: Open, place: int):
+def sent(app: AppTest) -> dict[str, object]:
+    """What the component was given, without its tables."""
+    (found,) = app.get("bidi_component")
+    return json.loads(found.proto.mixed.json)
+
+
+@pytest.mark.parametrize(("step", "alpha"), [("1", "100"), ("5", "255"), ("9", "1")])
+def test_the_link_names_step_and_alpha(open_page: Open, step: str, alpha: str):
     run_id = synthetic_run()
-    app = open_page("learn", run=run_id, step=str(place + 1))
+    app = open_page("learn", run=run_id, step=step, alpha=alpha)
     assert not app.exception
-    assert app.header[0].value == STEPS[place].title
-    figures = [one.key for one in app.get("bidi_component") if one.key != "page_top"]
-    assert len(figures) == (2 if STEPS[place].shift else 1)
-    figures = lesson.facts(evaluation.load(run_id), None, None)
-    for name in lesson.names(STEPS[place].question):
-        assert figures[name].split()[0] in said(app)
-    assert "{" not in said(app).replace("{{", "")
+    given = sent(app)
+    assert given["start"] == {"step": int(step), "alpha": int(alpha), "guesses": {}}
+    assert [of["name"] for of in given["steps"]] == [of.name for of in STEPS]
+    assert (app.query_params["run"], app.query_params["alpha"]) == (run_id, alpha)
 
 
-def test_the_words_follow_the_run(open_page: Open):
-    sure, unsure = synthetic_run(model="sure", signal=5.0), synthetic_run(model="unsure", signal=0.2)
-    for run_id in (sure, unsure):
-        accuracy = report(evaluation.load(run_id), 100).accuracy
-        app = open_page("learn", run=run_id)
-        assert f"{100 * accuracy:.1f}" in said(app).replace("\\", "")
+def test_the_end_leads_on_with_the_run_and_alpha(open_page: Open):
+    run_id = synthetic_run()
+    given = sent(open_page("learn", run=run_id, alpha="255"))
+    links = {of["name"]: of["href"] for of in given["links"]}
+    assert links["alpha_lab"] == f"alpha_lab?run={run_id}&alpha=255"
+    assert links["one_question"] == f"one_question?run={run_id}&alpha=255&ask=own"
+    assert links["new_run"] == "new_run"
 
 
-def test_next_and_back(open_page: Open):
+def test_guesses_are_kept_for_the_session_and_for_their_run(open_page: Open):
+    first, second = synthetic_run(model="first"), synthetic_run(model="second")
+    app = open_page("learn", run=first)
+    guesses = {"certainty": {"value": 0.5, "truth": 0.6, "alpha": 100, "k": 6}}
+    app.session_state[learn.GUESSES_KEY] = {first: guesses}
+    app.run()
+    assert sent(app)["start"]["guesses"] == guesses
+    app.selectbox(key="run_picker").set_value(second).run()
+    assert sent(app)["start"]["guesses"] == {}
+
+
+def test_nonsense_in_a_link_is_named(open_page: Open):
     synthetic_run()
-    app = open_page("learn")
-    next(button for button in app.button if button.label == "Next").click().run()
-    assert app.header[0].value == STEPS[1].title
-    assert app.query_params["step"] == "2"
-    next(button for button in app.button if button.label == "Back").click().run()
-    assert app.header[0].value == STEPS[0].title
-
-
-def test_a_step_beyond_the_last_is_the_last(open_page: Open):
-    synthetic_run()
-    assert open_page("learn", step="99").header[0].value == STEPS[-1].title
-    assert "counts from 1" in said(open_page("learn", step="0"))
+    assert "must be a whole number from 1" in said(open_page("learn", step="0"))
 
 
 def test_without_runs_it_offers_the_first_one(open_page: Open):

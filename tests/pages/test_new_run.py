@@ -233,7 +233,7 @@ def test_a_preview_that_takes_too_long_is_stopped_and_tried_again(open_page: Ope
 
 def test_a_preview_that_dies_is_one_sentence(open_page: Open, tasks: None, monkeypatch: Any):
     monkeypatch.setattr(preview_cache, "command", lambda asked: (sys.executable, "-c", "raise SystemExit(7)"))
-    assert "The preview ended with status 7; the server's log says why" in said(previewed(open_page("new_run")))
+    assert "The preview ended with status 7; the server's log has the details" in said(previewed(open_page("new_run")))
 
 
 def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None):

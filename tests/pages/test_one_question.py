@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.conformal.scores import SCORES
@@ -94,8 +95,9 @@ def test_the_same_question_in_other_runs(open_page: Open):
 def test_forth_and_back(open_page: Open):
     run = evaluation.load(synthetic_run(n=40))
     app = open_page("one_question", run=run.run_id)
-    previous, following = app.button
+    previous, following, any_other = app.button
     assert previous.disabled
+    assert not any_other.disabled
     following.click().run()
     assert app.query_params["question"] == run.ids[run.test[1]]
     app.number_input(key="question_number").set_value(20).run()
@@ -103,6 +105,17 @@ def test_forth_and_back(open_page: Open):
     assert app.button[1].disabled
     app.button[0].click().run()
     assert app.number_input(key="question_number").value == 19
+
+
+def test_a_random_question_is_another_one(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    run = evaluation.load(synthetic_run(n=40))
+    app = open_page("one_question", run=run.run_id, question=str(run.ids[run.test[7]]))
+    for drawn, place in ((6, 6), (7, 8), (18, 19)):  # the question that is shown is left out of the draw
+        monkeypatch.setattr("app.components.one_question.question.secrets.randbelow", lambda _, drawn=drawn: drawn)
+        app.query_params["question"] = str(run.ids[run.test[7]])
+        app.run()
+        next(button for button in app.button if button.label == "Random question").click().run()
+        assert app.query_params["question"] == run.ids[run.test[place]]
 
 
 def test_a_search_finds_questions_by_their_words(open_page: Open):
@@ -151,4 +164,4 @@ def test_markup_in_data_is_shown_as_text(open_page: Open):
     assert "\\<script\\>" in app.subheader[0].value
     assert "\\!\\[x\\]\\(" in app.subheader[0].value
     assert app.text[0].value == nasty
-    assert app.caption[0].value == "\\*g\\*"
+    assert app.caption[1].value == "\\*g\\*"  # after the question below the title

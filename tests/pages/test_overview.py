@@ -1,11 +1,15 @@
-"""Overview: all finished runs at one alpha, and what has not finished."""
+"""Overview: three ways in, the set sizes of every model on every task, and what has not finished."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from core.conformal.scores import SCORE_NAMES, SCORES
 from core.exchange import bluq
@@ -14,25 +18,180 @@ from core.reports import evaluation
 from core.reports.overview.similar_accuracy import alike
 from core.reports.report import report
 from core.runs import store
+from core.settings import ASSETS
 from tests.app.golden import CASES
 from tests.conftest import synthetic_run
 from tests.core.exchange.test_bluq import write
 from tests.pages.conftest import Open, said
 
 
+def sent(app: AppTest, kind: str) -> dict[str, Any]:
+    """What a part of the first page was sent; empty if it is not there."""
+    for one in app.get("bidi_component"):
+        found: dict[str, Any] = json.loads(one.proto.mixed.json or one.proto.json)
+        if found.get("kind") == kind:
+            return found
+    return {}
+
+
 def test_an_empty_home_says_what_would_be_here_and_offers_the_click(open_page: Open):
     app = open_page("overview")
     assert not app.exception
+    assert app.title[0].value == "Hedge shows how sure a language model really is"
     assert "once a run has ended" in said(app)
     assert [button.label for button in app.button] == ["Launch the first run"]
-    assert not app.get("vega_lite_chart")
+    assert not app.get("bidi_component")
 
 
-def test_figure_and_table_hold_the_reports_figures_at_alpha(open_page: Open):
-    ids = [synthetic_run(model=f"model-{i}", seed=i) for i in range(2)]
-    app = open_page("overview", alpha="250")
+def test_cells_hold_the_reports_figures_and_open_their_runs(open_page: Open):
+    ids = [synthetic_run(model=f"model-{i}", signal=1 + i, task=task) for i in range(2) for task in ("rc", "qa")][:3]
+    app = open_page("overview", alpha="250", score="aps")
     assert not app.exception
     assert app.slider(key="alpha_slider").value == pytest.approx(0.25)
+    matrix = sent(app, "matrix")
+    assert [column["title"] for column in matrix["columns"]] == ["Question answering", "Reading comprehension"]
+    assert {column["below"] for column in matrix["columns"]} == {"6 options · 100 questions"}
+    assert [row["title"] for row in matrix["rows"]] == ["model-0", "model-1"]
+    assert matrix["rows"][1]["cells"][0] is None  # this one was not run
+    cells = {cell["target"]["query"]["run"]: cell for row in matrix["rows"] for cell in row["cells"] if cell}
+    assert set(cells) == set(ids)
+    for run_id, cell in cells.items():
+        made = report(evaluation.load(run_id), 250)
+        figures = made.scores["aps"]
+        assert cell["size"] == f"{figures.mean_set_size:.1f}"
+        assert cell["right"] == f"{100 * made.accuracy:.0f}\u00a0% right"
+        low, high = figures.mean_set_size_interval
+        assert f"Mean set size {figures.mean_set_size:.2f} of 6 options ({low:.2f} to {high:.2f})" in cell["said"]
+        assert cell["label"] == ". ".join(cell["said"])
+        page, _, query = cell["target"]["href"].partition("?")
+        assert (page, cell["target"]["page"]) == ("alpha_lab", "alpha_lab")
+        assert dict(parse_qsl(query)) == cell["target"]["query"] == {"run": run_id, "alpha": "250"}
+    assert dict(app.query_params) == {"alpha": "250", "score": "aps"}
+
+
+def test_the_headline_speaks_of_the_runs_in_the_matrix(open_page: Open):
+    sure, unsure = synthetic_run(model="sure", signal=4), synthetic_run(model="unsure", signal=0.5)
+    app = open_page("overview")
+    a, b = (report(evaluation.load(run), 100) for run in (sure, unsure))
+    size_a, size_b = (made.scores["lac"].mean_set_size for made in (a, b))
+    expected = (
+        f"On Question answering, sure is right on {100 * a.accuracy:.0f} % of questions and needs {size_a:.1f} of 6 "
+        f"options at alpha 0.1; unsure is right on {100 * b.accuracy:.0f} % and needs {size_b:.1f}."
+    )
+    assert expected in said(app).replace("\u00a0", " ")
+    assert ", sure is right" not in said(open_page("overview", models="unsure"))
+
+
+def test_cards_show_the_showcase_and_lead_into_hedge(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
+    own = synthetic_run(model="later", signal=5)
+    app = open_page("overview", alpha="200")
+    assert not app.exception
+    curve, bars, question = sent(app, "ways")["cards"]
+    showcase = curve["target"]["query"]["run"]
+    assert store.is_bundled(showcase)
+    made = report(evaluation.load(showcase), 200)
+    assert curve["at"] == [200, made.scores["lac"].mean_set_size]
+    assert curve["at"] in curve["sizes"]
+    assert [size for _, size in curve["sizes"]] == sorted((size for _, size in curve["sizes"]), reverse=True)
+    compared = bars["target"]["query"]["runs"].split(",")
+    assert showcase in compared
+    assert own not in compared  # it answered other questions
+    shown = [report(evaluation.load(run), 200).scores["lac"].mean_set_size for run in compared]
+    assert [bar["size"] for bar in bars["bars"]] == shown == sorted(shown)
+    assert question["target"]["query"]["ask"] == "own"
+    assert 0 < sum(option["inside"] for option in question["options"]) < len(question["options"])
+    for card, page in ((curve, "alpha_lab"), (bars, "compare"), (question, "one_question")):
+        assert card["target"]["href"].startswith(f"{page}?")
+    # Of the runs that ship, those with default settings are shown, and the person's own beside them.
+    matrix = sent(app, "matrix")
+    assert matrix["corner"]["below"] == "No instruction · by letter · 32-bit"
+    assert [row["title"] for row in matrix["rows"] if row["details"] == "yours"] == ["later"]
+
+
+def test_filters_live_in_the_link_and_can_be_cleared(open_page: Open):
+    one, two = synthetic_run(model="one"), synthetic_run(model="two")
+    app = open_page("overview", models="two")
+    assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["two"]
+    assert app.multiselect(key="overview_models").value == ["two"]
+    app.multiselect(key="overview_models").set_value(["one", "two"]).run()
+    assert app.query_params["models"] == "one,two"
+    assert len(sent(app, "matrix")["rows"]) == 2
+    app.selectbox(key="overview_strategy").set_value("all").run()
+    assert app.query_params["strategy"] == "all"
+    assert sent(app, "matrix")["corner"]["below"] == "one, two · any prompt · by letter · 32-bit"
+    app.button(key="clear_in_filters").click().run()
+    assert dict(app.query_params) == {"alpha": "100"}
+    shown = [cell["target"]["query"]["run"] for row in sent(app, "matrix")["rows"] for cell in row["cells"]]
+    assert shown == [one, two]
+
+
+def test_a_name_with_a_comma_can_be_filtered_by(open_page: Open):
+    synthetic_run(model="a,b"), synthetic_run(model="c")
+    app = open_page("overview")
+    app.multiselect(key="overview_models").set_value(["a,b"]).run()
+    again = open_page("overview", models=app.query_params["models"])
+    assert [row["title"] for row in sent(again, "matrix")["rows"]] == ["a,b"]
+
+
+@pytest.mark.parametrize("figure", ["matrix", "scatter", "runs"])
+def test_filters_that_keep_nothing_say_so_with_the_way_out(figure: str, open_page: Open):
+    synthetic_run(model="one")
+    app = open_page("overview", models="gone", precision="int4", figure=figure)
+    assert not app.exception
+    words = "gone · any prompt · any form of answer · 4-bit"
+    assert f"No finished run matches the filters: {words}." in said(app)
+    assert not sent(app, "matrix")
+    app.button(key="clear_filters").click().run()
+    assert not app.exception
+    assert "No finished run matches" not in said(app)
+    assert dict(app.query_params) == {"alpha": "100"} | ({"figure": figure} if figure != "matrix" else {})
+
+
+def test_own_runs_that_are_filtered_away_are_one_click_off(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    shipped, own = synthetic_run(model="shipped"), synthetic_run(model="mine")
+    monkeypatch.setattr("core.runs.store.is_bundled", lambda run_id: run_id == shipped)
+    app = open_page("overview", whose="shipped")
+    assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["shipped"]
+    assert "1 run of yours is hidden by the filters." in said(app)
+    app.button(key="show_mine").click().run()
+    assert app.query_params["whose"] == "yours"
+    (row,) = sent(app, "matrix")["rows"]
+    assert (row["title"], row["details"], row["cells"][0]["target"]["query"]["run"]) == ("mine", "yours", own)
+    assert "hidden by the filters" not in said(app)
+
+
+def test_panels_and_legend_show_the_runs_that_the_filters_keep(open_page: Open):
+    for model, task in (("a", "qa"), ("b", "qa"), ("c", "rc")):
+        synthetic_run(model=model, task=task)
+    app = open_page("overview", figure="scatter", tasks="qa", score="aps")
+    assert not app.exception
+    assert [model["name"] for model in sent(app, "legend")["models"]] == ["a", "b"]
+    (chart,) = app.get("vega_lite_chart")
+    assert "Mean APS set size" in chart.proto.spec
+    assert not sent(app, "matrix")
+    assert len(open_page("overview", figure="scatter").get("vega_lite_chart")) == 2
+
+
+def test_the_table_has_one_run_for_each_model_and_task_and_folds_the_rest(open_page: Open):
+    first = synthetic_run(model="m")
+    for seed in (1, 2):
+        synthetic_run(model="m", seed=seed)
+    other = synthetic_run(model="m", task="rc")
+    app = open_page("overview", figure="runs")
+    assert app.dataframe[0].value["run"].tolist() == [first, other]
+    assert len(app.dataframe) == 1
+    (folded,) = [one for one in app.expander if "2 more runs of these models and tasks" in one.label]
+    assert not folded.dataframe
+    app.session_state["other_runs_open"] = True
+    assert len(app.run().dataframe) == 2
+    assert len(app.dataframe[1].value) == 2
+
+
+def test_table_holds_the_reports_figures_at_alpha(open_page: Open):
+    ids = [synthetic_run(model=f"model-{i}", seed=i) for i in range(2)]
+    app = open_page("overview", alpha="250", figure="runs")
+    assert not app.exception
     table = app.dataframe[0].value.set_index("run")
     for run_id in ids:
         expected = report(evaluation.load(run_id), 250)
@@ -44,20 +203,18 @@ def test_figure_and_table_hold_the_reports_figures_at_alpha(open_page: Open):
             ends = tuple(table.loc[run_id, [f"{name}_uacc_low", f"{name}_uacc_high"]])
             assert ends == pytest.approx(of.uacc_interval)
         assert table.loc[run_id, "lac_coverage"] == pytest.approx(100 * expected.scores["lac"].coverage)
-    spec = json.loads(app.get("vega_lite_chart")[0].proto.spec)
-    assert "LAC" in json.dumps(spec["layer"][1])
-    assert dict(app.query_params) == {"alpha": "250"}
 
 
 def test_ties_at_the_top_are_said(open_page: Open):
     synthetic_run()
-    assert "equally and most probable" not in said(open_page("overview"))
+    assert "equally and most probable" not in said(open_page("overview", figure="runs"))
     run = CASES["ties"].write("tied")
     made = report(run, 100)
     assert made.top_ties.n > 0
-    text = said(open_page("overview"))
+    text = said(open_page("overview", figure="runs"))
     assert "1 run has test questions on which two or more options are equally and most probable" in text
-    assert f"at most {100 * made.top_ties.n / made.n_test:.1f}% of a run's" in text
+    print(text)
+    assert f"at most {100 * made.top_ties.n / made.n_test:.1f} % of a run's" in text
     assert f"at most {100 * (made.top_ties.won - made.top_ties.lost):.1f} points of accuracy" in text
 
 
@@ -73,41 +230,49 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
         for kind, of in (("probs", p), ("labels", labels))
     }
     save(bluq.read([write(tmp_path, name="probs_qa_float32_base_20250101_120000.npz", model="phi-2", **parts)]))
-    app = open_page("overview")
+    app = open_page("overview", figure="runs")
     assert not app.exception
-    assert sorted(app.dataframe[0].value["task"]) == ["Question answering", "Question answering · BLUQ MMLU"]
+    titles = ["Question answering", "Question answering · BLUQ MMLU"]
+    assert sorted(app.dataframe[0].value["task"]) == titles
     figures = app.dataframe[0].value
     merged = figures.assign(accuracy=figures["accuracy"] / 100, task="qa", questions="as if they were the same")
     assert len(alike(merged, "lac")) == 1
-    assert "Alike in accuracy" not in said(app)
-    assert "BLUQ MMLU" in app.get("vega_lite_chart")[0].proto.spec
+    app = open_page("overview", figure="scatter")
+    assert "right about equally often" not in said(app)
+    assert [title for title in titles if f"**{title}** · 6 options" in said(app)] == titles
+    assert [column["title"] for column in sent(open_page("overview"), "matrix")["columns"]] == titles
 
 
 def test_a_released_slider_moves_the_address_and_the_figures(open_page: Open):
     synthetic_run()
     app = open_page("overview")
-    before = app.dataframe[0].value["lac_set_size"].iloc[0]
+
+    def size() -> float:
+        return float(sent(app, "matrix")["rows"][0]["cells"][0]["size"])
+
+    before = size()
     app.slider(key="alpha_slider").set_value(0.4).run()
     assert app.query_params["alpha"] == "400"
-    assert app.dataframe[0].value["lac_set_size"].iloc[0] < before
+    assert size() < before
 
 
-def test_the_score_of_the_figure_lives_in_the_address(open_page: Open):
+def test_the_form_of_the_figures_lives_in_the_address(open_page: Open):
     synthetic_run()
-    app = open_page("overview", score="aps")
-    assert "APS" in app.get("vega_lite_chart")[0].proto.spec
+    app = open_page("overview", score="aps", figure="scatter")
     app.selectbox(key="score_choice").set_value("lac").run()
-    assert "score" not in app.query_params
+    assert dict(app.query_params) == {"alpha": "100", "figure": "scatter"}
+    app.segmented_control(key="overview_figure").set_value("matrix").run()
+    assert dict(app.query_params) == {"alpha": "100"}
+    assert sent(app, "matrix")
 
 
 @pytest.mark.parametrize("score", SCORE_NAMES)
 def test_every_score_has_its_figure_and_its_columns(score: str, open_page: Open):
     run_id = synthetic_run(n=240)
-    app = open_page("overview", score=score)
+    app = open_page("overview", score=score, figure="runs")
     assert not app.exception
     assert app.selectbox(key="score_choice").value == score
     title = SCORES[score].title
-    assert f"Mean {title} set size, options" in app.get("vega_lite_chart")[0].proto.spec
     expected = report(evaluation.load(run_id), 100, scores=[score]).scores[score]
     row = app.dataframe[0].value.iloc[0]
     assert row[f"{score}_set_size"] == expected.mean_set_size
@@ -115,6 +280,10 @@ def test_every_score_has_its_figure_and_its_columns(score: str, open_page: Open)
     assert (row[f"{score}_coverage_low"], row[f"{score}_coverage_high"]) == pytest.approx(expected.coverage_band)
     shown = json.loads(app.dataframe[0].proto.columns)
     assert shown[f"{score}_set_size"]["label"] == f"{title} size"
+    matrix = sent(open_page("overview", score=score), "matrix")
+    assert matrix["caption"].startswith(f"Mean set size by {title}")
+    assert matrix["meaning"] == ("lac" if score == "lac" else "aps")
+    assert matrix["rows"][0]["cells"][0]["size"] == f"{expected.mean_set_size:.1f}"
 
 
 def test_a_run_that_has_not_ended_is_listed_without_figures(open_page: Open):
@@ -122,10 +291,10 @@ def test_a_run_that_has_not_ended_is_listed_without_figures(open_page: Open):
     waiting = synthetic_run(model="unfinished")
     store.update_record(waiting, state="failed", message="The model can't be read.", ended=None)
     app = open_page("overview")
-    assert app.dataframe[0].value["model"].tolist() == ["finished"]
-    assert app.dataframe[1].value["State"].tolist() == ["failed"]
-    assert app.dataframe[1].value["Why"].tolist() == ["The model can't be read."]
-    assert list(app.dataframe[1].value) == ["Run", "State", "Why"]
+    assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["finished"]
+    assert app.dataframe[0].value["State"].tolist() == ["failed"]
+    assert app.dataframe[0].value["Why"].tolist() == ["The model can't be read."]
+    assert list(app.dataframe[0].value) == ["Run", "State", "Why"]
 
 
 def test_nonsense_in_a_link_is_one_sentence_and_the_default(open_page: Open):
@@ -137,11 +306,26 @@ def test_nonsense_in_a_link_is_one_sentence_and_the_default(open_page: Open):
     assert not app.run().warning
 
 
-def test_a_broken_run_is_one_sentence(open_page: Open):
-    synthetic_run(model="good")
-    broken = synthetic_run(model="broken")
-    (store.folder_of(broken) / "questions.parquet").write_bytes(b"no parquet")
+@pytest.mark.parametrize("first", ["good", "broken"])
+def test_a_broken_run_is_one_sentence(open_page: Open, first: str):
+    for model in sorted(("good", "broken"), key=lambda name: name == first):  # the latest opens the page
+        run = synthetic_run(model=model)
+        if model == "broken":
+            (store.folder_of(run) / "questions.parquet").write_bytes(b"no parquet")
+    st.cache_resource.clear()
     app = open_page("overview")
     assert not app.exception
-    assert app.dataframe[0].value["model"].tolist() == ["good"]
+    assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["good"]
     assert "delete the run and repeat it" in said(app)
+    assert bool(sent(app, "ways")) is (first == "good")
+
+
+def test_the_first_paint_loads_no_charts_and_no_torch(open_page: Open):
+    import subprocess
+    import sys
+
+    code = (
+        "import app.components.overview.answer, app.components.overview.ways_in, sys;"
+        "heavy = {'torch', 'transformers', 'scipy.stats'} & set(sys.modules); assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

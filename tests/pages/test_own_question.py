@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.components.shared.runs import title
 from core.answering import client, custom_question
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import evaluation
@@ -35,7 +36,11 @@ def fill(app: AppTest, question: str, options: str, *, context: str = "", extra:
     app.text_area(key="own_context").set_value(context)
     if extra is not None:
         app.toggle(key="own_extra").set_value(extra)
-    return next(button for button in app.button if button.label == "Ask").click().run()
+    return press_ask(app)
+
+
+def press_ask(app: AppTest) -> AppTest:
+    return app.button(key="own_ask").click().run()
 
 
 def answered(app: AppTest) -> AppTest:
@@ -52,13 +57,14 @@ def kept(app: AppTest) -> tuple[Any, ...]:
 def test_without_a_run_that_calibrates_it_says_so(open_page: Open):
     app = open_page("one_question", ask="own")
     assert not app.exception
-    assert "A set needs the calibration of a finished run" in said(app)
+    assert "once a run has ended" in said(app)
+    assert [button.label for button in app.button] == ["Launch the first run"]
 
 
 def test_a_typed_question_gets_its_set_by_the_runs_calibration(open_page: Open, run_id: str):
     app = open_page("one_question", ask="own", run=run_id, alpha="150")
     assert not app.exception
-    assert "The run's questions have 6 options: 4 of their own and these 2" in said(app)
+    assert "have 4 options, and “I don't know” and “None of the above” besides" in app.text_area(key="own_options").help
     app = answered(fill(app, "What is the capital of France?", "Paris\nLondon\n\n Rome \nBerlin\n"))
     assert not app.exception
     assert not app.error
@@ -83,12 +89,16 @@ def test_a_typed_question_gets_its_set_by_the_runs_calibration(open_page: Open, 
 @pytest.mark.parametrize(
     ("question", "options", "says"),
     [
-        ("What?", "one", "A question needs at least 2 options, a line each; there is 1."),
-        ("What?", "\n".join(f"option {i}" for i in range(27)), "At most 10 options can be asked, there are 27"),
+        ("What?", "one", "A question needs at least 2 options, one per line; there is only 1."),
+        (
+            "What?",
+            "\n".join(f"option {i}" for i in range(27)),
+            "at most 10 options, and there are 27; remove 17.",
+        ),
         ("", "x\ny", "The question is empty; type one."),
-        ("x" * 100_000, "x\ny", "The question has 100,000 characters, of which at most 10,000 can be asked"),
-        ("What?", "x\ny\nx", "Options 1 and 3 are both “x”; give every option once."),
-        ("What?", f"x\n{DONT_KNOW}", "which is added already"),
+        ("x" * 100_000, "x\ny", "The question has 100,000 characters, but at most 10,000 are allowed; shorten it."),
+        ("What?", "x\ny\nx", "Options 1 and 3 are both “x”; change or remove one of them."),
+        ("What?", f"x\n{DONT_KNOW}", "which is added anyway"),
     ],
 )
 def test_what_can_not_be_asked_is_one_sentence_and_nothing_is_lost(
@@ -114,10 +124,13 @@ def test_markup_stays_text(open_page: Open, run_id: str):
 def test_another_number_of_options_is_out_of_the_guarantee(open_page: Open, run_id: str):
     app = answered(fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny", extra=False))
     assert not app.exception
-    assert "This question has 2 options and the calibrated ones have 6, so the guarantee says nothing of it" in said(
-        app
+    (warning,) = app.warning
+    text = warning.value.replace("\\", "")
+    assert text.startswith(
+        "Your question has 2 options, but the questions that calibrated this set have 6. The guarantee"
     )
-    assert "4 of their own and these 2" in said(app)
+    assert "may miss the right answer more often than alpha says" in text
+    assert f"It needs 4 typed options with “{DONT_KNOW}” and “{NONE_OF_ABOVE}” offered as well." in text
     assert len(sent(app, "question")["options"]) == 2
 
 
@@ -127,28 +140,99 @@ def test_another_models_calibration_is_out_of_the_guarantee(open_page: Open, run
     app.selectbox(key="own_run").set_value(other)
     app = answered(fill(app, "What?", "x\ny\nz\nw"))
     assert not app.exception
-    assert "The run calibrated somebody, not the model that answered" in said(app)
+    assert "fake answered, but the calibration is that of somebody. The guarantee does not hold here" in said(app)
 
 
 def test_the_models_own_runs_come_first(open_page: Open, run_id: str):
     synthetic_run(60, model="later")
     app = open_page("one_question", ask="own", run=run_id)
     assert app.selectbox(key="own_model").value == "fake"
-    assert app.selectbox(key="own_run").value == run_id
-    assert app.selectbox(key="own_run").options[0].startswith("fake")
+    assert app.selectbox(key="own_run").value == ""
+    automatic, first, second = app.selectbox(key="own_run").options
+    assert automatic == f"Automatic: {title(store.read_record(run_id))}"
+    assert first.startswith("Yours: fake")
+    assert second.startswith("Yours: later")
     app.selectbox(key="own_model").set_value("later").run()
-    assert app.selectbox(key="own_run").value.startswith("later")
+    assert app.selectbox(key="own_run").options[0].startswith("Automatic: later")
 
 
-def test_a_cloze_run_offers_no_letters(open_page: Open, fake_home: Path):
+def test_a_chosen_calibration_stays_until_another_model_is_chosen(open_page: Open, run_id: str):
+    other = synthetic_run(60, model="later")
+    app = open_page("one_question", ask="own", run=run_id)
+    app.selectbox(key="own_run").set_value(run_id).run()
+    assert app.query_params["calibration"] == run_id
+    app.selectbox(key="own_model").set_value("later").run()
+    assert "calibration" not in app.query_params
+    assert app.selectbox(key="own_run").options[0].startswith("Automatic: later")
+    again = open_page("one_question", ask="own", run=run_id, calibration=other)
+    assert (again.selectbox(key="own_model").value, again.selectbox(key="own_run").value) == ("later", other)
+
+
+def with_passages() -> str:
+    """A finished run of the fake model whose questions have a passage before them."""
+    return execute(RunSpec(model="fake", task="rc", samples=40))
+
+
+def test_a_question_with_a_passage_is_calibrated_by_questions_with_a_passage(open_page: Open, run_id: str):
+    reading = with_passages()
+    app = open_page("one_question", ask="own", run=run_id)
+    app = answered(fill(app, "Who went?", "a\nb\nc\nd", context="Anna went to the market."))
+    assert custom_question.read_answer(app.query_params["answer"]).own.run_id == reading
+    assert not app.warning
+    app = answered(fill(app, "What?", "a\nb\nc\nd"))
+    assert custom_question.read_answer(app.query_params["answer"]).own.run_id == run_id
+    app.selectbox(key="own_run").set_value(reading)
+    app = answered(fill(app, "What else?", "a\nb\nc\nd"))
+    assert "Your question has no text before it, but the calibration questions" in said(app)
+    assert "The guarantee does not hold here" in said(app)
+
+
+def test_several_fields_that_have_to_be_changed_each_have_a_sentence(open_page: Open, run_id: str):
+    app = fill(open_page("one_question", ask="own", run=run_id), "", "one")
+    assert [error.value.replace("\\", "") for error in app.error] == [
+        "The question is empty; type one.",
+        "A question needs at least 2 options, one per line; there is only 1.",
+    ]
+    app = answered(fill(app, "What?", "x\ny\nz\nw"))
+    assert not app.error
+
+
+def test_the_session_remembers_what_was_asked_and_goes_back(open_page: Open, run_id: str):
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), "The first?", "a\nb\nc\nd"))
+    first = app.query_params["answer"]
+    assert "Asked in this session" not in [header.value for header in app.subheader]
+    app = answered(fill(app, "The second?", "e\nf\ng\nh"))
+    assert app.subheader[-1].value == "Asked in this session"
+    assert app.button(key=f"own_again_{app.query_params['answer']}").disabled
+    members = asked(bench(evaluation.load(run_id)), custom_question.read_answer(first).logits)[1][0].members(100)
+    assert f"{members.sum()} of 6" in said(app)
+    app.button(key=f"own_again_{first}").click().run()
+    assert app.query_params["answer"] == first
+    assert app.subheader[0].value == "The first?"
+    assert kept(app) == ("The first?", "a\nb\nc\nd", "")
+    app.button(key="own_clear").click().run()
+    assert kept(app) == ("", "", "")
+    assert app.subheader[0].value == "The first?"
+    assert not app.error
+
+
+def test_by_text_nothing_is_offered_besides(open_page: Open, fake_home: Path):
     run_id = execute(RunSpec(model="fake", task="qa", samples=40, form="cloze"))
     app = open_page("one_question", ask="own", run=run_id)
-    assert app.toggle(key="own_extra").disabled
-    assert "The run's questions have 4 options of their own, and nothing added" in said(app)
+    assert not app.toggle
+    assert "The questions that calibrate the set have 4 options." in app.text_area(key="own_options").help
     app = answered(fill(app, "What?", "x\ny\nz\nw", extra=None))
     assert not app.exception
     assert custom_question.read_answer(app.query_params["answer"]).options == ("x", "y", "z", "w")
     assert not app.warning
+    # A question about a text goes to a run by letter, which offers the two again.
+    reading = with_passages()
+    app = answered(fill(app, "Who went?", "x\ny\nz\nw", context="Anna went to the market.", extra=None))
+    assert not app.warning
+    answer = custom_question.read_answer(app.query_params["answer"])
+    assert answer.own.run_id == reading
+    assert answer.options == ("x", "y", "z", "w", DONT_KNOW, NONE_OF_ABOVE)
+    assert app.toggle(key="own_extra").value
 
 
 def test_a_model_that_can_not_be_loaded_is_one_sentence(open_page: Open, run_id: str, tmp_path: Path):
@@ -169,6 +253,7 @@ def test_how_far_it_is_shows_and_can_be_stopped(open_page: Open, run_id: str, mo
     until(lambda: client.progress(name).stage == "loading", "the model to load")
     app.run()
     assert "Loading the model" in said(app)
+    assert "usually needs 3 to 10 s the first time; it then stays loaded" in said(app)
     next(button for button in app.button if button.label == "Stop").click().run()
     app = answered(app)
     assert "Stopped." in said(app)
@@ -207,10 +292,10 @@ def test_a_link_to_an_older_answer_leaves_a_draft_alone(open_page: Open, run_id:
     app.query_params["answer"] = first  # as the way back in the browser does
     assert kept(app.run())[0] == "The first?"  # nothing was typed since the second was asked
     app.text_area(key="own_question").set_value("A draft")
-    next(button for button in app.button if button.label == "Ask").click().run()
+    press_ask(app)
     app.text_area(key="own_question").set_value("Another draft")
     app.text_area(key="own_options").set_value("")
-    next(button for button in app.button if button.label == "Ask").click().run()
+    press_ask(app)
     app.query_params["answer"] = first
     assert kept(app.run())[0] == "Another draft"
 
@@ -246,9 +331,9 @@ def test_a_message_that_crosses_the_click_does_not_lose_the_question(open_page: 
 def test_the_calibrating_run_is_part_of_the_link(open_page: Open, run_id: str):
     other = execute(RunSpec(model="fake", task="qa", samples=50))
     app = open_page("one_question", ask="own", run=run_id)
-    assert app.selectbox(key="own_run").value == run_id
+    assert app.selectbox(key="own_run").options[0] == f"Automatic: {title(store.read_record(run_id))}"
     app.selectbox(key="own_run").set_value(other).run()
-    assert app.query_params["run"] == other
+    assert app.query_params["run"] == app.query_params["calibration"] == other
 
 
 def test_an_answer_that_is_not_as_recorded_is_told(open_page: Open, run_id: str):
@@ -256,6 +341,6 @@ def test_an_answer_that_is_not_as_recorded_is_told(open_page: Open, run_id: str)
     answer = custom_question.read_answer(app.query_params["answer"])
     custom_question.write_answer(replace(answer, recorded_difference=0.4, dropped=2, letter_mass=0.1))
     app.run()
-    assert "differ by 0.4 in log-probability from what the run recorded" in said(app)
+    assert "its log-probabilities differ by 0.4" in said(app)
     assert "2 examples were left out" in said(app)
     assert "Only 10% of the next word's probability fell on the letters" in said(app)

@@ -54,8 +54,8 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
     app.session_state["prompting_letters_open"] = True
     text = said(app.run())
     assert "each in 24 orders of its options" in text
-    assert "2 sampled answers a question" in text
-    assert "is no letter of an option" in text
+    assert "2 sampled answers per question" in text
+    assert "is not the letter of an option" in text
 
 
 def test_every_score_can_be_chosen(asked, open_page: Open):
@@ -108,7 +108,7 @@ def test_a_link_to_what_is_gone_is_one_sentence(asked, open_page: Open):
     text = said(app)
     assert "There are no finished runs of the linked experiment here" in text
     assert "it is one of letters, raw" in text
-    assert "shots are counted in whole numbers" in text
+    assert "the number of shots must be a whole number" in text
 
 
 def test_the_launch_asks_for_everything_as_one_group(open_page: Open, monkeypatch: pytest.MonkeyPatch):

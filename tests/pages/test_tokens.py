@@ -120,7 +120,7 @@ def test_a_link_to_a_model_that_is_not_here_is_named(open_page: Open):
     app = open_page("tokens", model="pocket-900b", evaluations="nobody's")
     assert not app.exception
     assert [warning.value.replace("\\", "") for warning in app.warning] == [
-        "The link's model is “pocket-900b”, which is not here (any more).",
-        "The link's evaluations is “nobody's”, which is not here (any more).",
+        "The link's model is “pocket-900b”, which is not here (it may have been deleted).",
+        "The link's evaluations is “nobody's”, which is not here (it may have been deleted).",
     ]
     assert app.button_group(key="model").value == next(iter(tokens.recorded_views()))

@@ -6,11 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from core.conformal.mondrian import least_covered_p_value
+from core.conformal.mondrian import least_covered_p_values
 from core.conformal.shift import exchangeability_p_value
 from core.conformal.threshold import exact
 from core.records import FloatArray, IntArray
 from core.reports.alpha_lab.covariate_shift import ScoredQuestions, Search, search
+from core.reports.lesson import DRAWS
 from tests.simulation.case import TEST, Case
 
 SIGNIFICANT = 0.05
@@ -65,7 +66,7 @@ def least_covered_alarms(seed: int, n: int, subjects: int) -> bool:
     covered = scores <= exact(rng.permutation(shuffled(rng, n, subjects, tied=False)[0]), 100)
     tested = np.bincount(codes, minlength=subjects)
     hits = np.bincount(codes[covered], minlength=subjects)
-    return least_covered_p_value(hits, tested, rng=rng) <= SIGNIFICANT
+    return bool(least_covered_p_values(hits[None], tested, rng=rng, draws=DRAWS)[0] <= SIGNIFICANT)
 
 
 CASES = (

@@ -32,7 +32,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.compare.paired.Difference": ("set size: interval of a difference in accuracy",),
     "core.reports.compare.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
     # Found by search
-    "core.conformal.mondrian.least_covered_p_value": ("search: least covered",),
+    "core.conformal.mondrian.least_covered_p_values": ("search: least covered",),
     "core.conformal.shift.exchangeability_p_value": ("search: a pair chosen beforehand",),
     "core.reports.alpha_lab.covariate_shift.Search": ("search: worst pair",),
     # Calibration
@@ -129,9 +129,8 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.reports.jury.SetsFigures": ("core.conformal.coverage.beta_binomial_band",),
     "core.reports.jury.calibration_errors": ("core.estimates.Estimate",),
     "core.reports.jury.to_json": ("core.estimates.Estimate",),
-    "core.reports.lesson._shift": ("core.reports.alpha_lab.covariate_shift.Search",),
-    "core.reports.lesson._subjects": ("core.conformal.mondrian.least_covered_p_value",),
-    "core.reports.lesson.facts": ("core.conformal.coverage.beta_binomial_band",),
+    "core.reports.lesson._shift_tables": ("core.reports.alpha_lab.covariate_shift.Search",),
+    "core.reports.lesson.lesson_tables": ("core.conformal.mondrian.least_covered_p_values",),
     "core.reports.prompting.letter_answers.Invalid": ("core.conformal.coverage.share_interval",),
     "core.reports.one_question.option_frame": ("core.conformal.pvalues.p_values",),
     "core.reports.perplexity.ChoiceSets": ("core.conformal.set_sizes.intervals.intervals",),

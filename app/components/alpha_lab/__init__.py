@@ -71,33 +71,6 @@ def alpha_lab(
     )
 
 
-def lab_figure(
-    tables: Mapping[str, Any], *, version: str, name: str, show: tuple[str, ...], start: Mapping[str, Any], key: str
-) -> None:
-    """Mount only the panels ``show`` of the lab. It starts from ``start`` and changes no view."""
-    _mount(
-        key=key,
-        data={
-            **{part: table for part, table in tables.items() if part != "questions" or "questions" in show},
-            "version": version,
-            "name": name,
-            "scores": score_table(),
-            "view": lab_view(AlphaLabView()) | dict(start),
-            "revision": 0,
-            "show": list(show),
-            "unfold": [panel for panel in show if panel in ("strata", "redraw", "bugs")],
-        },
-        on_view_change=lambda: None,
-        on_open_change=lambda: None,
-    )
-
-
-def lab_alpha(key: str, *, start: int) -> int:
-    """The alpha, in thousandths, last set in the lab figure ``key``, or ``start`` if it was never moved."""
-    reported = (st.session_state.get(key) or {}).get("view") or {}
-    return int(reported.get("alpha", start))
-
-
 def _take_view(key: str) -> None:
     view = _read(st.session_state[key].get("view") or {})
     browser_shows(key, lab_view(view))

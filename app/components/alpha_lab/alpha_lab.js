@@ -9,7 +9,7 @@ import { bySizeFigure, curveFigure, scoresFigure, sizesFigure, stripFigure, stri
 import { forestFigure, strataSaid } from "./forest.js";
 import { bands, guaranteePValue, shareInterval, strataBand } from "../shared/coverage_distributions.js";
 import { Luck } from "./resampling.js";
-import { lookAt, makePool } from "./splits.js";
+import { lookAt, poolOf } from "./splits.js";
 import { Questions, questionTexts } from "./questions.js";
 import { canSaturate, saturatedText } from "../shared/saturation.js";
 import { savePng, saveSvg, standAlone } from "./save.js";
@@ -43,32 +43,6 @@ function slotsOf(view, scores) {
   }));
 }
 
-function poolOf(data) {
-  const { rows } = data;
-  const count = rows.numRows;
-  let k = 0;
-  while (rows.getChild(`p${k}`)) k++;
-  const p = new Float64Array(count * k);
-  for (let j = 0; j < k; j++) {
-    const column = rows.getChild(`p${j}`).toArray();
-    for (let i = 0; i < count; i++) p[i * k + j] = column[i];
-  }
-  const whole = (name, Kind = Int32Array) => Kind.from(rows.getChild(name).toArray());
-  return makePool({
-    k,
-    p,
-    labels: whole("y"),
-    groups: whole("group"),
-    groupNames: data.group_names,
-    clusters: whole("cluster"),
-    own: whole("own", Uint8Array),
-    extra: data.extra,
-    seed: data.seed,
-    places: whole("place"),
-    scores: data.scores,
-  });
-}
-
 class Lab {
   constructor(root) {
     this.root = root;
@@ -94,19 +68,15 @@ class Lab {
     this.pool = poolOf(data);
     this.extra = data.extra;
     this.groupNames = data.group_names;
-    this.texts = data.questions ? questionTexts(data.questions) : null;
+    this.texts = questionTexts(data.questions);
     this.switches.catalogue(data.scores);
-    for (const panel of this.all("[data-panel]"))
-      panel.classList.toggle("unseen", Boolean(data.show) && !data.show.includes(panel.dataset.panel));
     this.find(".lab").classList.remove("fresh");
-    this.find(".lab").classList.toggle("part", Boolean(data.show));
     this.look = null;
   }
 
   seed(data) {
     this.view = { ...data.view };
     this.range.value = this.view.alpha;
-    for (const name of data.unfold ?? []) this.find(`details[data-panel=${name}]`).open = true;
     this.lookAnew();
   }
 
@@ -238,7 +208,7 @@ class Lab {
         MARKS[slot.mark],
       ),
     );
-    if (this.texts) this.questions.seed(this);
+    this.questions.seed(this);
     this.options(this.find(".luck-side"), this.slots);
     clearTimeout(this.building);
     if (moving && this.updates) {
@@ -278,10 +248,6 @@ class Lab {
     this.build();
     this.paint({ resting: true });
     this.luck.show();
-  }
-
-  seen(panel) {
-    return !this.find(`[data-panel=${panel}]`).classList.contains("unseen");
   }
 
   // Draws what does not change while alpha moves.
@@ -353,7 +319,7 @@ class Lab {
     panel.hidden = !letters && this.groupNames.length < 2;
     say(this.find(".strata-title"), letters ? "Coverage by true letter" : "Coverage by subject");
     this.updates.strata = null;
-    if (!this.seen("strata") || panel.hidden) return;
+    if (panel.hidden) return;
     const { n, m } = this.strata("left");
     const names = letters ? this.look.letters : this.groupNames;
     this.rows = names
@@ -539,7 +505,7 @@ class Lab {
   }
 
   listQuestions() {
-    if (this.texts && this.seen("questions")) this.questions.choose(this, this.results);
+    this.questions.choose(this, this.results);
   }
 
   drawLuck() {

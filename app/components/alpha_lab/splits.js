@@ -41,6 +41,33 @@ export function makePool({
   };
 }
 
+// The pool of the tables that core.reports.frames.lab_tables sends.
+export function poolOf(data) {
+  const { rows } = data;
+  const count = rows.numRows;
+  let k = 0;
+  while (rows.getChild(`p${k}`)) k++;
+  const p = new Float64Array(count * k);
+  for (let j = 0; j < k; j++) {
+    const column = rows.getChild(`p${j}`).toArray();
+    for (let i = 0; i < count; i++) p[i * k + j] = column[i];
+  }
+  const whole = (name, Kind = Int32Array) => Kind.from(rows.getChild(name).toArray());
+  return makePool({
+    k,
+    p,
+    labels: whole("y"),
+    groups: whole("group"),
+    groupNames: data.group_names,
+    clusters: whole("cluster"),
+    own: whole("own", Uint8Array),
+    extra: data.extra,
+    seed: data.seed,
+    places: whole("place"),
+    scores: data.scores,
+  });
+}
+
 // Probabilities without the options at `extra`, each row rescaled to sum to 1. If a row has nothing left, its options
 // get equal probabilities. Options that a question lacks stay NaN.
 function renormalised(p, k, kept) {

@@ -32,7 +32,7 @@ def section(view: DataView) -> None:
     records = run_cache.runs().finished
     found = choices(records)
     if not found:
-        st.caption("There are no finished runs to take out yet.")
+        st.caption("There is no finished run to export yet.")
         return
     chosen = st.multiselect(
         "Runs",
@@ -43,13 +43,13 @@ def section(view: DataView) -> None:
         key=RUNS_KEY,
     )
     if not chosen:
-        st.caption("Choose one or more runs.")
+        st.caption("Choose at least one run.")
         return
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
-    st.caption(f"{counted(len(chosen), 'run')}; sets at alpha {view.alpha / 1000:.3f}.")
+    st.caption(f"{counted(len(chosen), 'run')}, with sets at alpha {view.alpha / 1000:.3f}.")
     rows = (
         (
-            "Questions with logits, to bring in again",
+            "Questions with logits (can be imported again)",
             [
                 ("CSV", "runs.csv", lambda: writing.to_csv(runs_table(chosen))),
                 ("Parquet", "runs.parquet", lambda: writing.to_parquet(runs_table(chosen))),
@@ -57,7 +57,7 @@ def section(view: DataView) -> None:
             ],
         ),
         (
-            "Figures as tables",
+            "Results as tables",
             [
                 ("XLSX", "runs.xlsx", lambda: _xlsx(chosen, rule)),
                 ("Markdown", "results_summary.md", lambda: _markdown(chosen, rule)),
@@ -65,10 +65,10 @@ def section(view: DataView) -> None:
             ],
         ),
         (
-            "Figures to look at",
+            "Charts and report",
             [
-                ("Figures: SVG, PNG, HTML", "figures.zip", lambda: _figures(chosen, rule)),
-                ("Report, alive offline", "report.html", lambda: _report(chosen, rule)),
+                ("Charts as SVG, PNG, HTML", "figures.zip", lambda: _figures(chosen, rule)),
+                ("Interactive report (works offline)", "report.html", lambda: _report(chosen, rule)),
             ],
         ),
     )

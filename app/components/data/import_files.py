@@ -36,12 +36,15 @@ def section() -> None:
     of = FORMATS[chosen]
     st.caption(of.sentence)
     files = st.file_uploader(
-        f"Files of {of.title}",
+        f"{of.title} files",
         type=[e.lstrip(".") for e in of.endings],
         accept_multiple_files=True,
         key=f"upload-{chosen}",
     )
-    st.caption("Files larger than 200 MB come in by `python -m core import`. Every figure a file claims is recomputed.")
+    st.caption(
+        "For files larger than 200 MB, use `python -m core import`. Every figure that a file states is "
+        "computed again and checked."
+    )
     if not files:
         return
     temporary = Path(tempfile.mkdtemp(prefix="hedge-upload-"))
@@ -72,11 +75,11 @@ def _write_uploads(files: Sequence[Any], folder: Path) -> list[Path]:
     for file in files:
         path = folder / Path(file.name).name
         if path in paths:
-            raise InputError(f"{path.name} was uploaded twice; give one of them another name")
+            raise InputError(f"{path.name} was uploaded twice; rename one of the files")
         try:
             path.write_bytes(file.getbuffer())
         except OSError as error:  # for example a name that is too long for this disk
-            raise InputError(f"{path.name} can't be kept for reading: {error.strerror}") from error
+            raise InputError(f"{path.name} can't be saved for reading: {error.strerror}") from error
         paths.append(path)
     return paths
 

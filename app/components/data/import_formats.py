@@ -30,7 +30,7 @@ class Format:
 def _bench(paths: Sequence[Path], folder: Path) -> list[ImportedRun]:
     results = [path for path in paths if path.suffix == ".pkl"]
     if not results:
-        raise InputError("there are answers but no results; upload the .pkl files too")
+        raise InputError("these files have answers but no results; upload the .pkl files too")
     return llm_uncertainty_bench.read(results, labels=folder)
 
 
@@ -41,38 +41,40 @@ def _harness(paths: Sequence[Path], folder: Path) -> list[ImportedRun]:
 FORMATS = {
     "table": Format(
         "Table",
-        "A row a question, a column an option with its probability, logit or log-probability, and one with the answer.",
+        "One row for each question, one column for each option with its probability, logit or "
+        "log-probability, and one column with the answer.",
         ENDINGS,
         None,
     ),
     "lm-eval": Format(
         "lm-evaluation-harness",
-        "samples_….jsonl, which it writes with --log_samples; its results_….json beside it is checked too.",
+        "samples_….jsonl, which lm-eval writes with --log_samples. If you add its results_….json, that is checked too.",
         (".jsonl", ".json"),
         _harness,
     ),
     "inspect": Format(
         "Inspect",
-        "An .eval or .json log of a multiple-choice task, made with logprobs and top_logprobs.",
+        "An .eval or .json log of a multiple-choice task that was run with logprobs and top_logprobs.",
         (".eval", ".json"),
         lambda paths, folder: inspect_log.read(paths),
     ),
     "llm-uncertainty-bench": Format(
         "LLM-Uncertainty-Bench",
-        "Results as .pkl, and the answers of their data sets as .json.",
+        "Results as .pkl files, and the answers of their data sets as .json files.",
         (".pkl", ".json"),
         _bench,
     ),
     "bluq": Format(
         "BLUQ",
-        "Its probs_….npz as they were published; an archive says its model, task, precision and strategy itself.",
+        "The published probs_….npz files. Each one names its model, task, precision and strategy.",
         (".npz",),
         lambda paths, folder: bluq.read(paths),
     ),
     JURY: Format(
         "Jury",
-        "Judgements: jury_logits_…_calib.csv and …_test.csv, one table with question, answer, juror, p_true and label, "
-        "or text files (question, tab, probability) beside a table with question and label.",
+        "Judgements of a jury: jury_logits_…_calib.csv and …_test.csv, or one table with question, answer, "
+        "juror, p_true and label, or text files (question, tab, probability) together with a table of "
+        "questions and labels.",
         JURY_ENDINGS,
         None,
     ),

@@ -45,8 +45,8 @@ def offer(key: str, read: Callable[[], list[ImportedRun]]) -> None:
             st.caption(plain(note))
     if any(run.provenance.get("texts") is False or unpublished(run.questions[0].options) for run in runs):
         st.caption(
-            "These questions come without their texts. Runs on them are compared only with runs from the same source "
-            "and task whose right answers are all the same."
+            "These questions come without their texts. Their runs can only be compared with runs from the same "
+            "source and task that have the same right answers throughout."
         )
     if st.button(f"Import {counted(len(runs), 'run')}", key=f"import-{key}"):
         names = save(runs)
@@ -64,7 +64,7 @@ def _links(names: Sequence[str]) -> None:
         which = "all" if len(some) == len(names) else f"runs {start + 1} to {start + len(some)} of"
         if len(some) > 1:
             navigation.link(navigation.COMPARE, f"Compare {which} {len(names)}", runs=",".join(some))
-    st.markdown("Open one in the Alpha lab:")
+    st.markdown("Open a run in the Alpha lab:")
     found = titles([run_cache.record(name) for name in names])
     with st.container(height=LINKS_HEIGHT if len(names) > LINKS_SHOWN else "content", gap=None):
         for number, name in enumerate(names, start=1):
@@ -77,13 +77,13 @@ def _notes(run: ImportedRun) -> list[str]:
     notes = []
     if claims := about.get("claims"):
         said = ", ".join(f"{name} {value:.4f}" for name, value in claims.items())
-        notes.append(f"{run.spec.task}: recomputed row by row and equal: {said}.")
+        notes.append(f"{run.spec.task}: computed again row by row, with the same result: {said}.")
     if counts := about.get("counts"):
         notes.append(f"{run.spec.task}: " + ", ".join(f"{n} {name}" for name, n in counts.items()) + ".")
     if about.get("bounded_questions"):
         notes.append(
-            f"{about['bounded_questions']} questions lack a letter's log-probability; it is at its upper bound there."
+            f"{about['bounded_questions']} questions lack the log-probability of a letter, so its upper bound is used."
         )
     if about.get("repeated_lines"):
-        notes.append(f"{about['repeated_lines']} lines stood there again and count once.")
+        notes.append(f"{about['repeated_lines']} lines are repeated and count once.")
     return notes

@@ -36,7 +36,7 @@ def table_form(paths: Sequence[Path], folder: Path) -> None:
     columns = _column_choices(sheet, _first_columns(sheet))
     model, task = _model_and_task(paths[0])
     if not columns.options or not columns.label:
-        st.info("Say which columns are the options and which one has the answer.")
+        st.info("Choose the columns of the options and the column of the answer.")
         return
 
     def read() -> list[ImportedRun]:
@@ -62,7 +62,7 @@ def _column_choices(sheet: Sheet, start: Columns) -> Columns:
     names = sheet.names
     key = hashlib.sha256(repr(names).encode()).hexdigest()[:8]
     options = st.multiselect(
-        "Options, in their order",
+        "Options, in order",
         names,
         [n for n in start.options if n in names],
         key=f"options-{key}",
@@ -76,20 +76,24 @@ def _column_choices(sheet: Sheet, start: Columns) -> Columns:
         return "" if picked == NONE else str(picked)
 
     a, b, c = st.columns(3)
-    label = pick(a, "Answer", start.label, "The right option: its letter, its number or the name of its column.")
+    label = pick(
+        a, "Answer", start.label, "The right option, given by its letter, its number or the name of its column."
+    )
     kinds = [RECOGNISED, *VALUES]
     values = b.selectbox(
-        "The options' cells are",
+        "Values of the options",
         kinds,
         kinds.index(start.values) if start.values in kinds else 0,
-        help="Log-probabilities and logits are turned into probabilities by a softmax.",
+        help="A softmax turns log-probabilities and logits into probabilities.",
         key=f"values-{key}",
     )
-    split = pick(c, "Split", start.split, "Calibration or test; without one, half of the questions calibrate.")
+    split = pick(
+        c, "Split", start.split, "A column that says calibration or test. Without it, half of the questions calibrate."
+    )
     a, b, c = st.columns(3)
-    text = pick(a, "Question's text", start.text, "Shown in the Alpha lab.")
-    group = pick(b, "Subject", start.group, "Coverage is shown for each subject too.")
-    name = pick(c, "Id", start.id, "Pairs questions between runs.")
+    text = pick(a, "Text of the question", start.text, "The Alpha lab shows this text.")
+    group = pick(b, "Subject", start.group, "With subjects, coverage is also shown for each of them.")
+    name = pick(c, "Id", start.id, "Identifies the same question in different runs.")
     extra = st.checkbox(
         "The last two options are “I don't know” and “None of the above”", start.extra, key=f"extra-{key}"
     )
@@ -110,7 +114,9 @@ def _column_choices(sheet: Sheet, start: Columns) -> Columns:
 def _model_and_task(path: Path) -> tuple[str, str]:
     left, right = st.columns(2)
     model = left.text_input(
-        "Model", placeholder=path.stem, help="The file's name, or its column “model”, if left empty."
+        "Model", placeholder=path.stem, help="If empty, the column “model” is used, or else the file's name."
     )
-    task = right.text_input("Task", placeholder=path.stem, help="Empty: its column “task”, or the file’s name.")
+    task = right.text_input(
+        "Task", placeholder=path.stem, help="If empty, the column “task” is used, or else the file’s name."
+    )
     return model.strip(), task.strip()

@@ -24,7 +24,7 @@ HEIGHT = 300
 
 def run_shelf() -> None:
     """Show the two folded parts. Each reads its content only when it is opened."""
-    shelf = st.expander("All runs and their room on the disk", key="shelf", on_change="rerun")
+    shelf = st.expander("All runs and their disk space", key="shelf", on_change="rerun")
     if shelf.open:
         with shelf, spoken():
             _runs()
@@ -37,13 +37,13 @@ def run_shelf() -> None:
 def _runs() -> None:
     records = [record for record in run_cache.runs().records if not store.is_bundled(record.run_id)]
     if not records:
-        st.caption("Your own runs would be listed here; those that ship with Hedge can't be deleted.")
+        st.caption("There are no runs of your own yet. Runs that ship with Hedge can't be deleted and are not listed.")
         return
     sizes = {record.run_id: run_cache.disk_use(record.run_id) for record in records}
     words = titles(records)
     ids = [record.run_id for record in records]
     shape = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
-    st.caption(f"{counted(len(ids), 'run')}, {size(sum(sizes.values()))} in all. Choose rows, then what to do.")
+    st.caption(f"{counted(len(ids), 'run')}, {size(sum(sizes.values()))} in total. Select rows, then choose an action.")
     found = st.dataframe(
         {
             "Run": [words[run_id] for run_id in ids],
@@ -90,7 +90,7 @@ def _tell(outcome: ActionResult) -> None:
 def _bin() -> None:
     found = trash.binned()
     if not found:
-        st.caption("Deleted runs would be here for a week, to be had back.")
+        st.caption("The bin is empty. Deleted runs stay here for a week, and you can restore them.")
         return
     for each in found:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -99,6 +99,6 @@ def _bin() -> None:
             if st.button("Restore", key=f"restore-{each.folder.name}"):
                 actions.restore(each.run_id)
                 st.rerun()
-    if st.button(f"Empty the bin: {size(sum(each.size for each in found))}", help="They can't be had back then."):
+    if st.button(f"Empty the bin ({size(sum(each.size for each in found))})", help="This deletes the runs for good."):
         trash.empty_bin()
         st.rerun()

@@ -14,7 +14,7 @@ from app.formatting import counted, duration, plain, sentence
 POLL_S = 0.5
 TICK_S = 5.0
 """Seconds between redraws of a finished checkup, so that it shows its current age and any changes."""
-VERDICTS = {True: "good", False: "**look here**", None: "nothing to check"}
+VERDICTS = {True: "good", False: "**needs attention**", None: "not present"}
 WIDTHS = [2, 4, 4]
 
 
@@ -31,7 +31,7 @@ def _follow(found: Checkup, was_waiting: bool) -> None:
         if doctor_cache.checkup() is not found and not was_waiting:
             st.rerun()  # another checkup was started
         if not found.ended.is_set():
-            st.info(f"Looking at this machine, which takes some ten seconds … {found.seconds:.0f} s")
+            st.info(f"Checking this machine, which takes about ten seconds … {found.seconds:.0f} s")
             return
         if was_waiting:
             st.rerun()  # rerun the whole page, which ends the polling
@@ -40,27 +40,30 @@ def _follow(found: Checkup, was_waiting: bool) -> None:
         else:
             _draw(found)
         _age(found)
-        if st.button("Look again"):
+        if st.button("Check again"):
             doctor_cache.again()
             st.rerun()
 
 
 def _age(found: Checkup) -> None:
     now = time.monotonic()
-    said = f"Looked {duration(now - found.looked)} ago"
+    said = f"Checked {duration(now - found.looked)} ago"
     if found.looked_again > found.looked:
-        said += f", and at what changes by itself {duration(now - found.looked_again)} ago"
+        said += f"; values that can change, {duration(now - found.looked_again)} ago"
     again = "everything" if found.problem else "the disk, the database, the agent and the hub"
-    st.caption(plain(f"{said}. While this page is open, it looks at {again} again every {doctor_cache.REFRESH_S:g} s."))
+    st.caption(plain(f"{said}. While this page is open, {again} are checked again every {doctor_cache.REFRESH_S:g} s."))
 
 
 def _draw(found: Checkup) -> None:
     bad = [finding for finding in found.found if finding.good is False]
     absent = [finding.name for finding in found.found if finding.good is None]
     if bad:
-        st.warning(f"{counted(len(bad), 'finding')} to look at: {plain(', '.join(finding.name for finding in bad))}.")
+        st.warning(
+            f"{counted(len(bad), 'finding')} {'needs' if len(bad) == 1 else 'need'} attention: "
+            f"{plain(', '.join(finding.name for finding in bad))}."
+        )
     elif absent:
-        st.success(f"Everything that was checked is in order. Nothing to check: {plain(', '.join(absent))}.")
+        st.success(f"Everything that was checked is in order. Not present on this machine: {plain(', '.join(absent))}.")
     else:
         st.success("Everything is in order.")
     for finding in sorted(found.found, key=lambda one: one.good is not False):

@@ -12,10 +12,14 @@ from core.errors import InputError
 
 PENDING_KEY, FAILED_KEY = "own_pending", "own_failed"
 MB = 1_000_000
+USUALLY = "a model that ships with Hedge usually needs 3 to 10 s the first time"
 
 
-def watch_progress(answer_id: str) -> None:
-    """Show the progress of an answer, with a button that stops it. Reruns the page when it ends."""
+def watch_progress(answer_id: str, last_loading_s: float | None) -> None:
+    """Show the progress of an answer, with a button that stops it. Reruns the page when it ends.
+
+    ``last_loading_s`` is what loading the model took before an earlier answer, or None if that is not known.
+    """
     with spoken():
         now = client.progress(answer_id)
         if now.ended:
@@ -23,25 +27,26 @@ def watch_progress(answer_id: str) -> None:
             st.rerun()
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             if now.stage == "downloading" and now.total_bytes:
-                st.progress(now.done_bytes / now.total_bytes, text=plain(in_words(now)))
+                st.progress(now.done_bytes / now.total_bytes, text=plain(in_words(now, None)))
             else:
-                st.markdown(plain(in_words(now)), width="stretch")
+                st.markdown(plain(in_words(now, last_loading_s)), width="stretch")
             if st.button("Stop"):
                 client.stop(answer_id)
 
 
-def in_words(now: AnswerProgress) -> str:
-    """The progress of an answer as a sentence."""
+def in_words(now: AnswerProgress, last_loading_s: float | None) -> str:
+    """The progress of an answer as a sentence; ``last_loading_s`` is what loading the model took last time."""
     since = f", {now.seconds:.0f} s" if now.seconds >= 1 else ""
     if now.stage == "downloading":
-        return f"Downloading the model: {now.done_bytes / MB:,.0f} of {now.total_bytes / MB:,.0f} MB"
+        return f"Downloading the model: {now.done_bytes / MB:,.0f} of {now.total_bytes / MB:,.0f} MB …"
+    usual = f"last time it took {last_loading_s:.0f} s" if last_loading_s else USUALLY
     return {
-        "waiting": f"Waiting, {counted(now.ahead, 'question')} ahead",
-        "starting": f"Starting the process that answers{since}",
-        "loading": f"Loading the model{since}",
-        "checking": f"Checking that fast and slow scoring agree, and that the run's own answers come out again{since}",
-        "answering": f"Answering{since}",
-    }.get(now.stage, now.stage) + " …"
+        "waiting": f"Waiting for {counted(now.ahead, 'other question')} …",
+        "starting": f"Starting the process that answers{since} … ({USUALLY})",
+        "loading": f"Loading the model{since} … ({usual}; it then stays loaded)",
+        "checking": f"Checking that the model still answers the run's own questions as recorded{since} …",
+        "answering": f"Answering{since} …",
+    }.get(now.stage, f"{now.stage} …")
 
 
 def note_end(now: AnswerProgress) -> None:

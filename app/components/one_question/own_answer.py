@@ -6,18 +6,21 @@ import streamlit as st
 
 from app.caches import question_cache, run_cache
 from app.components.one_question.option_bars import option_bars
-from app.components.one_question.own_question_form import fitting_options
+from app.components.one_question.own_examples import what_to_see
 from app.components.one_question.question import options_in_full
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
 from core.answering.custom_question import ModelAnswer
+from core.answering.question_kind import QuestionKind
 from core.errors import HedgeError
+from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
-from core.reports.one_question import CalibratedRun
+from core.runs.banks import bank_name, task_title
 from core.runs.store import RunRecord
 
 LITTLE_MASS = 0.5
+NO_GUARANTEE = "The guarantee does not hold here: the set may miss the right answer more often than alpha says."
 
 
 def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
@@ -29,12 +32,13 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         st.error(plain(sentence(f"the run that calibrated this answer can't be read: {error}")))
         return
     probabilities, found = one_question.asked(by, answer.logits)
-    st.caption(f"{plain(own.model)}, calibrated by {plain(title(record))} · {_took(answer)}")
+    st.subheader(plain(own.question), anchor=False)
     if own.context:
         with st.container(border=True, height=180 if len(own.context) > 600 else "content"):
             st.text(own.context)
-    st.subheader(plain(own.question), anchor=False)
-    for warning in _warnings(answer, record, by):
+    if said := what_to_see(own):
+        st.markdown(plain(said))
+    for warning in _warnings(answer, record, question_cache.question_kind(own.run_id)):
         st.warning(plain(warning))
     option_bars(
         answer.options,
@@ -44,6 +48,7 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         version=f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}",
         view=view,
     )
+    st.caption(f"{plain(own.model)} {_took(answer)}. Calibrated by {plain(title(record))}.")
     options_in_full(probabilities, answer.options, found, by, label=None, view=view)
     with st.expander("The prompt, as the model read it"):
         st.code(answer.prompt, language=None, wrap_lines=True)
@@ -54,24 +59,31 @@ def _took(answer: ModelAnswer) -> str:
     return f"answered in {answer.milliseconds:,.0f} ms{after}"
 
 
-def _warnings(answer: ModelAnswer, record: RunRecord, by: CalibratedRun) -> list[str]:
-    """The reasons why the guarantee may not hold for this question."""
+def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> list[str]:
+    """How the question differs from those that calibrated its set, and what the guarantee then is."""
     said = []
-    if len(answer.options) != by.k:
+    if len(answer.options) != kind.options:
         said.append(
-            f"This question has {counted(len(answer.options), 'option')} and the calibrated ones have {by.k}, so the "
-            f"guarantee says nothing of it. {fitting_options(record, by)}"
+            f"Your question has {counted(len(answer.options), 'option')}, but the questions that calibrated this set "
+            f"have {kind.options}. {NO_GUARANTEE} {_same_number(answer, kind)}"
+        )
+    if bool(answer.own.context) != kind.has_context:
+        task = task_title(record.spec.task, bank_name(record.spec, record.provenance))
+        has, have = ("a text", "have none") if answer.own.context else ("no text", "have one")
+        said.append(
+            f"Your question has {has} before it, but the calibration questions ({task}) {have}. {NO_GUARANTEE} Choose "
+            "a run of another task as the calibration."
         )
     if answer.own.model != record.spec.model:
         said.append(
-            f"The run calibrated {record.spec.model_name}, not the model that answered: the guarantee says nothing of "
-            "another model's answers. Launch a run of this model to calibrate it."
+            f"{answer.own.model} answered, but the calibration is that of {record.spec.model_name}. {NO_GUARANTEE} "
+            f"Launch a run of {answer.own.model} on the New run page to calibrate it."
         )
     if not answer.is_as_recorded:
         said.append(
-            f"Asked again, the model's answers to the run's own questions differ by {answer.recorded_difference:.3g} "
-            f"in log-probability from what the run recorded, more than {answer.tolerance:.3g}: the calibration is not "
-            "that of the model as it is here now. Repeat the run."
+            f"The model no longer answers as it did in the run: asked again, its log-probabilities differ by "
+            f"{answer.recorded_difference:.3g}, and at most {answer.tolerance:.3g} is expected. The weights or the "
+            f"precision are probably others. {NO_GUARANTEE} Repeat the run on the New run page."
         )
     if answer.dropped:
         said.append(
@@ -80,7 +92,14 @@ def _warnings(answer: ModelAnswer, record: RunRecord, by: CalibratedRun) -> list
         )
     if answer.letter_mass < LITTLE_MASS:
         said.append(
-            f"Only {answer.letter_mass:.0%} of the next word's probability fell on the letters: the model hardly took "
-            "this for a question with lettered options."
+            f"Only {answer.letter_mass:.0%} of the next word's probability fell on the letters of the options. The "
+            "model hardly read this as a question with options, so its preference among them means little."
         )
     return said
+
+
+def _same_number(answer: ModelAnswer, kind: QuestionKind) -> str:
+    """How to ask a question with as many options as those of the run."""
+    if kind.closing and not answer.own.extra:
+        return f"It needs {kind.own} typed options with “{DONT_KNOW}” and “{NONE_OF_ABOVE}” offered as well."
+    return f"It needs {kind.own} typed options."

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import state
-from app.caches import question_cache, run_cache
+from app import state, style
 from app.components.one_question.answer_progress import PENDING_KEY, failure, note_end, watch_progress
 from app.components.one_question.own_answer import show_answer
+from app.components.one_question.own_examples import example_buttons, example_cards
+from app.components.one_question.own_history import history
 from app.components.one_question.own_question_form import (
     LATEST_KEY,
-    PROBLEM_KEY,
-    pick_model_and_run,
+    MODEL_KEY,
+    ask_example,
+    askable_runs,
+    calibrating_run,
+    model_and_calibration,
     question_form,
     refill_form,
     warm_model,
 )
+from app.components.shared.runs import no_runs_yet
 from app.formatting import plain, sentence
 from app.state.one_question import OneQuestionView
 from core.answering import client, custom_question
@@ -26,24 +31,39 @@ AT_ONCE_S = 0.9
 
 
 def ask(view: OneQuestionView) -> None:
-    """Show the form, the progress of the answer, and the answer."""
-    records = [record for record in run_cache.runs().finished if record.spec.origin == "hedge"]
+    """Show the examples, the form beside the answer or its progress, and the questions that were asked before."""
+    records = askable_runs()
     if not records:
-        st.info("A set needs the calibration of a finished run of Hedge's own; there is none yet. Launch one first.")
+        no_runs_yet("Your own question with its set")
         return
     # In this order: the old address still names the previous question, which must not be put back into the form.
     view = refill_form(_with_latest_answer(view))
-    model, record = pick_model_and_run(records, view)
-    question_form(record, question_cache.calibrated_run(record.run_id))
-    warm_model(model, record)
-    if problem := st.session_state.get(PROBLEM_KEY):
-        st.error(plain(sentence(problem)))
+    if view.answer:
+        example_buttons(ask_example)
+    st.html(style.STACKED)
+    with st.container(key=style.STACKED_KEY):
+        form, answer = st.columns([5, 9], gap="medium")
+    with form:
+        record = calibrating_run(records, view)
+        question_form(record)
+        model_and_calibration(records, record, view)
+    warm_model(record.spec.model, record)
+    with answer:
+        _answer(view, str(st.session_state[MODEL_KEY] or ""))
+    history(view)
+
+
+def _answer(view: OneQuestionView, model: str) -> None:
     if not view.answer:
+        st.markdown(
+            "Type a question with its options, and the model's answer and its set appear here. Or try one of these:"
+        )
+        example_cards(ask_example)
         return
     if st.session_state.get(PENDING_KEY) == view.answer:
         note_end(client.progress(view.answer, wait_s=AT_ONCE_S))
     if st.session_state.get(PENDING_KEY) == view.answer:
-        st.fragment(watch_progress, run_every=POLL_S)(view.answer)
+        st.fragment(watch_progress, run_every=POLL_S)(view.answer, custom_question.last_loading_s(model))
     elif failed := failure(view.answer):
         st.error(plain(sentence(failed)))
     else:

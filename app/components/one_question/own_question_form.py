@@ -1,34 +1,41 @@
-"""The form for a person's own question: model, calibrating run, question, context and options."""
+"""The form for a person's own question: question, options and context, and which model and calibration answer it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 import streamlit as st
 
 from app import state
 from app.caches import question_cache, run_cache
 from app.components.one_question.answer_progress import PENDING_KEY
-from app.components.shared.runs import titles
+from app.components.one_question.own_examples import EXAMPLES, MODEL
+from app.components.shared.runs import choices, title
+from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
 from core.answering import client, custom_question
 from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
+from core.answering.question_kind import QuestionKind, best_run
 from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
-from core.reports.one_question import CalibratedRun
 from core.runs.showcase import default_run
 from core.runs.store import RunRecord
 
 MODEL_KEY, RUN_KEY = "own_model", "own_run"
 QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY, EXTRA_KEY = "own_question", "own_context", "own_options", "own_extra"
 SEEN_KEY, ASKED_KEY, WARMED_KEY = "own_seen", "own_asked", "own_warmed"
-LATEST_KEY, PROBLEM_KEY = "own_latest", "own_problem"
-MODEL_HELP = "A model that ships with Hedge, or type a local folder or a Hugging Face hub id and press Enter."
+LATEST_KEY, PROBLEMS_KEY, HISTORY_KEY = "own_latest", "own_problems", "own_history"
+AUTOMATIC = ""
+"""The choice of calibration that leaves it to :func:`~core.answering.question_kind.best_run`."""
+MODEL_HELP = "A model that ships with Hedge. You can also type a local folder or a Hugging Face hub id and press Enter."
 RUN_HELP = (
-    "Its calibration questions form the set. The question is put as this run puts its own: same instruction, form, "
-    "examples and precision."
+    "The questions of this run calibrate the set. Your question is asked in the same way as the questions of this run: "
+    "with the same instruction, examples and precision. “Automatic” takes a run of the model whose questions are most "
+    "like yours."
 )
+KEYS_HELP = "Ctrl+Enter, or Cmd+Enter on a Mac, asks as well."
 
 
 def refill_form(view: OneQuestionView) -> OneQuestionView:
@@ -42,121 +49,163 @@ def refill_form(view: OneQuestionView) -> OneQuestionView:
         return view
     if any(typed := _typed_texts()) and typed != st.session_state.get(ASKED_KEY):
         return view
-    st.session_state[QUESTION_KEY] = own.question
-    st.session_state[CONTEXT_KEY] = own.context
-    st.session_state[OPTIONS_KEY] = "\n".join(own.options)
-    st.session_state[EXTRA_KEY] = own.extra
-    st.session_state[MODEL_KEY] = own.model
+    _fill(own.question, own.options, context=own.context, model=own.model)
+    if own.extra != _extra() and question_cache.question_kind(own.run_id).closing:
+        st.session_state[EXTRA_KEY] = own.extra
     st.session_state[ASKED_KEY] = _typed_texts()
-    return state.change(OneQuestionView, run=own.run_id)
+    return view
+
+
+def _fill(question: str, options: Sequence[str], *, context: str = "", model: str) -> None:
+    st.session_state[QUESTION_KEY] = question
+    st.session_state[CONTEXT_KEY] = context
+    st.session_state[OPTIONS_KEY] = "\n".join(options)
+    st.session_state[MODEL_KEY] = model
 
 
 def _typed_texts() -> tuple[str, ...]:
     return tuple(st.session_state.get(key) or "" for key in (QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY))
 
 
-def pick_model_and_run(records: Sequence[RunRecord], view: OneQuestionView) -> tuple[str, RunRecord]:
-    """Show the choice of the model and of the run whose calibration is used. The model's own runs come first."""
+def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunRecord:
+    """The run whose calibration forms the set: the one that a person chose, else the one that fits the typed question.
+
+    Of several that fit, it is the run of the link, else the run that pages open with.
+    """
     by_id = {record.run_id: record for record in records}
-    first = view.run if view.run in by_id else default_run(records).run_id
-    by_id = {first: by_id[first], **by_id}
-    known = list(dict.fromkeys([*models.bundled_models(), *(record.spec.model for record in records)]))
-    st.session_state.setdefault(MODEL_KEY, next(iter(by_id.values())).spec.model)
-    chosen = st.session_state[MODEL_KEY] or ""
-    ordered = sorted(by_id.values(), key=lambda record: record.spec.model != chosen)
-    st.session_state[RUN_KEY] = view.run if view.run in by_id else ordered[0].run_id
-    left, right = st.columns([2, 3])
-    model = left.selectbox(
-        "Model",
-        known if chosen in known or not chosen else [chosen, *known],
-        accept_new_options=True,
-        key=MODEL_KEY,
-        help=MODEL_HELP,
-        persist_state="session",
-        on_change=_model_chosen,
+    chosen = by_id.get(view.calibration)
+    asked = chosen or by_id.get(view.run) or default_run(records)
+    st.session_state.setdefault(MODEL_KEY, asked.spec.model)
+    if chosen:
+        return chosen
+    options = _typed_options()
+    return best_run(
+        records,
+        question_cache.question_kind,
+        model=str(st.session_state[MODEL_KEY] or ""),
+        typed=len(options) if options else None,
+        extra=_extra(),
+        has_context=bool((st.session_state.get(CONTEXT_KEY) or "").strip()),
+        prefer=asked.run_id,
     )
-    names = titles(ordered)
-    run_id = right.selectbox(
-        "Calibrated by",
-        [record.run_id for record in ordered],
-        format_func=names.__getitem__,
-        key=RUN_KEY,
-        help=RUN_HELP,
-        on_change=_run_chosen,
-    )
-    return str(model or ""), by_id[str(run_id)]
+
+
+def _extra() -> bool:
+    return bool(st.session_state.get(EXTRA_KEY, True))
+
+
+def _typed_options() -> tuple[str, ...]:
+    lines = (st.session_state.get(OPTIONS_KEY) or "").splitlines()
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def question_form(record: RunRecord) -> None:
+    """Show the form, with a sentence below each field that has to be changed. Typed text is kept, whatever happens."""
+    kind = question_cache.question_kind(record.run_id)
+    with st.form("own", border=True):
+        st.text_area(
+            "Question",
+            key=QUESTION_KEY,
+            height=68,
+            placeholder="Which planet is closest to the Sun?",
+            persist_state="session",
+        )
+        _problem("question")
+        st.text_area(
+            f"Options, one per line (2 to {MOST_OPTIONS})",
+            key=OPTIONS_KEY,
+            height=122,
+            placeholder="Venus\nMercury\nMars\nEarth",
+            help=fitting_options(kind),
+            persist_state="session",
+        )
+        _problem("options")
+        if kind.closing:
+            st.session_state.setdefault(EXTRA_KEY, True)
+            st.toggle(f"Also offer “{DONT_KNOW}” and “{NONE_OF_ABOVE}”", key=EXTRA_KEY, persist_state="session")
+        with st.expander("A text that the question is about", expanded=bool(st.session_state.get(CONTEXT_KEY))):
+            st.text_area(
+                "Context",
+                key=CONTEXT_KEY,
+                height=98,
+                placeholder="A passage, a dialogue or a situation, if the question needs one",
+                label_visibility="collapsed",
+                persist_state="session",
+            )
+        _problem("context")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            # A callback, because a message that arrives during the click may interrupt the page's run.
+            st.form_submit_button("**Ask**", key="own_ask", on_click=_ask_typed, help=KEYS_HELP)
+            st.form_submit_button(
+                "Clear", key="own_clear", on_click=_clear, help="Empties the form for the next question."
+            )
+    if problem := _problems().get(""):
+        st.error(plain(sentence(problem)))
+
+
+def _problems() -> dict[str, str]:
+    """One sentence for each field that has to be changed, by its name; "" is what concerns none of them."""
+    found: dict[str, str] = st.session_state.get(PROBLEMS_KEY) or {}
+    return found
+
+
+def _problem(field: str) -> None:
+    if said := _problems().get(field):
+        st.error(plain(sentence(said)))
+
+
+def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view: OneQuestionView) -> None:
+    """Show which model and calibration are used, with the choices folded away. The model's own runs come first."""
+    known = list(dict.fromkeys([*models.bundled_models(), *(one.spec.model for one in records)]))
+    chosen = str(st.session_state[MODEL_KEY] or "")
+    by_id = {one.run_id: one for one in records}
+    names = choices(records)
+    st.session_state[RUN_KEY] = view.calibration if view.calibration in by_id else AUTOMATIC
+    name = PurePath(chosen).name or "none chosen"
+    with st.popover(plain(f"Model: {name}"), width="stretch"):
+        st.selectbox(
+            "Model",
+            known if chosen in known or not chosen else [chosen, *known],
+            accept_new_options=True,
+            key=MODEL_KEY,
+            help=MODEL_HELP,
+            persist_state="session",
+            on_change=_model_chosen,
+        )
+        st.selectbox(
+            "Calibrated by",
+            [AUTOMATIC, *sorted(names, key=lambda run_id: by_id[run_id].spec.model != chosen)],
+            format_func=lambda run_id: names[run_id] if run_id else f"Automatic: {title(record)}",
+            key=RUN_KEY,
+            help=RUN_HELP,
+            on_change=_run_chosen,
+        )
+    st.caption(plain(f"Calibrated by {title(record)}."))
+    for field in ("model", "run_id"):
+        _problem(field)
 
 
 def _run_chosen() -> None:
-    state.choose_run(st.session_state[RUN_KEY])
+    run_id = st.session_state[RUN_KEY]
+    if run_id:
+        state.choose_run(run_id)
+    state.change(OneQuestionView, calibration=run_id)
 
 
 def _model_chosen() -> None:
-    """Select a run of the newly chosen model for the calibration, if it has one."""
-    chosen = st.session_state[MODEL_KEY]
-    own = [record for record in run_cache.runs().finished if record.spec.model == chosen]
-    if own and st.session_state.get(RUN_KEY) not in [record.run_id for record in own]:
-        state.choose_run(default_run(own).run_id)
+    """Return to the automatic calibration, unless the chosen one is of the newly chosen model."""
+    chosen = st.session_state.get(RUN_KEY)
+    if chosen and run_cache.record(chosen).spec.model != st.session_state[MODEL_KEY]:
+        state.change(OneQuestionView, calibration=AUTOMATIC)
 
 
-def question_form(record: RunRecord, by: CalibratedRun) -> None:
-    """Show the form. Typed text is kept, whatever the result."""
-    closing = question_cache.closing_options(record.run_id)
-    st.session_state.setdefault(EXTRA_KEY, closing > 0)
-    with st.form("own", border=True):
-        left, right = st.columns(2)
-        left.text_area(
-            "Question",
-            key=QUESTION_KEY,
-            height=86,
-            placeholder="Which planet is the largest?",
-            persist_state="session",
-        )
-        left.text_area(
-            "Context, where the question needs one",
-            key=CONTEXT_KEY,
-            height=86,
-            placeholder="a passage, a dialogue, a situation",
-            persist_state="session",
-        )
-        right.text_area(
-            f"Options, a line each: 2 to {MOST_OPTIONS}",
-            key=OPTIONS_KEY,
-            height=122,
-            placeholder="Mars\nJupiter\nVenus\nSaturn",
-            help=fitting_options(record, by),
-            persist_state="session",
-        )
-        right.toggle(
-            f"Also “{DONT_KNOW}”, “{NONE_OF_ABOVE}”",
-            key=EXTRA_KEY,
-            disabled=record.spec.asks_texts,
-            help="A run that scores the options' texts (cloze) does not offer them.",
-            persist_state="session",
-        )
-        with st.container(horizontal=True, vertical_alignment="center"):
-            # A callback, because a message that arrives during the click may interrupt the page's run.
-            st.form_submit_button("Ask", on_click=_send)
-            st.caption(fitting_options(record, by))
-
-
-def fitting_options(record: RunRecord, by: CalibratedRun) -> str:
+def fitting_options(kind: QuestionKind) -> str:
     """Say how many options make a question like those of the run."""
-    closing = question_cache.closing_options(record.run_id)
-    if closing:
-        return f"The run's questions have {by.k} options: {by.k - closing} of their own and these {closing}."
-    return f"The run's questions have {by.k} options of their own, and nothing added."
-
-
-def _typed_question(record: RunRecord) -> CustomQuestion:
-    lines = (st.session_state[OPTIONS_KEY] or "").splitlines()
-    return CustomQuestion(
-        model=str(st.session_state[MODEL_KEY] or ""),
-        run_id=record.run_id,
-        question=(st.session_state[QUESTION_KEY] or "").strip(),
-        context=(st.session_state[CONTEXT_KEY] or "").strip(),
-        options=tuple(line.strip() for line in lines if line.strip()),
-        extra=bool(st.session_state[EXTRA_KEY]) and not record.spec.asks_texts,
+    if not kind.closing:
+        return f"The questions that calibrate the set have {counted(kind.options, 'option')}."
+    return (
+        f"The questions that calibrate the set have {counted(kind.own, 'option')}, and “{DONT_KNOW}” and "
+        f"“{NONE_OF_ABOVE}” besides."
     )
 
 
@@ -168,15 +217,53 @@ def warm_model(model: str, record: RunRecord) -> None:
         client.warm(*wanted)
 
 
-def _send() -> None:
-    """Submit the typed question, or remember why that is not possible."""
-    st.session_state[PROBLEM_KEY] = ""
+def askable_runs() -> list[RunRecord]:
+    """The finished runs whose way of asking is known, so that another question can be asked in the same way."""
+    return [record for record in run_cache.runs().finished if record.spec.origin == "hedge"]
+
+
+def ask_example(name: str) -> None:
+    """Fill the form with an example and ask it, calibrated by the run that fits, whichever one is selected."""
+    example = EXAMPLES[name]
+    _fill(example.question, example.options, model=MODEL)
+    state.change(OneQuestionView, calibration=AUTOMATIC)
+    _send(OneQuestionView())
+
+
+def _ask_typed() -> None:
+    # The choice of the run may have changed in the same message as the click.
+    _send(state.change(OneQuestionView, calibration=st.session_state.get(RUN_KEY) or AUTOMATIC))
+
+
+def _clear() -> None:
+    for key in (QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY):
+        st.session_state[key] = ""
+    st.session_state[PROBLEMS_KEY] = {}
+
+
+def _send(view: OneQuestionView) -> None:
+    """Submit the typed question, or remember what has to be changed first."""
+    st.session_state[PROBLEMS_KEY] = {}
     try:
-        record = run_cache.record(st.session_state[RUN_KEY])
-        own = _typed_question(record)
+        record = calibrating_run(askable_runs(), view)
+        asked = {
+            "model": str(st.session_state[MODEL_KEY] or ""),
+            "run_id": record.run_id,
+            "question": (st.session_state[QUESTION_KEY] or "").strip(),
+            "context": (st.session_state[CONTEXT_KEY] or "").strip(),
+        }
+        options = _typed_options()
+        extra = _extra() and question_cache.question_kind(record.run_id).closing > 0
+        if found := custom_question.problems(**asked, options=options, extra=extra):
+            st.session_state[PROBLEMS_KEY] = found
+            return
+        own = CustomQuestion(**asked, options=options, extra=extra)
         client.ask(own)
     except HedgeError as error:
-        st.session_state[PROBLEM_KEY] = str(error)
+        st.session_state[PROBLEMS_KEY] = {"": str(error)}
         return
-    st.session_state[LATEST_KEY] = st.session_state[PENDING_KEY] = st.session_state[SEEN_KEY] = own.answer_id
+    name = own.answer_id
+    st.session_state[LATEST_KEY] = st.session_state[PENDING_KEY] = st.session_state[SEEN_KEY] = name
     st.session_state[ASKED_KEY] = _typed_texts()
+    earlier = [one for one in st.session_state.get(HISTORY_KEY, ()) if one != name]
+    st.session_state[HISTORY_KEY] = (name, *earlier)

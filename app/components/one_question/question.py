@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,6 +32,7 @@ SEARCH_KEY = "question_search"
 FOUND_KEY = "question_found"
 ASK_KEY = "question_kind"
 ASK_WORDS = {"run": "A test question of a run", "own": "Ask your own"}
+SEARCH_WIDTH = 320
 MOST_FOUND = 50
 MOST_RUNS = 40
 
@@ -70,15 +72,26 @@ def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
             "Calibration questions have no sets of their own."
         )
     place = int(places[0]) if len(places) else 0
-    number, back, on, search = st.columns([3, 2, 2, 6], vertical_alignment="bottom")
     ids = questions["id"]
     st.session_state[NUMBER_KEY] = place + 1
-    number.number_input(
-        f"Question (of {len(ids):,})", 1, len(ids), step=1, key=NUMBER_KEY, on_change=_numbered, args=(ids,)
-    )
-    back.button("Previous", on_click=_show, args=(ids, place - 1), disabled=place == 0, width="stretch")
-    on.button("Next", on_click=_show, args=(ids, place + 1), disabled=place == len(ids) - 1, width="stretch")
-    search.text_input("Search the questions", key=SEARCH_KEY, placeholder="words in a question or a subject")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.number_input(
+            f"Question (of {len(ids):,})",
+            1,
+            len(ids),
+            step=1,
+            key=NUMBER_KEY,
+            on_change=_numbered,
+            args=(ids,),
+            width=150,
+        )
+        last = len(ids) - 1
+        st.button("Previous", on_click=_show, args=(ids, place - 1), disabled=place == 0, shortcut="Left")
+        st.button("Next", on_click=_show, args=(ids, place + 1), disabled=place == last, shortcut="Right")
+        st.button("Random question", on_click=_show_random, args=(ids, place), disabled=last == 0)
+        st.text_input(
+            "Search by text", key=SEARCH_KEY, placeholder="words in a question or a subject", width=SEARCH_WIDTH
+        )
     _found(questions, st.session_state[SEARCH_KEY])
     return place
 
@@ -89,6 +102,12 @@ def _numbered(ids: pd.Series) -> None:
 
 def _show(ids: pd.Series, place: int) -> None:
     state.change(OneQuestionView, question=str(ids.iloc[max(0, min(place, len(ids) - 1))]))
+
+
+def _show_random(ids: pd.Series, place: int) -> None:
+    """Show any question but the one that is shown."""
+    other = secrets.randbelow(len(ids) - 1)
+    _show(ids, other + (other >= place))
 
 
 def _found(questions: pd.DataFrame, words: str) -> None:

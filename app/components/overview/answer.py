@@ -29,7 +29,7 @@ from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.runs.titles import differences
 
-FIGURES = {"matrix": "Set sizes", "scatter": "Accuracy against set size", "runs": "All figures"}
+FIGURES = {"matrix": "Set sizes", "scatter": "Scatter plot", "runs": "All figures"}
 FIGURE_KEY = "overview_figure"
 
 
@@ -65,8 +65,7 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
 
 
 def _named(spec: RunSpec) -> str:
-    said = differences(spec)
-    return f"{spec.model_name} ({', '.join(said)})" if said else spec.model_name
+    return " · ".join([spec.model_name, *differences(spec)])
 
 
 def _controls(view: OverviewView, active: RunFilter, offered: Choices) -> None:
@@ -101,14 +100,14 @@ def _figure(table: pd.DataFrame, specs: Mapping[str, RunSpec], words: str, view:
         own = frozenset(run for run in table["run"] if not store.is_bundled(run))
         show_matrix(matrix(table, specs, own, view.score), specs, words, view)
         return
-    st.caption(plain(words))
+    opened = "A click on a model, or Shift and space on its row, opens the run in the Alpha lab."
+    st.caption(plain(words if view.figure == "scatter" else f"{words}. {opened}"))
     if view.figure == "scatter":
         from app.components.overview import scatter  # Altair is not needed for the first paint
 
         scatter.scatter(table, view.score)
     else:
         ordered = by_model_and_task(table, specs)
-        st.caption("A click on a model, or Shift and space on its row, opens the run in the Alpha lab.")
         run_table.grouped_runs(ordered, leads(ordered, specs), view.score)
         run_table.ties(table)
         figures.download("Download these runs as CSV", ordered, f"overview-alpha-{view.alpha:03d}")

@@ -20,7 +20,7 @@ TITLES: dict[str, Mapping[str, str]] = {
     "form": FORM_TITLES,
     "dtype": PRECISION_TITLES,
 }
-ALL_TITLES = {"strategy": "every prompt", "form": "every form", "dtype": "every precision"}
+ALL_TITLES = {"strategy": "any prompt", "form": "any form of answer", "dtype": "any precision"}
 SOURCE_TITLES = {ALL: "All runs", "shipped": "Shipped with Hedge", "yours": "Yours"}
 CLEARED = {"models": "", "tasks": "", "strategy": "", "form": "", "precision": "", "whose": ALL}
 """The view's fields without any filter: as the page begins."""
@@ -67,7 +67,7 @@ def in_words(active: RunFilter, offered: Choices) -> str:
         value = getattr(active, name)
         said.append(ALL_TITLES[name] if value == ALL else TITLES[name].get(value, value))
     text = " · ".join(said)
-    return f"{text[:1].upper()}{text[1:]}"
+    return text if active.models else f"{text[:1].upper()}{text[1:]}"  # not a model's name
 
 
 def set_fields(fields: Mapping[str, str]) -> None:

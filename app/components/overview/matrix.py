@@ -29,7 +29,7 @@ def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view
     mount(
         "matrix",
         caption=f"Mean set size by {score}, and accuracy, of each model on each task",
-        corner=filtered,
+        corner={"title": "Options in a set, on average", "below": filtered},
         meaning=LAB_COLORS[theme.score_meaning(view.score)],
         columns=[{"title": column.title, "below": _of_column(column)} for column in found.columns],
         rows=[
@@ -43,7 +43,7 @@ def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view
         key={
             "surest": "1 option",
             "least": "all options of the task",
-            "smallest": "the smallest sets of the task, as far as the 95 % intervals tell",
+            "smallest": "the smallest sets of the task, as far as the 95% intervals tell",
             "warning": "! sets contain the truth less often than chance explains" if short else "",
         },
     )
@@ -82,7 +82,7 @@ def _lines(cell: Cell, title: str) -> list[str]:
         title,
         f"Mean set size {cell.set_size.value:.2f} of {cell.options} options ({_ends(cell.set_size, '.2f')})",
         f"Accuracy {_percent(cell.accuracy.value)} ({_percent(cell.accuracy.low)} to {_percent(cell.accuracy.high)})",
-        f"Coverage {_percent(cell.coverage)}, expected {_percent(low)} to {_percent(high)}",
+        f"Coverage {_percent(cell.coverage)}, expected between {_percent(low)} and {_percent(high)}",
         counted(cell.n_test, "test question"),
     ]
     if cell.too_few_covered:

@@ -45,20 +45,20 @@ SHOWN = {
     "form": _text("Answers", 80, "By an option's letter, or by how likely each option's text is."),
     "dtype": _text("Precision", 100, "The size of the numbers that the model computes with."),
     "accuracy": _number("Accuracy", "%.1f %%", 85, "The share of test questions whose top option is the truth."),
-    "interval": _text("95 % interval", 105, "Of the accuracy (Clopper–Pearson)."),
+    "interval": _text("95% interval", 105, "Of the accuracy (Clopper–Pearson)."),
     **_of_score("lac", (105, 75)),
     **_of_score("aps", (105, 75)),
     "band": _text(
         "Coverage band",
         110,
-        "The 95 % Beta-Binomial band: where the guarantee holds, coverage lies here in 95 of 100 draws.",
+        "The 95% Beta-Binomial band: where the guarantee holds, coverage lies here in 95 of 100 draws.",
     ),
-    "size_interval": _text("LAC size, 95 %", 105, BOTH_DRAWS),
+    "size_interval": _text("LAC size, 95%", 105, BOTH_DRAWS),
     "lac_uacc": _number(
         "LAC UAcc", "%.3f", 85, "Accuracy · √options / set size: right and sure at once; may exceed 1."
     ),
     "aps_uacc": _number("APS UAcc", "%.3f", 85, "The same by APS."),
-    "uacc_interval": _text("LAC UAcc, 95 %", 115, BOTH_DRAWS),
+    "uacc_interval": _text("LAC UAcc, 95%", 115, BOTH_DRAWS),
     "ece_excess": _number(
         "ECE beyond luck",
         "%.3f",
@@ -66,7 +66,7 @@ SHOWN = {
         "How far confidence is from accuracy, in 15 bins, without what luck adds; 0 is best.",
     ),
     "ece_interval": _text(
-        "ECE beyond luck, 95 %",
+        "ECE beyond luck, 95%",
         145,
         "Holds the error of the model's law in these bins in at least 95 of 100 samples of questions.",
     ),

@@ -33,7 +33,7 @@ def scatter(table: pd.DataFrame, score: str) -> None:
                 figures.draw(panel.figure, key=key, on_select=partial(_clicked, key))
     with st.container(horizontal=True, wrap=False, gap="medium"):
         st.caption(
-            "Each mark is a run, with the 95 % intervals of its accuracy and its mean set size. Of two models that are "
+            "Each mark is a run, with the 95% intervals of its accuracy and its mean set size. Of two models that are "
             "right equally often on the same questions, the one further down keeps the same promise with fewer "
             "options. A click on a mark opens the run in the Alpha lab.",
             width="stretch",

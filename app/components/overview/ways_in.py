@@ -31,13 +31,15 @@ LONGEST_QUESTION = 120
 
 
 def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> None:
-    """Show the three cards: the ``showcase``, the models with a run of its task and settings, one of its questions.
+    """Show the three cards: the ``showcase``, models on its questions with its settings, and one of its questions.
 
     If the showcase's files can't be read, there are no cards: the page then says which run is broken.
     """
     alike = [record for record in finished if _same_but_model(record, showcase)]
     table, _ = overview_cache.overview(alike, view.alpha, view.score)
     try:
+        asked = overview_cache.summary(showcase.run_id).questions
+        table = table[table["questions"] == asked]
         cards = [_alpha_card(showcase, view), _models_card(table, view), _question_card(showcase, view)]
     except HedgeError:
         return
@@ -56,7 +58,7 @@ def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
     return {
         "kind": "curve",
         "title": "Drag alpha",
-        "text": "Alpha is the share of questions whose set may miss the truth. Allow more misses and the sets shrink.",
+        "text": "Alpha is how often a set may miss the truth. Allow more misses, and the sets shrink.",
         "go": "Open the Alpha lab",
         "target": target(navigation.ALPHA_LAB, state.address_of(state.fresh(AlphaLabView, run=showcase.run_id))),
         "sizes": points,

@@ -89,8 +89,8 @@ def _take_experiment() -> None:
 
 
 def _default(found: Found) -> str:
-    """The experiment with the run that pages open with, else the first that ships with Hedge, else the first."""
-    pinned = [key for key, (_, records) in found.items() if showcase().run in [record.run_id for record in records]]
+    """The experiment of the pinned run, else the first that ships with Hedge, else the first."""
+    pinned = [key for key, (_, records) in found.items() if showcase().prompting in [one.run_id for one in records]]
     shipped = [key for key, (_, records) in found.items() if not _is_own(records)]
     return next(iter(pinned or shipped or found))
 

@@ -29,7 +29,7 @@ def show(figure: Figure, explanation: str) -> None:
     draw(figure, key=figure.name)
     with st.container(horizontal=True, wrap=False, gap="medium"):
         st.caption(explanation, width="stretch")
-        download("Data of this figure", figure.frame, figure.name)
+        download("Data as CSV", figure.frame, figure.name)
 
 
 def draw(
@@ -62,7 +62,7 @@ def download(label: str, frame: pd.DataFrame, name: str) -> None:
 
 def report_table(compute: Callable[[], Report]) -> None:
     """Show a report's figures as ``python -m core report`` prints them. Folded away, and not computed until opened."""
-    with st.expander("The figures at this alpha, computed in Python", key=REPORT_KEY, on_change="rerun") as folded:
+    with st.expander("All figures at this alpha, computed in Python", key=REPORT_KEY, on_change="rerun") as folded:
         if not folded.open:
             return
         run = compute()

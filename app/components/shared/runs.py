@@ -57,7 +57,10 @@ def choices(records: Sequence[RunRecord]) -> dict[str, str]:
 
 def no_runs_yet(what: str) -> None:
     """Say what would be shown (``what``) once a run has ended, with a button that leads to launching one."""
-    st.info(f"{what} would be here, once a run has ended. A pocket model's run takes less than a minute.")
+    st.info(
+        f"There is no finished run yet. {what} will be here once a run has ended. With a pocket model, that "
+        "takes less than a minute."
+    )
     if st.button("Launch the first run"):
         navigation.go(navigation.NEW_RUN)
 

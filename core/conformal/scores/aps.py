@@ -35,7 +35,8 @@ SCORE = Score(
     title="APS",
     formula="Σ of p ranked up to and with the option",
     gloss="keeps the likeliest options until they sum high enough",
-    sentence="Goes down the ranking until enough mass is gathered: larger sets where the model hesitates.",
+    sentence="Goes down the ranking until the probabilities sum high enough, so sets are larger if the model is "
+    "unsure.",
     source="Romano, Sesia & Candès 2020, arXiv 2006.02544",
     function=aps_scores,
     range=lambda k, parameters: (0, 1),

@@ -37,7 +37,8 @@ SCORE = Score(
     title="APS, randomised",
     formula="Σ of p ranked up to the option − u·p",
     gloss="APS with coverage that is exact on average",
-    sentence="Takes off a random part of the option's own mass, so that coverage is exact and not only at least so.",
+    sentence="Subtracts a random part of the option's own probability, so that coverage is exactly as promised "
+    "and not higher.",
     source="Romano, Sesia & Candès 2020, arXiv 2006.02544",
     function=aps_randomised_scores,
     range=lambda k, parameters: (0, 1),

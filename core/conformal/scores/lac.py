@@ -28,8 +28,8 @@ SCORE = Score(
     title="LAC",
     formula="1 − p",
     gloss="keeps each option that is probable enough",
-    sentence="Keeps every option that is probable enough by itself: "
-    "the smallest sets on average, empty ones among them.",
+    sentence="Keeps every option that is probable enough by itself. Its sets are usually the smallest on average, "
+    "and some can be empty.",
     source="Sadinle, Lei & Wasserman 2019, arXiv 1609.00451",
     function=lac_scores,
     range=lambda k, parameters: (0, 1),

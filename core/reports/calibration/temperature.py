@@ -64,7 +64,7 @@ def check_hundredths(temperature: int) -> int:
     """The temperature in hundredths. Raises :class:`InputError` if it is not one of the slider's."""
     if not COLDEST <= temperature <= HOTTEST:
         raise InputError(
-            f"a temperature lies between {COLDEST / HUNDRED:.2f} and {HOTTEST / HUNDRED:.2f}, got "
+            f"a temperature must be between {COLDEST / HUNDRED:.2f} and {HOTTEST / HUNDRED:.2f}, got "
             f"{temperature / HUNDRED:.2f}"
         )
     return temperature

@@ -38,7 +38,7 @@ def example_question(run: Evaluation, name: str, threshold: float) -> ExampleQue
     """The first test question with short texts, a true option in its set and :data:`SET_SIZE` options in it.
 
     ``name`` is the score and ``threshold`` its threshold, at which the question is chosen. Where no question is like
-    that, the first test question with the shortest texts is taken.
+    that, a question with short texts is taken before one with such a set, and of long texts the shortest.
     """
     tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
     scores = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)

@@ -19,7 +19,7 @@ def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: i
 
     ``names`` says what each run is called. The task is that with the key ``task`` if some run has it, else that with
     the most runs on the same questions. Only these are compared. All figures are those of the frame. Whether one run
-    needs fewer options than another is said of the figures; where the 95 % intervals of two mean set sizes overlap,
+    needs fewer options than another is said of the figures; where the 95% intervals of two mean set sizes overlap,
     this is said too, because other questions could turn the order round.
     """
     if table.empty:
@@ -37,7 +37,7 @@ def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: i
     said.append(f"{names[second['run']]} is right on {_share(second['accuracy'])} and needs {_options(second, score)}")
     text = f"{'; '.join(said)}."
     if second[f"{score}_set_size_low"] <= best[f"{score}_set_size_high"]:
-        text += " The 95 % intervals of these two set sizes overlap, so their order may be chance."
+        text += " The 95% intervals of these two set sizes overlap, so their order may be chance."
     if len(others) == 2:
         text += f" {names[others[1]['run']]} needs {_options(others[1], score)}."
     elif len(others) > 2:

@@ -43,7 +43,7 @@ class Cell:
 
     @property
     def too_few_covered(self) -> bool:
-        """Whether fewer sets hold the truth than a guarantee that holds gives in 97.5 % of draws."""
+        """Whether fewer sets hold the truth than a guarantee that holds gives in 97.5% of draws."""
         return self.coverage < self.coverage_band[0]
 
 

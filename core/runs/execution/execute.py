@@ -77,8 +77,8 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
             else:
                 _end(spec, folder, "done", "", **_perform(spec, folder, reporter))
         except (RunCancelled, KeyboardInterrupt):
-            _end(spec, folder, "cancelled", "Cancelled; resume it to go on with what is missing.")
-            raise RunCancelled(f"run {spec.run_id} was cancelled; `resume` goes on with what is missing") from None
+            _end(spec, folder, "cancelled", "Cancelled; resume it to continue with what is missing.")
+            raise RunCancelled(f"run {spec.run_id} was cancelled; `resume` continues with what is missing") from None
         except HedgeError as error:
             _end(spec, folder, "failed", str(error))
             raise
@@ -315,5 +315,5 @@ def _in_words(error: Exception) -> str:
 def _locked(folder: Path) -> IO[str]:
     lock = take(liveness.run_lock(folder))
     if lock is None:
-        raise RunBusyError(f"another process is at run {folder.name}; wait for it or cancel it")
+        raise RunBusyError(f"another process is working on run {folder.name}; wait for it or cancel it")
     return lock

@@ -81,7 +81,9 @@ def read(run_id: str) -> PerplexityRun:
         does = "made a jury" if record.spec.makes_jury else "answers questions"
         raise InputError(f"run {record.run_id} {does}; it holds no losses of words")
     if record.state != "done":
-        raise InputError(f"run {record.run_id} is {record.state}; figures are shown when it has ended well")
+        raise InputError(
+            f"run {record.run_id} is {record.state}; its figures are shown once it has finished successfully"
+        )
     table = store.read_table(store.folder_of(run_id) / FILE)
     messages: dict[tuple[str, str], list[ScoredMessage]] = {}
     columns = [table[name].to_pylist() for name in ("prompt", "source", "message", "pieces", "losses")]

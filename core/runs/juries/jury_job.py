@@ -11,7 +11,7 @@ from core.runs import engine, store
 from core.runs.juries import jury_pipeline
 from core.runs.juries.jury_pipeline import JurySpec
 
-STOPPED = "its process was stopped; launch it again to go on"
+STOPPED = "its process was stopped; launch it again to continue"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def test_a_stopped_training_goes_on_as_if_it_had_not(kind, tmp_path):
         steps.append(1)
         return len(steps) > (8 if kind == "ard-lora" else 10)  # in the third epoch of four or five steps each
 
-    with pytest.raises(RunError, match="the same folder again to go on"):
+    with pytest.raises(RunError, match="the same folder again to continue"):
         AdapterTrainer(tiny(), TEXTS, recipe, folder=tmp_path / "cut", base="pocket-1m").run(cancelled=cancelled)
     again = AdapterTrainer(tiny(), TEXTS, recipe, folder=tmp_path / "cut", base="pocket-1m")
     assert len(again.progress.rows) == 2

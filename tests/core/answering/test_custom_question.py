@@ -25,17 +25,17 @@ GOOD = {"model": "m", "run_id": "r", "question": "What?", "options": ("x", "y")}
     ("changes", "says"),
     [
         ({"question": " \n"}, "the question is empty"),
-        ({"options": ()}, "at least 2 options, a line each; there are 0"),
-        ({"options": ("x",)}, "at least 2 options, a line each; there is 1"),
-        ({"options": tuple(f"o{i}" for i in range(11))}, "at most 10 options can be asked, there are 11; leave 1 out"),
-        ({"options": tuple(f"o{i}" for i in range(27))}, "there are 27; leave 17 out"),
+        ({"options": ()}, "at least 2 options, one per line; there are none"),
+        ({"options": ("x",)}, "at least 2 options, one per line; there is only 1"),
+        ({"options": tuple(f"o{i}" for i in range(11))}, "at most 10 options, and there are 11; remove 1"),
+        ({"options": tuple(f"o{i}" for i in range(27))}, "there are 27; remove 17"),
         ({"options": ("x", " ")}, "option 2 is empty"),
-        ({"options": ("a  b", "c", "a b")}, "options 1 and 3 are both “a b”; give every option once"),
-        ({"options": (DONT_KNOW, "x")}, "added already"),
-        ({"question": "x" * 100_000}, "the question has 100,000 characters, of which at most 10,000"),
+        ({"options": ("a  b", "c", "a b")}, "options 1 and 3 are both “a b”; change or remove one of them"),
+        ({"options": (DONT_KNOW, "x")}, "which is added anyway"),
+        ({"question": "x" * 100_000}, "the question has 100,000 characters, but at most 10,000 are allowed"),
         ({"context": "x" * 100_000}, "the context has 100,000 characters"),
         ({"options": ("x" * 100_000, "y")}, "option 1 has 100,000 characters"),
-        ({"question": "broken \ud800"}, "broken character at place 8"),
+        ({"question": "broken \ud800"}, "broken character at position 8"),
         ({"model": " "}, "choose a model"),
         ({"run_id": ""}, "choose a run"),
     ],
@@ -45,6 +45,13 @@ def test_what_can_not_be_asked(changes: dict[str, object], says: str):
         CustomQuestion(**(GOOD | changes))
     assert len(str(caught.value)) < 200
     assert "\n" not in str(caught.value)
+
+
+def test_every_field_that_has_to_be_changed_is_named_at_once():
+    found = custom_question.problems("m", "r", " ", "x" * 60_000, ["x"], extra=True)
+    assert list(found) == ["question", "context", "options"]
+    assert custom_question.problems("", "", "What?", "", ["x", "y"], extra=False).keys() == {"model", "run_id"}
+    assert custom_question.problems("m", "r", "What?", "", ["x", "y"], extra=True) == {}
 
 
 def test_case_tells_options_apart():
@@ -168,3 +175,13 @@ def test_the_oldest_are_forgotten(home: Path, monkeypatch: pytest.MonkeyPatch):
     kept = {path.stem for path in (home / "answers").iterdir()}
     assert kept >= {answer.answer_id for answer in asked[3:]}
     assert len(kept) == 3
+
+
+def test_the_last_loading_of_a_model_is_found_among_the_latest_answers(home: Path):
+    assert custom_question.last_loading_s("m") is None
+    for place, loading_s in enumerate((4.5, 3.5, 0.0)):
+        answer = replace(ANSWER, own=replace(ANSWER.own, question=f"What {place}?"), loading_s=loading_s)
+        custom_question.write_answer(answer)
+        os.utime(home / "answers" / f"{answer.answer_id}.json", (place, place))
+    assert custom_question.last_loading_s("m") == 3.5
+    assert custom_question.last_loading_s("n") is None

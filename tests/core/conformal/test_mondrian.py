@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from core.conformal.coverage import share_interval
-from core.conformal.mondrian import check_by, class_members, coverage_by_stratum, group_members, least_covered_p_value
+from core.conformal.mondrian import check_by, class_members, coverage_by_stratum, group_members, least_covered_p_values
 from core.conformal.scores import true_scores
 from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
@@ -61,16 +61,28 @@ def test_coverage_by_stratum_counts(problem):
         assert row.low <= row.coverage <= row.high
 
 
+def least_covered(hits: list[int], tested: list[int], *, seed: int, draws: int = 9999) -> float:
+    """The p-value of one policy."""
+    rng = np.random.default_rng(seed)
+    return float(least_covered_p_values(np.array([hits]), np.array(tested), rng=rng, draws=draws)[0])
+
+
 def test_the_least_covered_stratum_is_judged_by_all_of_them():
-    rng = np.random.default_rng(0)
     # Two strata of one question each, one of two covered: one of them always covers nothing.
-    assert least_covered_p_value(np.array([1, 0]), np.array([1, 1]), rng=rng) == 1.0
+    assert least_covered([1, 0], [1, 1], seed=0) == 1.0
     # 2 and 2, two covered: a stratum covers nothing in 2 of the 6 ways to deal them.
-    p_value = least_covered_p_value(np.array([2, 0]), np.array([2, 2]), rng=rng)
-    assert p_value == pytest.approx(1 / 3, abs=0.03)
-    assert least_covered_p_value(np.array([90, 10]), np.array([100, 100]), rng=rng) == 1 / 10_000
+    assert least_covered([2, 0], [2, 2], seed=0) == pytest.approx(1 / 3, abs=0.03)
+    assert least_covered([90, 10], [100, 100], seed=0, draws=999) == 1 / 1000
     with pytest.raises(InputError, match="at least one test question in each"):
-        least_covered_p_value(np.array([1, 0]), np.array([1, 0]), rng=rng)
+        least_covered([1, 0], [1, 0], seed=0)
+
+
+def test_several_policies_share_the_permutations():
+    hits, tested = np.array([[9, 4], [5, 5], [9, 4], [10, 10], [0, 0]]), np.array([10, 10])
+    together = least_covered_p_values(hits, tested, rng=np.random.default_rng(3), draws=500)
+    for row, p_value in zip(hits.tolist(), together.tolist(), strict=True):
+        assert p_value == least_covered(row, [10, 10], seed=3, draws=500)
+    assert together[3] == together[4] == 1  # nothing or everything is covered, so no stratum is covered less
 
 
 def test_which_questions_may_share_a_threshold():
@@ -104,8 +116,7 @@ def test_coverage_by_stratum_by_hand():
 def test_strata_of_unlike_sizes_are_compared_by_their_shares():
     # Five of 12 questions are covered: 2 of 2 and 3 of 10, the least .3. Dealt anew, of C(12, 5) = 792 ways the pair
     # gets none in 252, then its share is 0; both in 120, then the others have 3 of 10 again; one in 420, at least .4.
-    p_value = least_covered_p_value(np.array([2, 3]), np.array([2, 10]), rng=np.random.default_rng(1))
-    assert p_value == pytest.approx((252 + 120) / 792, abs=0.015)
-    assert least_covered_p_value(np.array([1]), np.array([2]), rng=np.random.default_rng(1), draws=9) == 1
+    assert least_covered([2, 3], [2, 10], seed=1) == pytest.approx((252 + 120) / 792, abs=0.015)
+    assert least_covered([1], [2], seed=1, draws=9) == 1
     with pytest.raises(InputError, match="at least one test question"):
-        least_covered_p_value(np.array([], dtype=int), np.array([], dtype=int), rng=np.random.default_rng(1))
+        least_covered([], [], seed=1)

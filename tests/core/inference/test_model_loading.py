@@ -139,7 +139,7 @@ def test_an_unknown_hub_id(monkeypatch):
         raise RepositoryNotFoundError("404", response=_Response())
 
     monkeypatch.setattr(huggingface_hub, "model_info", missing)
-    with pytest.raises(InputError, match="the hub has none of this name"):
+    with pytest.raises(InputError, match="the hub has no model of this name"):
         resolve("made/up")
 
 

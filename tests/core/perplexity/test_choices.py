@@ -76,7 +76,7 @@ def test_endings_are_made_beside_the_real_ones():
         ),
         ("context,A,B,C,D,label\nuser: x,a,,c,d,1\n", "a.csv", "choice 1: ending 2 is empty"),
         ("{}", "a.jsonl", "a choice is an object"),
-        ("no", "a.jsonl", "it is no JSON"),
+        ("no", "a.jsonl", "it is not JSON"),
         (json.dumps({"context": [], "endings": ["a", "b"], "label": 0}), "a.jsonl", "at least one message"),
         (json.dumps({"context": [3], "endings": ["a", "b"], "label": 0}), "a.jsonl", "a choice can't be read"),
         (

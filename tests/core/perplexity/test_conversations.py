@@ -58,7 +58,7 @@ def test_the_published_conversations(real_data, name):
         ("user: Hi\nassistant:   ", "a.txt", "a.txt, line 2: a message of the assistant is empty"),
         ("user: Hi\nWhat?", "a.txt", "a.txt, line 2: it begins with no role"),
         ("system: Be kind.\nuser: Hi\nassistant: Hello", "a.txt", "the prompts compared take its place"),
-        ("{", "a.jsonl", "a.jsonl, line 1: it is no JSON"),
+        ("{", "a.jsonl", "a.jsonl, line 1: it is not JSON"),
         ('{"role": "user"}', "a.jsonl", "has no text in “content”"),
         ('{"messages": 3}', "a.jsonl", "“messages”, a list"),
         ('{"role": "user", "content": "a"}\n{"messages": []}', "a.jsonl", "no message of the counselor"),
@@ -73,7 +73,7 @@ def test_what_is_no_conversation_is_said(content, file, sentence):
 def test_a_file_that_is_no_text(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"user: \xff")
-    with pytest.raises(InputError, match="no UTF-8 text"):
+    with pytest.raises(InputError, match="not UTF-8 text"):
         conversations.read(path)
     with pytest.raises(InputError, match="can't be read"):
         conversations.read(tmp_path / "none.txt")

@@ -1,4 +1,4 @@
-"""A lesson's figures are computed, and its file is read with one sentence where it can't be."""
+"""A lesson has all its words, its data is that of the run, and a broken file is refused in one sentence."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.conformal.mondrian import least_covered_p_values
 from core.errors import InputError
 from core.reports import evaluation, lesson
 from core.reports.alpha_lab import covariate_shift
+from core.reports.frames import lab_tables
 from core.reports.report import report
 from tests.conftest import synthetic_run
-
-PANELS = {"alpha", "switches", "scores", "coverage", "size", "sizes", "left", "right", "bysize", "strata", "redraw"}
-PANELS |= {"bugs", "questions"}
 
 
 def both_sides(run_id: str) -> tuple[evaluation.Evaluation, covariate_shift.Shifted, covariate_shift.Search]:
@@ -26,75 +25,81 @@ def both_sides(run_id: str) -> tuple[evaluation.Evaluation, covariate_shift.Shif
     return run, covariate_shift.shifted(sides[found.source], sides[found.target]), found
 
 
-def test_every_figure_in_the_lesson_is_computed(home: Path):
-    run, shift, search = both_sides(synthetic_run())
-    figures = lesson.facts(run, shift, search)
-    told = lesson.load()
-    used = {
-        name for step in told.steps for text in (step.text, step.question, step.answer) for name in lesson.names(text)
-    }
-    assert used == used & figures.keys()
-    assert figures.keys() == used  # and none is computed for nothing
-
-
 def test_no_number_is_typed_into_the_lesson():
     for step in lesson.load().steps:
-        for text in (step.title, step.text, step.question, step.answer):
+        for text in step.texts:
             assert not re.search(r"\d", re.sub(r"\{\w+\}", "", text)), step.name
 
 
-def test_the_panels_it_shows_exist_and_there_are_eight_steps():
+def test_there_are_eight_steps_with_a_guess_each():
     steps = lesson.load().steps
     assert len(steps) == 8
     assert len({step.name for step in steps}) == 8
+    assert len({step.guess.of for step in steps}) == 8
     for step in steps:
-        assert set(step.show) <= PANELS
+        assert step.guess.question.endswith("?")
+        assert (step.guess.kind == "choice") == (len(step.guess.choices) > 1)
 
 
-def test_figures_are_the_reports(home: Path):
-    run, shift, search = both_sides(synthetic_run(400, seed=3))
-    figures, expected = lesson.facts(run, shift, search), report(run, 100)
-    lac = expected.scores["lac"]
-    assert figures["accuracy"] == f"{100 * expected.accuracy:.1f}%"
-    assert figures["coverage"] == f"{100 * lac.coverage:.1f}%"
-    assert figures["size"] == f"{lac.mean_set_size:.2f}"
-    assert figures["rank"] == "181"  # ceil(201 * 0.9)
-    assert figures["single_share"] == f"{100 * lac.sizes[1] / 200:.1f}%"
-    rates = {s.stratum: s.coverage for s in lac.strata}
-    assert figures["worst_subject"] == min(rates, key=rates.__getitem__)
-    true = 1 - run.probabilities[run.calibration, run.labels[run.calibration]]
-    assert figures["median_score"] == f"{np.sort(true)[99]:.3f}"
-    assert (figures["subjects"], figures["pairs"]) == ("2", "2")
-    assert figures["shift_p"] == f"{100 * search.p_value:.1f}%"
-    # Of two subjects dealt out at random the less covered one is this little covered in nearly all deals, or in few.
-    assert 0 < float(figures["worst_p"].split("%")[0]) <= 100
-    assert figures["shift_coverage"] == f"{100 * shift.coverage[99]:.1f}%"
+def test_the_data_is_the_labs_with_examples_of_both_sides(home: Path):
+    run, shift, found = both_sides(synthetic_run(400, seed=3))
+    sent, lab = lesson.lesson_tables(run, shift, found), lab_tables(run)
+    assert sent["rows"].equals(lab["rows"])
+    rows = sent["examples"]["row"].to_numpy()
+    own = sent["rows"]["own"].to_numpy()[rows]
+    assert (own.sum(), len(own)) == (lesson.EXAMPLES, 2 * lesson.EXAMPLES)
+    assert (np.diff(rows) > 0).all()
+    assert sent["questions"]["id"].to_pylist() == run.ids[sent["rows"]["place"].to_numpy()[rows]].tolist()
+    assert sent["shift"] | {"p_value": 0} == {
+        "source": found.source,
+        "target": found.target,
+        "n": 200,
+        "m": 200,
+        "pairs": 2,
+        "p_value": 0,
+        "shuffles": 999,
+        "searched_at": 100,
+    }
+    assert sent["curves"]["coverage"].to_pylist() == shift.coverage.tolist()
+    again = lesson.lesson_tables(run, shift, found)
+    assert again["examples"].equals(sent["examples"])
+    assert again["least_covered"].equals(sent["least_covered"])
 
 
-def test_figures_are_those_of_the_alpha_asked_for(home: Path):
-    run, shift, search = both_sides(synthetic_run(400, seed=3))
-    figures, expected = lesson.facts(run, shift, search, alpha=255), report(run, 255).scores["lac"]
-    assert (figures["alpha"], figures["alpha_percent"], figures["target"]) == ("0.255", "25.5%", "74.5%")
-    assert figures["small_alpha"] == "0.127"
-    assert figures["rank"] == "150"  # ceil(201 * 0.745)
-    assert figures["coverage"] == f"{100 * expected.coverage:.1f}%"
-    assert figures["threshold"] == f"{expected.threshold:.3f}"
-    assert figures["shift_coverage"] == f"{100 * shift.coverage[254]:.1f}%"
-    assert figures["search_alpha"] == "0.1"
-    assert lesson.facts(run, shift, search, alpha=1)["rank"].startswith("201 (there are not so many")
+def test_the_least_covered_subject_has_its_p_value_at_every_alpha(home: Path):
+    run = evaluation.load(synthetic_run(400, seed=3))
+    found, draws = lesson.least_covered_by_alpha(run)
+    assert (found.shape, draws) == ((999,), 999)
+    for alpha in (1, 100, 255, 999):
+        strata = report(run, alpha).scores["lac"].strata
+        hits = np.rint([[of.coverage * of.m for of in strata]]).astype(np.int64)
+        tested = np.array([of.m for of in strata])
+        rng = np.random.default_rng([run.spec.seed, 0x1EA])
+        assert found[alpha - 1] == least_covered_p_values(hits, tested, rng=rng, draws=draws)[0]
 
 
-def test_a_run_of_one_subject_has_no_shift_to_tell_of(home: Path):
-    figures = lesson.facts(evaluation.load(synthetic_run()), None, None)
-    assert figures["source"] == lesson.NO_SHIFT
+def test_large_runs_are_shuffled_less_often(home: Path, monkeypatch: pytest.MonkeyPatch):
+    run = evaluation.load(synthetic_run(400, seed=3))
+    monkeypatch.setattr(lesson, "MOST_WORK", 1000)
+    assert lesson.least_covered_by_alpha(run)[1] == lesson.FEWEST_DRAWS
+
+
+def test_a_run_of_one_subject_has_no_shift(home: Path):
+    sent = lesson.lesson_tables(evaluation.load(synthetic_run()), None, None)
+    assert sent["shift"] is None
+    assert "curves" not in sent
+
+
+STEP = "[[step]]\nname = 'a'\ntitle = 'b'\ntext = 'c'\nanswer = 'd'\nlearned = 'e'\n"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("title = 'x", "can't be read"),
-        ("title = 'x'", "needs a title and at least one step"),
-        ("title = 'x'\n[[step]]\nname = 'a'", "step 1 of the lesson .* lacks title, text, question, answer, show"),
+        ("title = 'x'\nsubtitle = 'y'", "needs a title, a subtitle and at least one step"),
+        ("title = 'x'\n[[step]]\nname = 'a'", "step 1 of the lesson .* lacks title, text, answer, learned, guess"),
+        (f"title = 'x'\n{STEP}[step.guess]\nkind = 'word'", "a guess of the kind 'word'; choose from share, score"),
     ],
 )
 def test_a_broken_lesson_is_one_sentence(tmp_path: Path, text: str, said: str):
@@ -102,8 +107,3 @@ def test_a_broken_lesson_is_one_sentence(tmp_path: Path, text: str, said: str):
     path.write_text(text)
     with pytest.raises(InputError, match=said):
         lesson.load(path)
-
-
-def test_a_figure_that_is_not_computed_is_refused():
-    with pytest.raises(InputError, match="speaks of price; there are figures for n"):
-        lesson.fill("It costs {price}.", {"n": "3"})

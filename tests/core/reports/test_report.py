@@ -215,13 +215,13 @@ def test_an_aps_threshold_just_below_1_leaves_options_out(home, least: float, no
 
 
 def test_compatible_thresholds_are_marked_as_such(run):
-    assert any("exact one" in note for note in report(run, 100, method="paper").scores["lac"].notes)
+    assert any("exact threshold" in note for note in report(run, 100, method="paper").scores["lac"].notes)
 
 
 def test_a_run_that_has_not_ended_shows_no_figures(home):
     name = synthetic_run()
     store.update_record(name, state="running")
-    with pytest.raises(InputError, match="is running; figures are shown when it has ended well"):
+    with pytest.raises(InputError, match="is running; its figures are shown once it has finished successfully"):
         load(name)
 
 

@@ -101,9 +101,9 @@ def test_the_command_line_says_what_comes_of_a_run_that_is_asked_for_again(no_ag
     name = spec().run_id
     assert f"{name} is queued" in said()
     store.update_record(name, state="done", ended=time.time())
-    assert f"{name} is done already" in said()
+    assert f"{name} is already done" in said()
     both = said("--seed", "0", "--strategy", "base", "task")
-    assert f"{name} is done already" in both
+    assert f"{name} is already done" in both
     assert both.count("is queued") == 1
 
 
@@ -152,7 +152,7 @@ def test_delete_and_have_back(no_agent, capsys):
     assert len(trash.binned()) == 1
     capsys.readouterr()
     assert cli.main(["bin", "--empty"]) == 0
-    assert "1 deleted runs are gone for good" in capsys.readouterr().out
+    assert "1 deleted runs were removed for good" in capsys.readouterr().out
     with pytest.raises(InputError, match="there is no deleted run"):
         actions.restore(name)
 

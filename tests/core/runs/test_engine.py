@@ -52,7 +52,7 @@ def test_a_run_goes_from_submit_to_done_in_processes_of_its_own(engine_home):
     assert store.read_record(name) == before
     with pytest.raises(InputError, match="is done; only a queued or running run"):
         engine.cancel(name)
-    with pytest.raises(InputError, match="nothing left to do"):
+    with pytest.raises(InputError, match="nothing is left to do"):
         engine.resume(name)
 
 
@@ -129,7 +129,7 @@ def test_a_worker_that_stands_still_is_killed_when_its_run_is_cancelled(engine_h
     # The next worker takes the next run, and the death that was wanted counts against nothing.
     other = engine.submit(spec(seed=1, samples=15))
     until(is_in(other, "done"), "the next run")
-    assert engine.status(name).message == "Cancelled; resume it to go on with what is missing."
+    assert engine.status(name).message == "Cancelled; resume it to continue with what is missing."
 
 
 def test_a_worker_that_can_not_even_end_itself_is_killed_when_its_run_is_cancelled(engine_home):
@@ -140,7 +140,7 @@ def test_a_worker_that_can_not_even_end_itself_is_killed_when_its_run_is_cancell
     engine.cancel(name)
     until(is_in(name, "cancelled"), "the run to stop")
     until(lambda: not stopped.is_running() or stopped.status() == psutil.STATUS_ZOMBIE, "its worker to be gone")
-    assert engine.status(name).message == "Cancelled; resume it to go on with what is missing."
+    assert engine.status(name).message == "Cancelled; resume it to continue with what is missing."
 
 
 def test_a_run_that_kills_three_workers_is_given_up_with_the_reason(engine_home, monkeypatch):
@@ -148,7 +148,7 @@ def test_a_run_that_kills_three_workers_is_given_up_with_the_reason(engine_home,
     name = engine.submit(spec())
     until(is_in(name, "failed"), "the run to be given up", within_s=60)
     now = engine.status(name)
-    assert now.message.startswith("It ended 3 workers, the last one killed by signal 9 (SIGKILL)")
+    assert now.message.startswith("3 workers ended while they ran it, the last one killed by signal 9 (SIGKILL)")
     assert "memory" in now.message
     log = store.read_log(name)
     assert sum("begins" in line for line in log) == 3
@@ -256,7 +256,7 @@ def test_a_run_that_nobody_is_at_says_so(home, monkeypatch):
     run_queue.enqueue(spec().run_id, needs_gib=0)
     now = engine.status(spec().run_id)
     assert now.state == "queued"
-    assert "no agent lives on this host" in now.message
+    assert "no agent is running on this host" in now.message
 
 
 def test_a_run_that_ends_between_two_looks_is_done(home, monkeypatch):

@@ -7,7 +7,7 @@ import { saturatedText } from "../../shared/saturation.js";
 import { alphaAt, optionBars } from "./bars.js";
 import { isIn, leavesAt, lettersOf, membersAt } from "./membership.js";
 import { setTable } from "./table.js";
-import { nextToLeave, setText, summary, verdict } from "./words.js";
+import { meaning, nextToLeave, setText, summary, verdict } from "./words.js";
 
 const REPORT_AFTER_MS = 150;
 const SPEAK_AFTER_MS = 500;
@@ -135,6 +135,10 @@ class Question {
       };
     }
     this.dragOn(this.find(".overlay"));
+    // An arrow key moves alpha or the choice of a score; outside of the component it is for the page.
+    this.find(".question").onkeydown = (event) => {
+      if (event.key.startsWith("Arrow") && event.target.matches("input")) event.stopPropagation();
+    };
   }
 
   // The line can be dragged anywhere on the bars. The slider follows, and remains the control for all other input.
@@ -224,6 +228,7 @@ class Question {
     this.range.setAttribute("aria-valuetext", `${shownAlpha(alpha)}, set ${kept.length ? kept.join(", ") : "empty"}`);
     say(this.find(".answer"), setText(kept));
     say(this.find(".verdict"), verdict(kept, letters.length, truthLetter));
+    say(this.find(".meaning"), meaning(alpha, truthLetter === null));
     const notice = this.find(".notice");
     notice.hidden = !isIn(1, score.n, alpha); // if the smallest possible p-value stays in, so does every option
     if (!notice.hidden) say(notice, score.full_set_text);

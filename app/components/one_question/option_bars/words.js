@@ -25,6 +25,19 @@ export function verdict(kept, k, truth) {
   return `${left}; the truth, ${truth}, is ${held ? "among them" : "not among them"}.`;
 }
 
+// What the set means, in one true sentence: the guarantee is about many questions together, on average.
+export function meaning(alpha, isOwn) {
+  const held = shownPercent(1000 - alpha);
+  const together = `Over many questions like those that calibrate, at least ${held} of the sets made at this alpha hold the right answer, on average`;
+  return isOwn
+    ? `${together}. Your question is not one of them: take its set as a guide.`
+    : `${together}; for a single question nothing is promised.`;
+}
+
+function shownPercent(thousandths) {
+  return `${thousandths % 10 ? (thousandths / 10).toFixed(1) : thousandths / 10}%`;
+}
+
 export function nextToLeave(standing, members, letters, leaves) {
   const inside = letters.map((letter, j) => ({ letter, at: leaves[j] })).filter((_, j) => members[j]);
   const next = Math.min(...inside.map(({ at }) => at));

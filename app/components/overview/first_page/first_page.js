@@ -141,7 +141,9 @@ function matrix(section, data, open) {
   const table = make("table");
   table.append(make("caption", "unseen", data.caption));
   const heads = make("tr");
-  heads.append(make("td", "corner", data.corner));
+  const corner = make("td", "corner");
+  corner.append(make("span", "", data.corner.title), make("span", "below", data.corner.below));
+  heads.append(corner);
   for (const { title, below } of data.columns) {
     const th = make("th");
     th.scope = "col";

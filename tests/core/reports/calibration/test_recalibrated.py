@@ -77,7 +77,7 @@ def test_before_is_the_run_as_it_is(run):
 
 
 def test_too_few_questions_are_said(home):
-    with pytest.raises(InputError, match="recalibration needs 40"):
+    with pytest.raises(InputError, match="recalibration needs at least 40"):
         recalibrated(load(synthetic_run(60)), 100)
 
 

@@ -66,7 +66,7 @@ def test_when_an_agent_is_killed_its_workers_end_and_the_next_agent_goes_on(engi
     until(lambda: not engine.agent_alive() and not engine.status(name).worker_alive, "all to be gone")
     now = engine.status(name)
     assert now.state == "running"
-    assert "no agent lives on this host" in now.message
+    assert "no agent is running on this host" in now.message
     assert engine.submit(spec()) == name  # to ask for it again brings an agent back
     until(is_in(name, "done"), "the run to be done")
     assert_each_question_once(name)

@@ -67,7 +67,7 @@ def test_cancelled_then_resumed_equals_uninterrupted(fake, monkeypatch, tmp_path
         execute(SPEC, cancelled=cancelled)
     name = SPEC.run_id
     assert store.read_record(name).state == "cancelled"
-    with pytest.raises(InputError, match="is cancelled; figures are shown when it has ended well"):
+    with pytest.raises(InputError, match="is cancelled; its figures are shown once it has finished successfully"):
         load(name)
     finished = store.finished_chunks(settings().runs / name)
     assert finished == [0]

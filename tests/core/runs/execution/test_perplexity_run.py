@@ -48,7 +48,7 @@ def test_a_run_from_its_request_to_its_messages(home):
     record = store.read_record(name)
     assert record.provenance["engine"]["notes"] == list(found.notes)
     assert not (store.folder_of(name) / "progress.json").exists()
-    # Asked for again, the same run is done already.
+    # Asked for again, the same run is already done.
     stamp = (store.folder_of(name) / "run.json").stat().st_mtime_ns
     assert execute(perplexity_run.spec_of(asked, MODEL)) == name
     assert (store.folder_of(name) / "run.json").stat().st_mtime_ns == stamp
@@ -75,7 +75,7 @@ def test_a_cancelled_run_goes_on_with_what_is_missing(home):
 
 def test_it_has_no_answers_and_others_have_no_losses(home):
     name = execute(perplexity_run.spec_of(request(conversations=conversations.bundled()[:1]), MODEL))
-    with pytest.raises(InputError, match="has losses of words and no answers"):
+    with pytest.raises(InputError, match="scored words and has no answers"):
         evaluation.load(name)
     answers = next(name for name in store.run_ids() if store.read_record(name).spec.answers)
     with pytest.raises(InputError, match="answers questions; it holds no losses"):
@@ -90,7 +90,7 @@ def test_a_prompt_that_fills_the_context_fails_in_one_sentence(home):
     record = store.read_record(spec.run_id)
     assert record.state == "failed"
     assert record.message.startswith("system prompt 'Long' and message 3 alone are ")
-    with pytest.raises(InputError, match="is failed; figures are shown when it has ended well"):
+    with pytest.raises(InputError, match="is failed; its figures are shown once it has finished successfully"):
         perplexity_run.read(spec.run_id)
 
 

@@ -72,7 +72,7 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     assert made(SPEC) == jury_id
     # It is no run of answers nor of perplexity, and says so where it is taken for one.
     run_id = SPEC.run_spec.run_id
-    with pytest.raises(InputError, match="made a jury and has no answers of its own; the Jury page shows it"):
+    with pytest.raises(InputError, match="made a jury and has no answers of its own; see the Jury page"):
         evaluation.load(run_id)
     with pytest.raises(InputError, match="made a jury; it holds no losses of words"):
         perplexity_run.read(run_id)
@@ -203,7 +203,7 @@ def test_one_that_waits_or_tunes_is_cancelled_and_gone_on_with(engine_home: Path
     tuning(path_id)
     jury_job.cancel(path_id)
     now = until(lambda: (state := jury_job.read_state(path_id)).state == "cancelled" and state, "its end")
-    assert "resume it to go on" in now.message
+    assert "resume it to continue" in now.message
     jury_job.resume(path_id)
     until(lambda: jury_job.read_state(path_id).state in ("queued", "running"), "the queue")
     jury_job.cancel(path_id)

@@ -166,8 +166,8 @@ def test_a_run_that_loses_three_hosts_is_given_up(shared_home, monkeypatch):
     with agent_of("a"):
         until(is_in(name, "failed"), "the run to be given up")
         assert engine.status(name).message == (
-            "It ended 3 workers, the last one lost with its host gone, which is gone; "
-            "choose a smaller model or dtype, or resume it to try again."
+            "3 workers ended while they ran it, the last one lost with its host gone, which is gone; "
+            "choose a smaller model or precision, or resume it to try again."
         )
         engine.resume(name)  # a person may insist
         until(is_in(name, "done"), "the run to be done")

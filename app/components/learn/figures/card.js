@@ -1,0 +1,75 @@
+// One question with its options, as elements: a bar for each option's score, the threshold on it, and whether the
+// option is in the set.
+
+import { make, say } from "../../shared/dom.js";
+
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+function optionRow(text, letter, isTrue) {
+  const row = make("li", isTrue ? "option right" : "option");
+  const label = make("span", "option-text");
+  label.append(make("b", "", letter), ` ${text}`);
+  if (isTrue) label.append(" ", make("span", "tag", "right answer"));
+  const track = make("span", "score-track");
+  const bar = make("i", "score-bar");
+  const limit = make("i", "score-limit");
+  track.append(bar, limit);
+  const value = make("span", "score-value");
+  const state = make("span", "score-state");
+  row.append(label, track, value, state);
+  return { row, bar, limit, value, state };
+}
+
+// `question` is {asked, context, options, label}. Returns the element, and a function that shows scores (one per
+// option) and, with a threshold, which options are in the set.
+export function questionCard(question, { order = question.options.map((_, j) => j) } = {}) {
+  const card = make("div", "question-card");
+  if (question.context) card.append(make("p", "card-context", question.context));
+  card.append(make("p", "card-asked", question.asked));
+  const list = make("ol", "options");
+  const rows = question.options.map((text, j) => optionRow(text, LETTERS[j], j === question.label));
+  list.append(...order.map((j) => rows[j].row));
+  card.append(list);
+  const show = (scores, threshold = null) => {
+    card.classList.toggle("with-set", threshold !== null);
+    rows.forEach((one, j) => {
+      const inside = threshold !== null && scores[j] <= threshold;
+      one.bar.style.width = `${100 * Math.max(0, Math.min(1, scores[j]))}%`;
+      one.limit.style.display = Number.isFinite(threshold) && threshold !== null ? "" : "none";
+      one.limit.style.left = `${100 * Math.min(1, threshold ?? 0)}%`;
+      one.row.classList.toggle("out", threshold !== null && !inside);
+      say(one.value, scores[j].toFixed(3));
+      say(one.state, threshold === null ? "" : inside ? "✓ in" : "out");
+    });
+  };
+  return { card, show };
+}
+
+// The examples of a run: texts, and where each stands among the calibration or test questions of the prepared scores.
+export function exampleQuestions(data, run) {
+  const texts = data.questions;
+  const at = data.examples.getChild("row").toArray();
+  const place = (rows) => new Map(Array.from(rows, (row, i) => [row, i]));
+  const calibrating = place(run.lac.calibrationRows);
+  const testing = place(run.look.test);
+  const { k, p, labels } = run.look;
+  return Array.from(at, (row, i) => {
+    const cell = (name) => texts.getChild(name).get(i);
+    const own = Array.from(p.subarray(row * k, row * k + k)).filter((value) => !Number.isNaN(value)).length;
+    return {
+      row,
+      calibration: calibrating.get(row) ?? null,
+      test: testing.get(row) ?? null,
+      asked: cell("question"),
+      context: cell("context"),
+      options: Array.from({ length: own }, (_, j) => cell(`o${j}`)),
+      label: labels[row],
+      p: p.subarray(row * k, row * k + own),
+    };
+  });
+}
+
+// The order of a question's options by falling probability.
+export function byProbability({ p }) {
+  return Array.from(p, (_, j) => j).sort((i, j) => p[j] - p[i] || j - i);
+}

@@ -1,0 +1,98 @@
+// Step 2: one calibration question with its options' scores, and the scores of the right options collected on a line.
+// After the guess all of them are there, as a histogram.
+
+import { draw, make, put, say } from "../../shared/dom.js";
+import { histogram } from "../../shared/sets.js";
+import { axes, steps } from "../../shared/svg.js";
+import { questionCard } from "./card.js";
+
+const LINE_BINS = 50;
+const LINE = 190;
+const DOT_ROW = 11;
+
+export const collectedFigure = {
+  caption: "Scores of right options. A low score is a good fit.",
+  build(host, { run, examples, kept }) {
+    const asked = examples.filter(({ calibration }) => calibration !== null);
+    kept.seen ??= 1;
+    const place = make("div");
+    const more = make("button", "", "Another question");
+    more.type = "button";
+    const plot = make("div", "line-plot");
+    plot.style.height = `${LINE}px`;
+    host.replaceChildren(place, more, plot);
+    const counts = histogram(run.lac, LINE_BINS);
+    const { svg, x, y } = axes(plot, "Scores of the calibration questions' right options", {
+      xMax: 1,
+      xTicks: steps(5, 0.2),
+      xFormat: (tick) => tick.toFixed(1),
+      xTitle: "score of the right option",
+      yMax: Math.max(...counts, 1) * 1.08,
+      yTicks: [0],
+      yFormat: () => "",
+      left: 14,
+    });
+    const bars = draw(svg, "g", { class: "fill-lac" });
+    counts.forEach((count, i) =>
+      draw(bars, "rect", {
+        x: x(i / LINE_BINS) + 0.5,
+        width: Math.max(1, x(1 / LINE_BINS) - x(0) - 1),
+        y: y(count),
+        height: y(0) - y(count),
+      }),
+    );
+    const dots = draw(svg, "g", { class: "seen" });
+    const middle = draw(svg, "g", { class: "answer-mark" });
+    draw(middle, "line", { y1: 16, y2: y(0) });
+    const middleText = draw(middle, "text", { y: 12 }, "half of them");
+    const mark = draw(svg, "g", { class: "your-guess" });
+    draw(mark, "line", { y1: 30, y2: y(0) });
+    const markText = draw(mark, "text", { y: 26 }, "your guess");
+    const outward = (text, at) => put(text, { "text-anchor": at > 0.8 ? "end" : at < 0.2 ? "start" : "middle" });
+
+    const showSeen = () => {
+      const now = asked[(kept.seen - 1) % asked.length];
+      const { card, show } = questionCard(now);
+      place.replaceChildren(card);
+      show(Array.from(now.p, (value) => 1 - value));
+      dots.replaceChildren();
+      const stacks = new Map();
+      asked.slice(0, kept.seen).forEach((one) => {
+        const score = run.lac.calibration[one.calibration];
+        const bin = Math.min(LINE_BINS - 1, Math.floor(score * LINE_BINS));
+        const level = stacks.get(bin) ?? 0;
+        stacks.set(bin, level + 1);
+        draw(dots, "circle", {
+          class: one === now ? "now-seen" : "",
+          r: one === now ? 6 : 4.5,
+          cx: x((bin + 0.5) / LINE_BINS),
+          cy: y(0) - 7 - DOT_ROW * level,
+        });
+      });
+    };
+    more.onclick = () => {
+      kept.seen = Math.min(kept.seen + 1, asked.length);
+      more.disabled = kept.seen >= asked.length;
+      showSeen();
+    };
+    more.disabled = kept.seen >= asked.length;
+    showSeen();
+    return (at, { open, guess }) => {
+      const median = run.sorted[Math.ceil(run.n / 2) - 1];
+      bars.style.display = middle.style.display = open ? "" : "none";
+      middle.setAttribute("transform", `translate(${x(median)},0)`);
+      outward(middleText, median);
+      say(middleText, `half score ${median.toFixed(3)} or less`);
+      mark.style.display = guess === null ? "none" : "";
+      mark.setAttribute("transform", `translate(${x(guess ?? 0)},0)`);
+      outward(markText, guess ?? 0);
+    };
+  },
+  describe(at, { open }) {
+    const { sorted, n } = at.run;
+    const score = (share) => sorted[Math.ceil(share * n) - 1].toFixed(3);
+    return open
+      ? `A tenth of the ${n} right options score ${score(0.1)} or less, half of them ${score(0.5)} or less, and nine tenths ${score(0.9)} or less.`
+      : "The scores of the right options are hidden until you guess, except those of the questions that you have seen.";
+  },
+};

@@ -1,0 +1,94 @@
+// Step 3: the scores of right options in line, from low to high. A person drags the place where the count ends.
+
+import { draw, put, say } from "../../shared/dom.js";
+import { rank } from "../../shared/sets.js";
+import { axes, roundTicks, steps } from "../../shared/svg.js";
+import { withinAlphas } from "../tangle.js";
+
+const MOST_POINTS = 600;
+
+export const countedFigure = {
+  caption: "The scores of right options in line. Drag the upright line to count further or less far.",
+  height: () => 380,
+  build(host, { run, hands }) {
+    const { n, sorted } = run;
+    const { ticks } = roundTicks(0, n, 5);
+    const { svg, x, y } = axes(host, "Scores of right options from low to high, and the threshold", {
+      xMax: n,
+      xTicks: ticks,
+      xFormat: (tick) => tick.toLocaleString("en"),
+      xTitle: "place in the line",
+      yMax: 1,
+      yTicks: steps(5, 0.2),
+      yFormat: (tick) => tick.toFixed(1),
+    });
+    const every = Math.max(1, Math.floor(n / MOST_POINTS));
+    let line = "";
+    for (let i = 0; i < n; i += every) line += `${i ? "L" : "M"}${x(i + 1).toFixed(1)},${y(sorted[i]).toFixed(1)}`;
+    line += `L${x(n).toFixed(1)},${y(sorted[n - 1]).toFixed(1)}`;
+    const area = `${line}L${x(n)},${y(0)}L${x(1)},${y(0)}z`;
+    const clip = draw(draw(svg, "clipPath", { id: "counted-off" }), "rect", { x: x(0), y: 0, height: y(0) });
+    draw(svg, "path", { class: "fill-out rest", d: area });
+    draw(svg, "path", { class: "counted-off", d: area, "clip-path": "url(#counted-off)" });
+    draw(svg, "path", { class: "curve lac", d: line });
+    const guessed = draw(svg, "g", { class: "your-guess" });
+    draw(guessed, "line", { x1: x(0), x2: x(n) });
+    draw(guessed, "text", { x: x(0) + 6, y: -5 }, "your guess");
+    const halved = draw(svg, "g", { class: "answer-mark" });
+    const halvedLine = draw(halved, "line", { y2: y(0) });
+    const halvedText = draw(halved, "text", { "text-anchor": "end" });
+    const level = draw(svg, "line", { class: "target", x1: x(0) });
+    const upright = draw(svg, "line", { class: "threshold", y2: y(0) });
+    const knob = draw(svg, "circle", { class: "knob", r: 8 });
+    const text = draw(svg, "text", { class: "strong" });
+    const strip = draw(svg, "rect", { class: "grab", y: 0, width: 44, height: y(0) });
+
+    const alphaAt = (event) => {
+      const box = svg.getBoundingClientRect();
+      const place = ((event.clientX - box.left - x(0)) / (x(n) - x(0))) * n;
+      return withinAlphas(1000 - (1000 * place) / (n + 1));
+    };
+    strip.onpointerdown = (event) => {
+      strip.setPointerCapture(event.pointerId);
+      strip.onpointermove = (moved) => hands.move(alphaAt(moved));
+      event.preventDefault();
+    };
+    strip.onpointerup = strip.onpointercancel = () => {
+      if (!strip.onpointermove) return;
+      strip.onpointermove = null;
+      hands.release();
+    };
+    return (at, { open, guess }) => {
+      const place = rank(n, at.alpha);
+      const { threshold } = at.lac;
+      const endless = !Number.isFinite(threshold);
+      const middle = x(Math.min(place, n));
+      const height = y(endless ? 1 : threshold);
+      clip.setAttribute("width", Math.max(0, middle - x(0)));
+      put(upright, { x1: middle, x2: middle, y1: height });
+      put(level, { x2: middle, y1: height, y2: height });
+      put(knob, { cx: middle, cy: height });
+      strip.setAttribute("x", middle - 22);
+      put(text, { x: middle > x(n / 2) ? middle - 12 : middle + 12, y: Math.max(12, height - 14) });
+      text.setAttribute("text-anchor", middle > x(n / 2) ? "end" : "start");
+      say(text, endless ? "no threshold" : `number ${place.toLocaleString("en")}: ${threshold.toFixed(3)}`);
+      const smallPlace = rank(n, at.small);
+      halved.style.display = open && smallPlace <= n ? "" : "none";
+      put(halvedLine, {
+        x1: x(Math.min(smallPlace, n)),
+        x2: x(Math.min(smallPlace, n)),
+        y1: y(Math.min(1, at.smaller.threshold)),
+      });
+      put(halvedText, { x: x(Math.min(smallPlace, n)) - 6, y: y(0) - 10 });
+      say(halvedText, `half of alpha: number ${smallPlace.toLocaleString("en")}`);
+      guessed.style.display = guess === null ? "none" : "";
+      guessed.setAttribute("transform", `translate(0,${y(guess ?? 0)})`);
+    };
+  },
+  describe(at) {
+    const place = rank(at.run.n, at.alpha);
+    return Number.isFinite(at.lac.threshold)
+      ? `Number ${place} of ${at.run.n} scores is ${at.lac.threshold.toFixed(3)}.`
+      : `Number ${place} is beyond the ${at.run.n} scores.`;
+  },
+};

@@ -1,0 +1,81 @@
+// Step 4: test questions and their sets. One is easy for the model, one is hard, and one lies between.
+
+import { draw, make, put, say } from "../../shared/dom.js";
+import { canvas, linear } from "../../shared/svg.js";
+import { questionCard } from "./card.js";
+
+const SPREAD = [0.9, 0.5, 0.1];
+const MANY_OPTIONS = 4;
+
+// Questions by falling certainty: the probability of the most probable option.
+function byCertainty(examples) {
+  return examples.filter(({ test }) => test !== null).sort((one, other) => Math.max(...other.p) - Math.max(...one.p));
+}
+
+function chosen(asked, turn, count) {
+  const shares = count === 3 ? SPREAD : [SPREAD[0], SPREAD[2]];
+  return shares.map((share, i) => {
+    const from = Math.floor((i * asked.length) / shares.length);
+    const room = Math.max(1, Math.floor(asked.length / shares.length));
+    return asked[(from + ((Math.floor(room * (1 - share)) + turn) % room)) % asked.length];
+  });
+}
+
+export const setsFigure = {
+  caption: "The bar is the option's score and the line the threshold. Options up to the line are in the set.",
+  build(host, { run, examples, kept }) {
+    const asked = byCertainty(examples);
+    const count = run.k > MANY_OPTIONS ? 2 : 3;
+    kept.turn ??= 0;
+    const list = make("div", "cards-of-sets");
+    const more = make("button", "", "Other questions");
+    more.type = "button";
+    const plot = make("div", "mean-plot");
+    plot.style.height = "46px";
+    host.replaceChildren(list, more, plot);
+    const { svg, width } = canvas(plot, "Mean set size", { height: 46 });
+    const x = linear(0, run.k, 8, width - 8);
+    draw(svg, "line", { class: "grid", x1: x(0), x2: x(run.k), y1: 26, y2: 26 });
+    for (let size = 0; size <= run.k; size++)
+      draw(
+        svg,
+        "text",
+        { x: x(size), y: 42, "text-anchor": size === 0 ? "start" : size === run.k ? "end" : "middle" },
+        size === run.k ? `${size} options` : size,
+      );
+    const bar = draw(svg, "rect", { class: "fill-lac", x: x(0), y: 18, height: 8 });
+    const text = draw(svg, "text", { class: "strong", y: 13 });
+    const mark = draw(svg, "g", { class: "your-guess" });
+    draw(mark, "line", { y1: 12, y2: 32 });
+    let shown = [];
+    let last = null;
+    const update = (at, state) => {
+      last = [at, state];
+      for (const { question, show } of shown) {
+        const start = question.test * run.k;
+        show(Array.from(run.lac.scores.subarray(start, start + question.options.length)), at.lac.threshold);
+      }
+      bar.style.display = text.style.display = state.open ? "" : "none";
+      put(bar, { width: x(at.lac.meanSize) - x(0) });
+      put(text, { x: Math.min(x(at.lac.meanSize), width - 100) + 4 });
+      say(text, `mean set size ${at.lac.meanSize.toFixed(2)}`);
+      mark.style.display = state.guess === null ? "none" : "";
+      mark.setAttribute("transform", `translate(${x(state.guess ?? 0)},0)`);
+    };
+    const deal = () => {
+      shown = chosen(asked, kept.turn, count).map((question) => ({ question, ...questionCard(question) }));
+      list.replaceChildren(...shown.map(({ card }) => card));
+      if (last) update(...last);
+    };
+    more.onclick = () => {
+      kept.turn++;
+      deal();
+    };
+    deal();
+    return update;
+  },
+  describe: (at, { open }) =>
+    open
+      ? `With a threshold of ${at.lac.threshold.toFixed(3)} a set holds ${at.lac.meanSize.toFixed(2)} options on average.`
+      : "Some questions with their sets. The mean set size is hidden until you guess.",
+};

@@ -1,0 +1,80 @@
+// The lesson's texts as elements: paragraphs, *stress*, **terms**, and {names} of figures that follow alpha.
+
+import { make } from "../shared/dom.js";
+import { FACTS, SENTENCES } from "./facts.js";
+import { BOUND, boundNumber } from "./tangle.js";
+
+const PART = /\*\*(.+?)\*\*|\*(.+?)\*|\{(\w+)\}/gs;
+
+// One line of a text, as pieces of plain text, terms, stress and names.
+export function pieces(text) {
+  const found = [];
+  let end = 0;
+  for (const match of text.matchAll(PART)) {
+    if (match.index > end) found.push({ kind: "text", text: text.slice(end, match.index) });
+    const [, term, stress, name] = match;
+    found.push(
+      term ? { kind: "term", text: term } : stress ? { kind: "stress", text: stress } : { kind: "name", text: name },
+    );
+    end = match.index + match[0].length;
+  }
+  if (end < text.length) found.push({ kind: "text", text: text.slice(end) });
+  return found;
+}
+
+const TAGS = { term: "b", stress: "em" };
+
+// Writes texts into elements and keeps the figures in them up to date. `hands` moves alpha (tangle.js).
+export class Words {
+  constructor(hands) {
+    this.hands = hands;
+    this.live = [];
+  }
+
+  clear() {
+    this.live = [];
+  }
+
+  paragraphs(host, text, className = "") {
+    const blocks = text.trim().split(/\n\s*\n/);
+    host.replaceChildren(...blocks.map((block) => this.line(make("p", className), block.replaceAll(/\s*\n\s*/g, " "))));
+  }
+
+  line(host, text) {
+    for (const { kind, text: content } of pieces(text)) {
+      if (kind === "text") host.append(content);
+      else if (kind === "name") host.append(this.figure(content));
+      else host.append(this.line(make(TAGS[kind]), content));
+    }
+    return host;
+  }
+
+  figure(name) {
+    if (name in BOUND) {
+      const bound = boundNumber(name, this.hands);
+      this.live.push((at) => bound.update(at.alpha));
+      return bound.node;
+    }
+    const node = make("span", SENTENCES.includes(name) ? "" : "live");
+    node.dataset.fact = name;
+    let shown = null;
+    this.live.push((at) => {
+      const text = FACTS[name](at);
+      if (text === shown) return;
+      shown = text;
+      node.replaceChildren();
+      if (SENTENCES.includes(name)) this.line(node, text);
+      else node.append(text);
+    });
+    return node;
+  }
+
+  update(at) {
+    for (const one of this.live) one(at);
+  }
+}
+
+// A text with its figures at one alpha, without elements.
+export function filled(text, at) {
+  return text.replaceAll(/\{(\w+)\}/g, (_, name) => FACTS[name](at)).replaceAll("*", "");
+}

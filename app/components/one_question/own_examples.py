@@ -1,0 +1,91 @@
+"""Four questions that a click asks at once, chosen by what the bundled model makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.formatting import plain
+from core.answering.custom_question import CustomQuestion
+from core.inference import models
+from core.runs.showcase import showcase
+
+MODEL = "pocket-8m"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionToTry:
+    """A question to try. ``says`` describes its set by LAC at alpha 0.1, calibrated by the run that pages open with."""
+
+    label: str
+    question: str
+    options: tuple[str, ...]
+    says: str
+
+
+EXAMPLES = {
+    "sure": QuestionToTry(
+        "One it is sure of",
+        "What is the capital of Australia?",
+        ("Sydney", "Canberra", "Melbourne", "Perth"),
+        "The model is sure: at alpha 0.1 the LAC set has a single option, and it is the right one.",
+    ),
+    "unsure": QuestionToTry(
+        "One it is not sure of",
+        "Which planet is the largest?",
+        ("Mars", "Jupiter", "Venus", "Saturn"),
+        "The model prefers the right answer, Jupiter, but at alpha 0.1 the LAC set also keeps Mars and Saturn.",
+    ),
+    "unknown": QuestionToTry(
+        "One it cannot know",
+        "Who won the men's singles at Wimbledon in 2019?",
+        ("Novak Djokovic", "Roger Federer", "Rafael Nadal", "Andy Murray"),
+        "Nothing that this model read mentions Wimbledon or these players. It is sure all the same, and wrong: "
+        "Djokovic won. The guarantee covers questions like those that calibrate the set, and this is not one.",
+    ),
+    "own": QuestionToTry(
+        "One with more options",
+        "Which animal would make the best pet?",
+        ("a dog", "a cat", "a horse", "a parrot", "a goldfish"),
+        "This question has no right answer, and five options instead of four, so its set promises nothing. It still "
+        "shows which options the model prefers.",
+    ),
+}
+"""What the bundled model makes of these is checked by ``tests/app/test_own_examples.py``."""
+
+
+def example_buttons(ask: Callable[[str], None]) -> None:
+    """Show a button for each example. ``ask`` is called with the name of the example that is clicked."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("Examples:", width="content")
+        for name, example in _examples().items():
+            _button(name, example.label, ask, help=example.question)
+
+
+def example_cards(ask: Callable[[str], None]) -> None:
+    """Show a card for each example with its question and options, where no answer is shown yet."""
+    offered = list(_examples().items())
+    for start in range(0, len(offered), 2):
+        for column, (name, example) in zip(st.columns(2), offered[start : start + 2], strict=True):
+            with column.container(border=True, height="stretch"):
+                st.markdown(f"**{plain(example.question)}**")
+                st.caption(plain(" · ".join(example.options)))
+                _button(name, example.label, ask)
+
+
+def _examples() -> dict[str, QuestionToTry]:
+    return EXAMPLES if MODEL in models.bundled_models() else {}
+
+
+def _button(name: str, label: str, ask: Callable[[str], None], *, help: str = "") -> None:
+    st.button(label, key=f"own_example_{name}", help=plain(help) or None, on_click=ask, args=(name,))
+
+
+def what_to_see(own: CustomQuestion) -> str:
+    """What is seen in the answer if an example was asked of the model for which it was chosen, else an empty text."""
+    for example in EXAMPLES.values():
+        if (own.question, own.options, own.context) == (example.question, example.options, ""):
+            return example.says if (own.model, own.run_id) == (MODEL, showcase().run) else ""
+    return ""

@@ -1,0 +1,85 @@
+"""The examples of a person's own question: what the bundled model really makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.components.one_question.own_examples import EXAMPLES, MODEL, what_to_see
+from core.answering.custom_question import CustomQuestion, ModelAnswer
+from core.answering.model_cache import ModelCache
+from core.answering.question_kind import best_run, kind_of_run
+from core.answering.worker import answer
+from core.records import LETTERS
+from core.reports import evaluation
+from core.reports.one_question import CalibratedRun, asked, bench
+from core.runs import store
+from core.runs.showcase import showcase
+from core.settings import ASSETS
+
+
+@pytest.fixture(scope="module")
+def answers() -> Iterator[dict[str, ModelAnswer]]:
+    """Every example, answered by the bundled model in the way of the run that is chosen for it."""
+    cache = ModelCache()
+    yield {name: answer(own(name), cache, lambda *_, **__: None) for name in EXAMPLES}
+    cache.clear()
+
+
+def own(name: str) -> CustomQuestion:
+    example = EXAMPLES[name]
+    return CustomQuestion(MODEL, showcase().run, example.question, example.options, extra=False)
+
+
+@pytest.fixture(scope="module")
+def by() -> CalibratedRun:
+    return bench(evaluation.load(showcase().run))
+
+
+def test_the_examples_are_answered_by_the_showcase_run():
+    records = [store.read_record(path.name) for path in (ASSETS / "runs").glob(f"{MODEL}-*")]
+    answering = [record for record in records if record.spec.answers]
+    for example in EXAMPLES.values():
+        asked = {"model": MODEL, "typed": len(example.options), "extra": True, "has_context": False}
+        assert best_run(answering, kind_of_run, **asked, prefer=showcase().run).run_id == showcase().run
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "likely", "probabilities"),
+    [
+        ("sure", "B", "B", (0.000, 1.000, 0.000, 0.000)),
+        ("unsure", "ABD", "B", (0.140, 0.715, 0.014, 0.131)),
+        ("unknown", "D", "D", (0.000, 0.000, 0.000, 1.000)),
+        ("own", "ABCD", "A", (0.575, 0.106, 0.240, 0.079, 0.000)),
+    ],
+)
+def test_an_example_shows_what_it_says(
+    answers: dict[str, ModelAnswer],
+    by: CalibratedRun,
+    name: str,
+    kept: str,
+    likely: str,
+    probabilities: tuple[float, ...],
+):
+    """The probabilities are those measured on 2026-11-22; another processor may round differently."""
+    found = answers[name]
+    shown, standings = asked(by, found.logits)
+    lac = standings[0]
+    assert lac.name == "lac"
+    assert "".join(LETTERS[j] for j, inside in enumerate(lac.members(100)) if inside) == kept
+    assert LETTERS[lac.top] == likely
+    assert shown == pytest.approx(probabilities, abs=2e-3)
+    assert found.is_as_recorded
+    assert what_to_see(found.own) == EXAMPLES[name].says
+
+
+def test_the_examples_show_four_different_things(answers: dict[str, ModelAnswer], by: CalibratedRun):
+    sizes = {name: int(asked(by, found.logits)[1][0].members(100).sum()) for name, found in answers.items()}
+    assert sizes["sure"] == 1
+    assert sizes["unsure"] >= 3
+    assert sizes["unknown"] == 1
+    assert len(answers["own"].options) != by.k
+    read = [path.read_text(errors="replace").lower() for path in (ASSETS / "prose").rglob("*.txt")]
+    assert read
+    assert not any(name in text for text in read for name in ("wimbledon", "djokovic", "federer", "nadal"))

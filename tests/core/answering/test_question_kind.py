@@ -1,0 +1,86 @@
+"""Which run's calibration fits a typed question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.answering.question_kind import QuestionKind, best_run, kind_of_run
+from core.errors import InputError
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+from tests.conftest import synthetic_run
+
+LETTERS, TEXTS, PASSAGE = QuestionKind(6, 2, False), QuestionKind(4, 0, False), QuestionKind(6, 2, True)
+PLAIN = RunSpec(model="m", task="qa")
+
+
+def runs(*specs: RunSpec) -> list[RunRecord]:
+    return [RunRecord(spec, "done", created=1.0) for spec in specs]
+
+
+def kind_of(spec: RunSpec) -> QuestionKind:
+    if spec.asks_texts:
+        return TEXTS
+    return PASSAGE if spec.task == "rc" else LETTERS
+
+
+def best(specs: list[RunSpec], **asked: Any) -> RunSpec:
+    kinds = {spec.run_id: kind_of(spec) for spec in specs}
+    asked = {"model": "m", "typed": 4, "extra": True, "has_context": False, "prefer": PLAIN.run_id} | asked
+    return best_run(runs(*specs), kinds.__getitem__, **asked).spec
+
+
+CLOZE, READING = replace(PLAIN, form="cloze"), replace(PLAIN, task="rc")
+CAREFUL, SHORT, OTHER = replace(PLAIN, strategy="task"), replace(PLAIN, dtype="bfloat16"), replace(PLAIN, model="n")
+ALL = [OTHER, SHORT, CAREFUL, CLOZE, READING, PLAIN]
+
+
+@pytest.mark.parametrize(
+    ("asked", "chosen"),
+    [
+        ({}, PLAIN),
+        ({"typed": None}, PLAIN),
+        ({"has_context": True}, READING),
+        ({"has_context": True, "prefer": CLOZE.run_id}, READING),
+        ({"model": "n"}, OTHER),
+        ({"model": "unknown"}, PLAIN),  # any model's run of this kind
+        ({"prefer": CLOZE.run_id}, CLOZE),
+        ({"prefer": CLOZE.run_id, "typed": None}, CLOZE),
+        ({"prefer": CLOZE.run_id, "typed": 5}, CLOZE),  # no run has five, so the way of asking decides
+        ({"extra": False}, CLOZE),  # four options and nothing added: only the runs by text have as many
+        ({"extra": False, "typed": 6}, PLAIN),
+        ({"prefer": CAREFUL.run_id}, CAREFUL),
+        ({"prefer": READING.run_id}, PLAIN),
+        ({"prefer": OTHER.run_id}, PLAIN),
+        ({"prefer": ""}, PLAIN),
+    ],
+)
+def test_the_run_that_differs_least(asked: dict[str, Any], chosen: RunSpec):
+    assert best(ALL, **asked) == chosen
+    assert best(ALL[::-1], **asked) == chosen
+
+
+def test_a_run_with_as_many_options_wins_over_a_plainer_way_of_asking():
+    ten = replace(PLAIN, strategy="task", task="ten.json")
+    kinds = {PLAIN.run_id: LETTERS, ten.run_id: QuestionKind(10, 0, False)}
+    asked: dict[str, Any] = {"model": "m", "typed": 10, "extra": True, "has_context": False, "prefer": PLAIN.run_id}
+    assert best_run(runs(PLAIN, ten), kinds.__getitem__, **asked).spec == ten
+
+
+def test_a_run_that_can_not_be_read_is_chosen_last():
+    def broken(run_id: str) -> QuestionKind:
+        if run_id == PLAIN.run_id:
+            raise InputError("its questions are gone")
+        return PASSAGE
+
+    asked: dict[str, Any] = {"model": "m", "typed": 4, "extra": True, "has_context": False, "prefer": PLAIN.run_id}
+    assert best_run(runs(PLAIN, READING), broken, **asked).spec == READING
+
+
+def test_the_kind_of_a_run(home: object):
+    assert kind_of_run(synthetic_run(20)) == LETTERS
+    assert kind_of_run(synthetic_run(20)).own == 4
+    assert kind_of_run(synthetic_run(20, k=10)).options == 10

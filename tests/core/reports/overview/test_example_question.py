@@ -1,0 +1,45 @@
+"""The question on a card: its set is the run's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.reports import evaluation, frames
+from core.reports.overview.example_question import LONGEST_OPTION, SET_SIZE, example_question
+from core.reports.scored_sets import form
+from core.runs import store
+from tests.conftest import synthetic_questions, synthetic_run
+
+
+@pytest.mark.parametrize("score", ["lac", "aps", "raps"])
+def test_its_set_is_the_one_that_the_run_forms(home: Path, score: str):
+    run = evaluation.load(synthetic_run(300))
+    curve = frames.summarise_score(run, score).curve
+    found = example_question(run, score, float(curve.thresholds[99]))
+    place = [f"Which option of question {i} is right?" for i in range(300)].index(found.question)
+    row = int((run.ids == f"q{place}").nonzero()[0][0])
+    assert row in run.test
+    assert found.label == run.labels[row]
+    assert found.probabilities.tolist() == run.probabilities[row].tolist()
+    for alpha in (50, 100, 400):
+        sets = form(run, score, alpha).members
+        assert found.members(float(curve.thresholds[alpha - 1])) == sets[run.test.tolist().index(row)].tolist()
+    inside = found.members(float(curve.thresholds[99]))
+    assert inside[found.label]
+    assert sum(inside) == SET_SIZE
+
+
+def test_where_all_texts_are_long_the_shortest_is_taken(home: Path):
+    run_id = synthetic_run(60)
+    long = "x" * (LONGEST_OPTION + 1)
+    questions = [
+        replace(q, options=(long, *q.options[1:]), context="c" * (60 - i))
+        for i, q in enumerate(synthetic_questions(60))
+    ]
+    store.write_questions(store.folder_of(run_id), questions, ["calibration"] * 30 + ["test"] * 30)
+    found = example_question(evaluation.load(run_id), "lac", 2.0)  # every option is in every set
+    assert found.question == "Which option of question 59 is right?"
+    assert found.options[0] == long

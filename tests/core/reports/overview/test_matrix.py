@@ -1,0 +1,88 @@
+"""Models × tasks: the cells are the reports' figures, and each has its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from core.reports import evaluation, frames
+from core.reports.overview.matrix import by_model_and_task, leads, matrix, with_smallest
+from core.reports.report import report
+from core.runs import store
+from core.runs.spec import RunSpec
+from tests.conftest import synthetic_run
+from tests.core.reports.overview.test_headline import row
+
+
+def specs_of(ids: list[str]) -> dict[str, RunSpec]:
+    return {run: store.read_record(run).spec for run in ids}
+
+
+def table_of(ids: list[str], alpha: int = 100) -> pd.DataFrame:
+    return frames.overview([evaluation.load(run) for run in ids], alpha, ("lac", "aps"))
+
+
+@pytest.mark.parametrize("score", ["lac", "aps"])
+def test_a_cell_has_the_figures_of_the_report(home: Path, score: str):
+    ids = [synthetic_run(model=model, task=task) for model in ("m-10b", "m-9b") for task in ("rc", "qa")][:3]
+    found = matrix(table_of(ids, 250), specs_of(ids), frozenset(), score)
+    assert [of.model for of in found.rows] == ["m-9b", "m-10b"]
+    assert [of.title for of in found.columns] == ["Question answering", "Reading comprehension"]
+    assert {place: cell.run for place, cell in found.cells.items()} == {(1, 1): ids[0], (1, 0): ids[1], (0, 1): ids[2]}
+    for cell in found.cells.values():
+        made = report(evaluation.load(cell.run), 250, scores=[score])
+        figures = made.scores[score]
+        assert cell.set_size.value == figures.mean_set_size
+        assert cell.set_size.ends == pytest.approx(figures.mean_set_size_interval)
+        assert cell.accuracy.value == made.accuracy
+        assert (cell.coverage, cell.coverage_band) == (figures.coverage, pytest.approx(figures.coverage_band))
+        assert (cell.options, cell.n_test) == (made.k, made.n_test)
+        assert cell.shade == pytest.approx(((made.k - figures.mean_set_size) / (made.k - 1)) ** 2)
+
+
+def test_tasks_with_other_numbers_of_options_have_columns_and_shades_of_their_own(home: Path):
+    ids = [synthetic_run(model="m", k=k, task="qa", n=60, seed=k) for k in (6, 4)]
+    specs = {run: replace(spec, seed=0) for run, spec in specs_of(ids).items()}
+    found = matrix(table_of(ids).assign(lac_set_size=1.0), specs, frozenset(ids), "lac")
+    assert [(of.title, of.options) for of in found.columns] == [("Question answering", 4), ("Question answering", 6)]
+    assert len(found.rows) == 1
+    assert found.rows[0].own
+    assert {cell.shade for cell in found.cells.values()} == {1.0}
+    full = matrix(table_of(ids).assign(lac_set_size=[6.0, 4.0]), specs, frozenset(ids[:1]), "lac")
+    assert {cell.shade for cell in full.cells.values()} == {0.0}
+    assert not full.rows[0].own  # one of its runs ships
+
+
+def test_settings_have_rows_of_their_own_the_default_first(home: Path):
+    run = synthetic_run(model="m")
+    spec = store.read_record(run).spec
+    table = pd.concat([table_of([run]).assign(run=name) for name in ("task", "base", "few")], ignore_index=True)
+    specs = {"task": replace(spec, strategy="task"), "base": spec, "few": replace(spec, strategy="task", samples=100)}
+    found = matrix(table, specs, frozenset(), "lac")
+    assert [of.run for of in found.rows] == ["base", "task", "few"]
+    assert leads(table, specs).tolist() == [False, True, False]
+    assert by_model_and_task(table, specs)["run"].tolist() == ["base", "task", "few"]
+
+
+def test_the_smallest_are_those_whose_intervals_reach_the_smallest_mean():
+    table = pd.DataFrame(
+        [
+            row("a", 1.6, width=0.1),
+            row("b", 1.75, width=0.05),  # begins where the interval of a ends
+            row("c", 1.9, width=0.1),
+            row("lonely", 1.9, questions="others"),
+            row("better elsewhere", 1.0, bank="MMLU"),
+        ]
+    )
+    table.loc[1, "lac_set_size_low"] = table.loc[0, "lac_set_size_high"]
+    assert with_smallest(table, "lac")["smallest"].tolist() == [True, True, False, False, False]
+
+
+def test_a_column_counts_its_questions_only_if_they_are_the_same(home: Path):
+    same = [synthetic_run(model=model, n=60) for model in ("a", "b")]
+    other = synthetic_run(model="c", n=80, seed=3)
+    assert matrix(table_of(same), specs_of(same), frozenset(), "lac").columns[0].questions == 30
+    assert matrix(table_of([*same, other]), specs_of([*same, other]), frozenset(), "lac").columns[0].questions == 0

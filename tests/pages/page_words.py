@@ -1,0 +1,105 @@
+"""The words that a page shows, as AppTest holds it: labels, options, texts, tables, charts and components.
+
+What stands in an expander or in a block of code is left out: there an id may be named.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block, Element
+
+IDS = re.compile(r"(?<![\w./-])(qa|rc|ci|drs|ds|csqa|float32|float16|bfloat16|int8|int4|cloze)(?![\w./-])")
+"""Ids for which there is a title: tasks, precisions and the form that scores the options' texts."""
+FOLDED = ("expander", "code", "json")
+WORDS = ("label", "body", "help", "placeholder", "alt", "delta", "html_content", "options", "value", "default")
+SAID = ("name", "title", "label", "said", "text", "words", "caption", "model", "heading", "sentence", "note")
+"""Keys of a component's data whose values are shown to people."""
+
+
+def bare_ids(app: AppTest) -> list[str]:
+    """Each text outside details that holds an id: the kind of element, and the text around the id."""
+    return [
+        f"{kind}: …{text[max(0, found.start() - 60) : found.end() + 60]}…"
+        for kind, text in page_words(app.main)
+        for found in IDS.finditer(text)
+    ]
+
+
+def page_words(block: Block) -> Iterator[tuple[str, str]]:
+    """The kind and the words of each element in a block."""
+    for child in block.children.values():
+        if child.type in FOLDED:
+            continue
+        yield from ((child.type, text) for text in _words(child))
+        if isinstance(child, Block):
+            yield from page_words(child)
+
+
+def _words(element: Element | Block) -> Iterator[str]:
+    proto = element.proto
+    for name in WORDS:
+        yield from _texts(getattr(proto, name, ()))
+    if element.type == "dataframe":
+        yield from _table_words(proto)
+    elif element.type == "vega_lite_chart":
+        yield from _chart_words(proto)
+    elif element.type == "plotly_chart":
+        yield from _said(json.loads(proto.spec), ("text", "ticktext", "name"))
+    elif element.type == "bidi_component" and (proto.json or proto.mixed.json):
+        yield from _said(json.loads(proto.json or proto.mixed.json), SAID)
+
+
+def _table_words(proto: Any) -> Iterator[str]:
+    """The headings and texts of the columns that a table shows."""
+    frame = convert_arrow_bytes_to_pandas_df(proto.arrow_data.data)
+    config = json.loads(proto.columns or "{}")
+    for name in list(proto.column_order) or [str(column) for column in frame.columns]:
+        of = config.get(name) or {}
+        if of.get("hidden"):
+            continue
+        yield str(of.get("label") or name)
+        if name in frame:
+            yield from _texts(frame[name].tolist())
+
+
+def _chart_words(proto: Any) -> Iterator[str]:
+    """The titles of a chart, and the texts of its data that an axis, a legend, a label or a hover shows."""
+    spec = json.loads(proto.spec)
+    yield from _said(spec, ("title", "values", "domain"))
+    shown = {of["field"] for of in _objects(spec) if of.get("type") in ("nominal", "ordinal") and "field" in of}
+    for data in [*([proto.data] if proto.data.data else []), *(of.data for of in proto.datasets)]:
+        frame = convert_arrow_bytes_to_pandas_df(data.data)
+        for name in shown & set(frame.columns):
+            yield from _texts(frame[name].tolist())
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _objects(each)
+
+
+def _said(value: Any, keys: tuple[str, ...]) -> Iterator[str]:
+    """All texts under any of these keys."""
+    for of in _objects(value):
+        for key in keys:
+            yield from _texts(of.get(key))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value of a message: one, a list of them, or the options of a group of buttons."""
+    if isinstance(value, str):
+        if value:
+            yield value.replace("\\", "")  # markdown's escapes
+    elif hasattr(value, "content"):
+        yield from _texts(value.content)
+    elif hasattr(value, "__getitem__") and not isinstance(value, (dict, bytes, bytearray)):
+        for each in value:
+            yield from _texts(each)
