@@ -16,13 +16,14 @@ FILE = ASSETS / "showcase.toml"
 
 @dataclass(frozen=True, slots=True)
 class Showcase:
-    """The ids of the run that pages open with, of the runs of other models that are compared with it, and of the run
-    with whose experiment the Prompting page opens.
+    """The ids of the run that pages open with, of the runs of other models that are compared with it, of the run with
+    whose experiment the Prompting page opens, and of the run that calibrates a person's own question.
     """
 
     run: str
     sisters: tuple[str, ...]
     prompting: str
+    own_question: str
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -34,7 +35,8 @@ class Showcase:
 def showcase() -> Showcase:
     """The runs that ``assets/showcase.toml`` names."""
     told = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return Showcase(str(told["run"]), tuple(map(str, told["sisters"])), str(told["prompting"]))
+    sisters = tuple(map(str, told["sisters"]))
+    return Showcase(str(told["run"]), sisters, str(told["prompting"]), str(told["own_question"]))
 
 
 def default_run(records: Sequence[RunRecord]) -> RunRecord:

@@ -29,20 +29,21 @@ def answers() -> Iterator[dict[str, ModelAnswer]]:
 
 def own(name: str) -> CustomQuestion:
     example = EXAMPLES[name]
-    return CustomQuestion(MODEL, showcase().run, example.question, example.options, extra=False)
+    return CustomQuestion(MODEL, showcase().own_question, example.question, example.options, extra=False)
 
 
 @pytest.fixture(scope="module")
 def by() -> CalibratedRun:
-    return bench(evaluation.load(showcase().run))
+    return bench(evaluation.load(showcase().own_question))
 
 
-def test_the_examples_are_answered_by_the_showcase_run():
+def test_the_examples_are_answered_by_the_pinned_run():
     records = [store.read_record(path.name) for path in (ASSETS / "runs").glob(f"{MODEL}-*")]
     answering = [record for record in records if record.spec.answers]
     for example in EXAMPLES.values():
         asked = {"model": MODEL, "typed": len(example.options), "extra": True, "has_context": False}
-        assert best_run(answering, kind_of_run, **asked, prefer=showcase().run).run_id == showcase().run
+        chosen = best_run(answering, kind_of_run, **asked, prefer=showcase().own_question)
+        assert chosen.run_id == showcase().own_question
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ def pinned(run_id: str = SHOWCASE) -> str:
     return run_id
 
 
-def test_the_run_of_prompting_ships_and_was_asked_by_letter_too(home: Path):
+def test_the_runs_of_prompting_and_of_own_questions_ship_and_prompting_was_asked_by_letter_too(home: Path):
+    assert store.is_bundled(showcase().own_question)
     record = store.read_record(showcase().prompting)
     assert store.is_bundled(record.run_id)
     assert store.is_bundled(replace(record.spec, form="letters").run_id)
@@ -91,15 +92,17 @@ def test_a_link_to_no_run_names_the_default(open_page: Open):
 
 def test_an_own_question_is_calibrated_by_the_pinned_run(open_page: Open, fake_home: Path):
     pinned()
+    calibrates = pinned(showcase().own_question)
     own, another = synthetic_run(model="pocket-8m", task="ds"), synthetic_run(model="launched")
     app = open_page("one_question", ask="own")
     assert not app.exception
     assert app.selectbox(key="own_model").value == "pocket-8m"
-    assert calibrated_by(app) == SHOWCASE
+    assert calibrated_by(app) == calibrates
     app.selectbox(key="own_model").set_value("launched").run()
     assert calibrated_by(app) == another
     app.selectbox(key="own_model").set_value("pocket-8m").run()
-    assert calibrated_by(app) == SHOWCASE
+    assert calibrated_by(app) == calibrates
+    assert calibrated_by(open_page("one_question", ask="own", run=SHOWCASE)) == calibrates
     assert calibrated_by(open_page("one_question", ask="own", run=own)) == own
 
 
@@ -125,11 +128,11 @@ def test_compare_opens_with_the_pinned_run_and_its_sisters(open_page: Open):
     assert "runs" not in app.query_params
 
 
-def test_calibration_opens_with_the_pinned_run_and_one_sister(open_page: Open):
+def test_calibration_opens_with_the_pinned_run_and_its_sisters(open_page: Open):
     _, compared = own_and_pinned()
     app = open_page("calibration")
     assert not app.exception
-    assert tuple(app.multiselect(key="compared_runs").value) == compared[:2]
+    assert tuple(app.multiselect(key="compared_runs").value) == compared
 
 
 def test_without_the_pinned_runs_others_that_ship_are_compared(open_page: Open):

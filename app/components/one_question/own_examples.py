@@ -87,5 +87,5 @@ def what_to_see(own: CustomQuestion) -> str:
     """What is seen in the answer if an example was asked of the model for which it was chosen, else an empty text."""
     for example in EXAMPLES.values():
         if (own.question, own.options, own.context) == (example.question, example.options, ""):
-            return example.says if (own.model, own.run_id) == (MODEL, showcase().run) else ""
+            return example.says if (own.model, own.run_id) == (MODEL, showcase().own_question) else ""
     return ""
