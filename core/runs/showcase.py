@@ -16,14 +16,13 @@ FILE = ASSETS / "showcase.toml"
 
 @dataclass(frozen=True, slots=True)
 class Showcase:
-    """The ids of the run that pages open with, of the runs of other models that are compared with it, of the run with
-    whose experiment the Prompting page opens, and of the run that calibrates a person's own question.
+    """The ids of the run that pages open with, of the runs of other models that are compared with it, and of the run
+    with whose experiment the Prompting page opens.
     """
 
     run: str
     sisters: tuple[str, ...]
     prompting: str
-    own_question: str
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -36,7 +35,7 @@ def showcase() -> Showcase:
     """The runs that ``assets/showcase.toml`` names."""
     told = tomllib.loads(FILE.read_text(encoding="utf-8"))
     sisters = tuple(map(str, told["sisters"]))
-    return Showcase(str(told["run"]), sisters, str(told["prompting"]), str(told["own_question"]))
+    return Showcase(str(told["run"]), sisters, str(told["prompting"]))
 
 
 def default_run(records: Sequence[RunRecord]) -> RunRecord:

@@ -54,7 +54,7 @@ class Onward:
 
 
 def onwards(run_id: str) -> tuple[Onward, ...]:
-    """The pages to which the end leads. They open with the lesson's run and the session's alpha."""
+    """The pages to which the end leads. They open with the lesson's run and alpha."""
     lab = state.address_of(state.fresh(AlphaLabView, run=run_id))
     own = state.address_of(state.fresh(OneQuestionView, run=run_id, ask="own"))
     return (

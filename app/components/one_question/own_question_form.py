@@ -20,7 +20,7 @@ from core.answering.question_kind import QuestionKind, best_run
 from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
-from core.runs.showcase import default_run, showcase
+from core.runs.showcase import default_run
 from core.runs.store import RunRecord
 
 MODEL_KEY, RUN_KEY = "own_model", "own_run"
@@ -70,12 +70,11 @@ def _typed_texts() -> tuple[str, ...]:
 def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunRecord:
     """The run whose calibration forms the set: the one that a person chose, else the one that fits the typed question.
 
-    Of several that fit, it is the run of the link, else the pinned one. The run that pages open with is no choice.
+    Of several that fit, it is the run of the link, else the run that pages open with.
     """
     by_id = {record.run_id: record for record in records}
     chosen = by_id.get(view.calibration)
-    linked = by_id.get(view.run) if view.run != showcase().run else None
-    asked = chosen or linked or by_id.get(showcase().own_question) or default_run(records)
+    asked = chosen or by_id.get(view.run) or default_run(records)
     st.session_state.setdefault(MODEL_KEY, asked.spec.model)
     if chosen:
         return chosen
