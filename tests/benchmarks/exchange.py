@@ -98,11 +98,11 @@ def overview(home: Path) -> None:
         waits = []
         for _ in range(TRIES):
             page.get_by_role("link", name="New run").click()
-            page.get_by_role("heading", name="What shall be measured next?").wait_for()
+            page.get_by_role("heading", name="Run a benchmark").wait_for()
             page.wait_for_timeout(1500)
             begin = time.perf_counter()
             page.get_by_role("link", name="Overview").click()
-            page.get_by_role("heading", name="Which models know").wait_for()
+            page.get_by_role("heading", name="Hedge shows how sure").wait_for()
             page.evaluate(PAINTED)
             waits.append(time.perf_counter() - begin)
         chromium.close()

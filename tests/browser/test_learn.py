@@ -29,7 +29,7 @@ def run_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def address(run_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = Path(evaluation.store.folder_of(run_id)).parents[1]
-    with server(home) as url:
+    with server(home, agent=False) as url:
         yield url
 
 
