@@ -345,7 +345,7 @@ def test_a_question_of_ones_own_is_answered_by_the_pocket_model(visit: Visitor, 
     expect(page.get_by_role("textbox", name="Question", exact=True)).to_have_value(nasty)
     type_question(page, "Which city is the capital of Italy?", "Paris\nLondon\nRome\nBerlin")
     expect(page.get_by_role("heading", name="Which city is the capital of Italy?")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"answered in [\d,]+ ms$"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"answered in [\d,]+ ms\."))).to_be_visible()
     # A reload and another window show the same answer.
     other = visit(address).open(page.url.removeprefix(address))
     expect(other.get_by_role("heading", name="Which city is the capital of Italy?")).to_be_visible()
