@@ -37,11 +37,6 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
-def unbroken(text: str) -> str:
-    """The text with a non-breaking space before each per cent sign."""
-    return text.replace(" %", "%")
-
-
 def duration(seconds: float) -> str:
     """A duration in its two largest units, for example ``1 min 40 s``."""
     left = max(0, math.ceil(seconds))

@@ -38,6 +38,12 @@ GENERATED = {
     "changes.md": ("Changes", changes),
 }
 """Each generated page: its file, its name in the menu and what writes it."""
+GUIDES = {
+    "shell.md": "Using the command line",
+    "running.md": "Running Hedge",
+    "figures.md": "What the figures mean",
+}
+"""The written pages that belong to no page of the app, and their names in the menu."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -46,6 +52,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.nav = [
         {"Hedge": "index.md"},
         {"Pages": [{entry.title: f"pages/{entry.name}.md"} for entry in PAGES]},
+        {"Guides": [{title: name} for name, title in GUIDES.items()]},
         {"Formulas": named[:4]},
         *named[4:],
     ]

@@ -5,6 +5,8 @@ import streamlit as st
 from app import state
 from app.caches import lesson_cache, run_cache
 from app.components.learn import lesson
+from app.components.shared.glossary_list import glossary
+from app.components.shared.page_head import head
 from app.components.shared.runs import no_runs_yet, pick_run, title
 from app.state.learn import LearnView
 from core.reports.lesson import load
@@ -13,8 +15,7 @@ WHAT = "A lesson with live figures"
 
 view = state.view(LearnView)
 told = load()
-st.title(told.title, anchor=False)
-st.caption(told.subtitle)
+head(told.title, told.subtitle)
 finished = {record.run_id for record in run_cache.runs().finished}
 if finished:
     above = st.container()
@@ -33,3 +34,7 @@ if finished:
             )
 else:
     no_runs_yet(WHAT)
+
+with st.expander("Glossary: every term in one or two sentences", on_change="rerun", key="glossary_open") as folded:
+    if folded.open:
+        glossary()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from PIL import Image
 
 from core.conformal.scores import SCORES
 from core.settings import ROOT
@@ -46,6 +47,25 @@ def test_a_score_has_its_three_files(name: str):
     assert (ROOT / "core/conformal/scores" / f"{file}.py").is_file()
     assert (ROOT / "app/components/shared/scores" / f"{file}.js").is_file()
     assert (ROOT / "tests/core/conformal/scores" / f"test_{file}.py").is_file()
+
+
+def test_the_readme_begins_with_a_short_moving_picture():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"\A# Hedge\n\n!\[[^\]]+\]\((assets/\S+)\)\n", readme)
+    assert found is not None
+    picture = ROOT / found[1]
+    assert picture.stat().st_size <= 2_000_000
+    with Image.open(picture) as film:
+        frames = [(film.seek(i), film.load(), film.info["duration"])[2] for i in range(film.n_frames)]
+    assert len(frames) > 50
+    assert 15_000 <= sum(frames) <= 25_000  # milliseconds
+
+
+def test_the_readmes_links_lead_to_files():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#]+)\)", readme)
+    assert len(links) > 15
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_no_text_counts_the_scores():

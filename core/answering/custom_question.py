@@ -219,7 +219,7 @@ def read_answer(answer_id: str) -> ModelAnswer:
             **values | unknown,
         )
     except FileNotFoundError as error:
-        raise InputError(f"the answer {answer_id} is not here (any more); ask the question again") from error
+        raise InputError(f"the answer {answer_id} is no longer here; ask the question again") from error
     except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
         raise InputError(f"the answer {answer_id} can't be read ({error}); ask the question again") from error
 

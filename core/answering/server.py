@@ -151,7 +151,7 @@ class AnsweringServer:
 
     def _job(self, name: str) -> Job:
         if name not in self.jobs:
-            raise InputError("the answering server does not know this question (any more); ask it again")
+            raise InputError("the answering server no longer has this question; ask it again")
         return self.jobs[name]
 
     def _progress(self, job: Job) -> AnswerProgress:

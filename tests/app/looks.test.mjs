@@ -55,7 +55,11 @@ test("nothing to calibrate or to test on", () => {
 });
 
 test("questions all alike", () => {
-  refused(pool({ clusters: new Int32Array(8) }), { seed: 1 }, "This run has too few different questions to split again.");
+  refused(
+    pool({ clusters: new Int32Array(8) }),
+    { seed: 1 },
+    "This run has too few different questions to split again.",
+  );
 });
 
 test("E and F that are not there, are true, or leave nothing to choose from", () => {

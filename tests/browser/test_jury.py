@@ -35,7 +35,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def address(home: Path) -> Iterator[str]:
-    with server(home) as url:
+    with server(home, agent=False) as url:
         yield url
 
 
@@ -168,5 +168,5 @@ def test_verdicts_on_pairs_are_not_called_right(
     expect(card.locator("h4").last).to_have_text(f"The {first} answer is better; every rule says")
     said = [f"{RULES[name].title}: {'First' if rows[f'r_{name}'][place] else 'Second'}" for name in RULES]
     expect(card.locator(".by-rule .tag")).to_have_text(said)
-    expect(page.locator(".errors")).to_have_text("Against the label among them")
+    expect(page.locator(".errors")).to_have_text("Against the label, of the answered")
     expect(page.locator(".cases .tag", has_text=re.compile("right|wrong"))).to_have_count(0)

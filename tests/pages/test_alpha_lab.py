@@ -70,12 +70,12 @@ def test_the_table_below_is_the_report(open_page: Open, empty: str):
 def test_a_run_that_is_gone_or_unfinished_is_said_and_replaced(open_page: Open):
     here = synthetic_run(model="here")
     app = open_page("alpha_lab", run="gone-run", alpha="200")
-    assert "There is no run gone-run here (any more)" in said(app)
+    assert "There is no run gone-run here (it may have been deleted)" in said(app)
     assert dict(app.query_params) == {"run": here, "alpha": "200"}
     running = synthetic_run(model="running")
     store.update_record(running, state="running", ended=None)
     app = open_page("alpha_lab", run=running)
-    assert "is running; figures are shown when a run has ended well" in said(app)
+    assert "is running; its figures are shown once it has finished successfully" in said(app)
     assert app.query_params["run"] == here
 
 

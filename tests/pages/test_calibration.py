@@ -14,7 +14,7 @@ from tests.pages.conftest import Open, said
 def test_an_empty_home_says_what_would_be_here(open_page: Open):
     app = open_page("calibration")
     assert not app.exception
-    assert "Reliability diagrams would be here" in said(app)
+    assert "Reliability diagrams will be here" in said(app)
 
 
 def test_a_diagram_a_run_with_its_figures(open_page: Open):
@@ -38,7 +38,7 @@ def test_an_emptied_choice_stays_empty(open_page: Open):
     app.run()
     assert not app.exception
     assert app.multiselect(key="compared_runs").value == []
-    assert "No run is chosen. Reliability diagrams would be here" in said(app)
+    assert "No run is chosen. Choose at least one run above." in said(app)
     assert not app.get("vega_lite_chart")
 
 
@@ -95,7 +95,7 @@ def test_too_few_questions_are_a_sentence(open_page: Open):
     app = open_page("calibration", runs=synthetic_run(30), within="letter")
     assert not app.exception
     assert "recalibration needs at least 40" in said(app)
-    assert "no letter with 20 test questions" in said(app)
+    assert "no letter with at least 20 test questions" in said(app)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tests.simulation.claims import FEW_SAID
 def test_an_empty_home_says_what_would_be_here(open_page: Open):
     app = open_page("compare")
     assert not app.exception
-    assert "Runs side by side would be here" in said(app)
+    assert "Runs side by side will be here" in said(app)
 
 
 def test_figures_are_those_of_the_reports_and_the_choice_is_in_the_address(open_page: Open):
@@ -47,7 +47,7 @@ def test_an_emptied_choice_stays_empty_and_one_click_brings_the_first_ones_back(
     assert not app.exception
     assert app.multiselect(key="compared_runs").value == []
     assert app.query_params["runs"] == "none"
-    assert "No run is chosen. Runs side by side would be here" in said(app)
+    assert "No run is chosen. Choose at least one run above." in said(app)
     assert not app.metric
     app.button(key="compare_the_default").click().run()
     assert sorted(app.multiselect(key="compared_runs").value) == sorted(ids)

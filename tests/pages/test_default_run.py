@@ -87,7 +87,7 @@ def test_a_link_to_no_run_names_the_default(open_page: Open):
     synthetic_run(model="launched")
     app = open_page("alpha_lab", run="gone-run")
     assert app.query_params["run"] == SHOWCASE
-    assert "There is no run gone-run here (any more). The run pocket-8m" in said(app)
+    assert "There is no run gone-run here (it may have been deleted). The run pocket-8m" in said(app)
 
 
 def test_an_own_question_is_calibrated_by_a_shipped_run_of_the_same_kind(open_page: Open, fake_home: Path):

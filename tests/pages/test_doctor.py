@@ -34,7 +34,7 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
     go.set()
     app = ended(app)
     assert not app.exception
-    assert "1 finding to look at: database" in said(app)
+    assert "1 finding needs attention: database" in said(app)
     text = said(app)
     assert text.index("No run can be queued") < text.index("Runs and logs are stored here")
     monkeypatch.setattr("core.doctor.ask", lambda: FOUND[:1])
@@ -48,7 +48,7 @@ def test_a_doctor_that_dies_is_one_sentence(open_page: Open, monkeypatch: Any):
 
     monkeypatch.setattr("core.doctor.ask", refuse)
     app = ended(open_page("doctor"))
-    assert [error.value for error in app.error] == ["The doctor did not answer within 120 s\\."]
+    assert [error.value for error in app.error] == ["The check did not finish within 120 s\\."]
 
 
 def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, monkeypatch: Any):

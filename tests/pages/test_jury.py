@@ -119,7 +119,7 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     assert not page.exception
     assert sent(page)["pairwise"] is True
     assert "Each row is a pair of answers" in said(page)
-    assert "pairs the jurors are unanimous" in said(page)
+    assert "The jurors are unanimous on" in said(page)
     assert "are wrong" not in said(page)
     columns = [column for frame in page.dataframe for column in frame.value.columns]
     assert "Agrees with the label (95% interval)" in columns

@@ -569,7 +569,7 @@ def test_a_gpu_its_way_of_scoring_and_its_budget_are_shown(open_page: Open, aske
     monkeypatch.setattr("core.runs.devices.gpu_metrics.latest", lambda: {"here:gpu0": card})
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(run_id, worker="here:gpu0")])
     text = said(open_page("new_run"))
-    assert "NVIDIA H200 · 12.3 of 140 GiB in use · 83 % busy · 61 °C · scores by packed rows" in text
+    assert "NVIDIA H200 · 12.3 of 140 GiB in use · 83% busy · 61 °C · scores by packed rows" in text
     assert "a batch takes at most 6.1 GB" in text
 
 

@@ -100,7 +100,7 @@ def test_a_model_that_is_worse_than_uniform_guessing_is_said_to_be(open_page: Op
     assert found.vocabulary == 5120
     worse = token_weighted(found.messages[FITTING.digest, TALK.digest]) > 5120
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    assert "equally likely would have a perplexity of 5,120 (12.3 bits a token)" in said(app)
+    assert "equally likely has a perplexity of 5,120 (12.3 bits per token)" in said(app)
     assert any("worse than uniform guessing" in one.value for one in app.warning) == worse
     # A run of before the vocabulary was recorded has no line, and a sentence that says so.
     provenance = store.read_record(name).provenance
@@ -177,10 +177,10 @@ def test_choices_have_accuracy_and_sets(open_page: Open):
     assert not app.exception
     source = choices.digest_of(CHOICES)
     app.selectbox(key="choices_of").set_value(source).run()
-    table = next(frame.value for frame in app.dataframe if "Right" in frame.value)
+    table = next(frame.value for frame in app.dataframe if "Accuracy" in frame.value)
     made = reports.chosen(found, [choice.label for choice in CHOICES])
     assert table["Prompt"].tolist() == ["Counselor", "Minister", "No prompt"]
-    assert table["Right"][0] == pytest.approx(100 * made.accuracy)
+    assert table["Accuracy"][0] == pytest.approx(100 * made.accuracy)
     assert table["LAC size"][0] == reports.choice_sets(made, 100).mean_size == 4  # 3 choices calibrate
     assert "With 3 calibration choices, alpha can't be smaller than 0.250" in said(app)
     app.slider(key="choices_alpha").set_value(0.5).run()

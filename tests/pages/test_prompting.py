@@ -107,7 +107,7 @@ def test_a_link_to_what_is_gone_is_one_sentence(asked, open_page: Open):
     assert not app.exception
     text = said(app)
     assert "There are no finished runs of the linked experiment here" in text
-    assert "it is one of letters, raw" in text
+    assert "it must be one of letters, raw" in text
     assert "the number of shots must be a whole number" in text
 
 

@@ -10,6 +10,7 @@ import { forestFigure, strataSaid } from "./forest.js";
 import { bands, guaranteePValue, shareInterval, strataBand } from "../shared/coverage_distributions.js";
 import { Luck } from "./resampling.js";
 import { lookAt, poolOf } from "./splits.js";
+import { hints } from "../shared/hints.js";
 import { Questions, questionTexts } from "./questions.js";
 import { canSaturate, saturatedText } from "../shared/saturation.js";
 import { savePng, saveSvg, standAlone } from "./save.js";
@@ -57,6 +58,7 @@ class Lab {
     this.luck = new Luck(this.find);
     this.bugs = new Bugs(this.find);
     this.listen();
+    hints(root);
     this.offerFiles();
     this.watch = new ResizeObserver(() => this.resized());
     this.watch.observe(this.find(".lab"));
@@ -110,7 +112,10 @@ class Lab {
   typed() {
     const thousandths = Math.round(Number(this.number.value) * 1000);
     if (!(thousandths >= 1 && thousandths <= 999)) {
-      say(this.find("#alpha-problem"), `alpha must be between 0.001 and 0.999. It stays at ${shownAlpha(this.view.alpha)}.`);
+      say(
+        this.find("#alpha-problem"),
+        `alpha must be between 0.001 and 0.999. It stays at ${shownAlpha(this.view.alpha)}.`,
+      );
       this.number.value = shownAlpha(this.view.alpha);
       return;
     }

@@ -10,9 +10,9 @@ const CARD = `
   <h3><svg class="key" viewBox="-7 -7 14 14" aria-hidden="true"><path></path></svg><span class="title"></span>
     <span class="badge" hidden></span><span class="gloss"></span></h3>
   <div class="figures-row">
-    <div class="figure"><span class="label">Coverage</span><span class="big" data-figure="coverage"></span>
+    <div class="figure"><span class="label" title="The share of test questions whose prediction set holds the truth. It is promised to be at least 1 − alpha on average over many questions, never for a single one.">Coverage</span><span class="big" data-figure="coverage"></span>
       <span class="note" data-figure="band"></span></div>
-    <div class="figure"><span class="label">Mean set size</span><span class="big" data-figure="meanSize"></span>
+    <div class="figure"><span class="label" title="The number of options in a prediction set. At the same coverage, smaller sets mean that the model's probabilities say more.">Mean set size</span><span class="big" data-figure="meanSize"></span>
       <span class="note" data-figure="of"></span></div>
   </div>
   <div class="strip"></div>

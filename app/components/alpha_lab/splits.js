@@ -138,9 +138,7 @@ export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
   }
   const smallest = Math.min(FEWEST, all.length);
   if (n !== null && !(Number.isInteger(n) && n >= smallest && n <= all.length)) {
-    throw new Error(
-      `Choose from ${smallest} to ${all.length} calibration questions, not ${n}.`,
-    );
+    throw new Error(`Choose from ${smallest} to ${all.length} calibration questions, not ${n}.`);
   }
   const { k, p, labels, kept } = drop ? withoutExtra(pool) : { ...pool, kept: null };
   return {

@@ -2,6 +2,7 @@
 // settles on is sent to Python.
 
 import { draw, make, put, say } from "../shared/dom.js";
+import { hints } from "../shared/hints.js";
 import { asPercent, axes, steps } from "../shared/svg.js";
 import { caseCard } from "./cases.js";
 import { KINDS, chosenRows, readRows } from "./verdicts.js";
@@ -37,6 +38,7 @@ class Jury {
     for (const [name, title] of Object.entries(MEASURES)) this.find("#order").append(new Option(title, name));
     for (const [name, title] of Object.entries(KINDS)) this.find("#cases").append(new Option(title, name));
     this.listen();
+    hints(root);
   }
 
   load(data) {

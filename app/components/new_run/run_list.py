@@ -129,7 +129,7 @@ def _device(status: RunStatus, gpu: GpuMetrics | None) -> list[str]:
     said = [engine_said["device"]] if engine_said.get("device") else []
     if gpu:
         said = [gpu.name, f"{gpu.used_gib:.1f} of {gpu.total_gib:.0f} GiB in use"]
-        said += [f"{100 * gpu.load:.0f} % busy"] if gpu.load is not None else []
+        said += [f"{100 * gpu.load:.0f}% busy"] if gpu.load is not None else []
         said += [f"{gpu.celsius} °C"] if gpu.celsius is not None else []
     if engine_said.get("rung"):
         said.append(f"scores by {engine_said['rung']}")

@@ -7,18 +7,22 @@ from typing import Any
 
 from app import navigation, state
 from app.components.overview.first_page import mount, target
-from app.formatting import counted, unbroken
+from app.formatting import counted
 from app.state.alpha_lab import AlphaLabView
 from app.state.overview import OverviewView
-from charts import theme
 from core.conformal.scores import SCORES
 from core.estimates import Estimate
 from core.reports.overview.matrix import Cell, Column, Matrix, Row
 from core.runs.spec import RunSpec
 from core.runs.titles import differences
 
-LAB_COLORS = {theme.LAC: "lac", theme.APS: "aps"}
-"""A score's meaning → the name of its colour in the component's style."""
+
+def score_color(score: str) -> str:
+    """The name of a score's colour in the component's style: LAC has one of its own, all others have that of APS.
+
+    :func:`charts.theme.score_meaning` says the same, but the first paint should not wait for Altair.
+    """
+    return "lac" if score == "lac" else "aps"
 
 
 def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view: OverviewView) -> None:
@@ -30,7 +34,7 @@ def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view
         "matrix",
         caption=f"Mean set size by {score}, and accuracy, of each model on each task",
         corner={"title": "Options in a set, on average", "below": filtered},
-        meaning=LAB_COLORS[theme.score_meaning(view.score)],
+        meaning=score_color(view.score),
         columns=[{"title": column.title, "below": _of_column(column)} for column in found.columns],
         rows=[
             {
@@ -66,7 +70,7 @@ def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] |
     return {
         "target": target(navigation.ALPHA_LAB, state.address_of(state.fresh(AlphaLabView, run=cell.run))),
         "size": f"{cell.set_size.value:.1f}",
-        "right": unbroken(f"{cell.accuracy.value:.0%} right".replace("%", " %")),
+        "right": f"{cell.accuracy.value:.0%} right",
         "shade": cell.shade,
         "smallest": cell.smallest,
         "warning": "!" if cell.too_few_covered else "",
@@ -87,7 +91,7 @@ def _lines(cell: Cell, title: str) -> list[str]:
     ]
     if cell.too_few_covered:
         lines.append("Its sets contain the truth less often than chance explains")
-    return [unbroken(line) for line in [*lines, "Opens in the Alpha lab"]]
+    return [*lines, "Opens in the Alpha lab"]
 
 
 def _ends(of: Estimate, form: str) -> str:
@@ -95,4 +99,4 @@ def _ends(of: Estimate, form: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"

@@ -65,4 +65,4 @@ def published_tables(table: pd.DataFrame, score: str) -> None:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"

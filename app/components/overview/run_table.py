@@ -174,4 +174,4 @@ def _ends(low: pd.Series, high: pd.Series, digits: int) -> list[str]:
 
 
 def _span(low: float, high: float) -> str:
-    return f"{100 * low:.1f}–{100 * high:.1f} %"
+    return f"{100 * low:.1f}–{100 * high:.1f}%"

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from app import state
+from app.glossary import TERMS
 from app.state.shared import SharedView
 from core.conformal.alpha import thousandths
 from core.conformal.scores import SCORES
@@ -18,9 +19,7 @@ SCORE_KEY = "score_choice"
 EMPTY_KEY = "empty_choice"
 
 EMPTY_WORDS = {"allow": "stay empty", "top1": "take the top option"}
-ALPHA_HELP = (
-    "The share of questions whose set may miss the truth. At alpha 0.100, at least 90% of the sets should hold it."
-)
+ALPHA_HELP = TERMS["alpha"].meaning
 SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values())
 EMPTY_HELP = "If no option fits, the set is empty. The published papers then add the most probable option."
 

@@ -12,8 +12,8 @@ export function counted(count, one, many) {
 
 export function promise(alpha) {
   return (
-    `For questions like the calibration questions, up to ${percent(alpha / 1000, 1)} of the sets may miss the truth, ` +
-    `so coverage should be ${percent(1 - alpha / 1000, 1)} or more, give or take some luck.`
+    `For questions like the calibration questions, up to ${percent(alpha / 1000, 1)} of the sets may miss the truth: ` +
+    `coverage should average ${percent(1 - alpha / 1000, 1)} or more.`
   );
 }
 
@@ -43,7 +43,8 @@ export function verdict({ thresholds, threshold, coverage }, by, band) {
     return "Every option stays in every set, so no set misses the truth and no set tells you anything.";
   if (!band) return `Each ${STRATA[by][0]} has its own threshold and its own promise; see below.`;
   if (coverage < band.low) return "▼ Below the band: luck alone rarely gives coverage this low.";
-  if (coverage > band.high) return "▲ Above the band: more than promised. Tied scores and filled empty sets can cause this.";
+  if (coverage > band.high)
+    return "▲ Above the band: more than promised. Tied scores and filled empty sets can cause this.";
   return by === "all"
     ? "✓ Within the band: what the guarantee promises, give or take luck."
     : `✓ Within the band for all questions together. Each ${STRATA[by][0]} has its own promise; see below.`;

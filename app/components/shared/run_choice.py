@@ -21,8 +21,8 @@ def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FI
     """Show the choice of the runs that are compared. Without a choice, these are the showcase and its sisters, or the
     ``first`` of them.
 
-    Returns an empty tuple if there are no runs or a person removed all of them; a message then says that ``what`` would
-    be shown.
+    Returns an empty tuple if there are no runs, which a message says with ``what`` the page would show, or if a person
+    removed all of them.
     """
     records = run_cache.runs().finished
     found = choices(records)
@@ -34,7 +34,7 @@ def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FI
     linked = [] if cleared else [name for name in view.runs.split(",") if name]
     gone = [name for name in linked if name not in found]
     for name in gone:
-        st.warning(plain(f"There is no finished run {shortened(name)} here (any more)."))
+        st.warning(plain(f"There is no finished run {shortened(name)} here (it may have been deleted)."))
     chosen = [name for name in linked if name in found] or ([] if cleared else default)
     st.session_state[RUNS_KEY] = chosen
     st.multiselect(
@@ -49,7 +49,7 @@ def choose(view: SharedView, what: str = "Runs side by side", *, first: int = FI
         help=RUN_HELP,
     )
     if cleared:
-        _say_none_chosen(what, len(default))
+        _say_none_chosen(len(default))
     return tuple(chosen)
 
 
@@ -61,8 +61,8 @@ def _show_default() -> None:
     state.change(SharedView, runs="")
 
 
-def _say_none_chosen(what: str, runs: int) -> None:
+def _say_none_chosen(runs: int) -> None:
     """Say that no run is chosen, with a button that selects the page's default runs again."""
-    st.info(f"No run is chosen. {what} would be here: choose at least one run above.")
+    st.info("No run is chosen. Choose at least one run above.")
     said = "Show the first run again" if runs == 1 else f"Show the first {runs} runs again"
     st.button(said, key=DEFAULT_KEY, on_click=_show_default)

@@ -136,5 +136,5 @@ def _picked(page: type[SharedView]) -> None:
 def _why_not(run_id: str) -> str:
     known = {record.run_id: record for record in run_cache.runs().unfinished}
     if run_id in known:
-        return f"Run {run_id} is {known[run_id].state}; figures are shown when a run has ended well."
-    return f"There is no run {run_id[:80]} here (any more)."
+        return f"Run {run_id} is {known[run_id].state}; its figures are shown once it has finished successfully."
+    return f"There is no run {run_id[:80]} here (it may have been deleted)."

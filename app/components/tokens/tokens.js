@@ -48,7 +48,10 @@ class TokenText {
     const token = this.tokens[i];
     const head = make("p");
     if (token.loss === null) {
-      say(head, `“${quoted(token.text)}” is the first token. Nothing comes before it, so the model could not predict it.`);
+      say(
+        head,
+        `“${quoted(token.text)}” is the first token. Nothing comes before it, so the model could not predict it.`,
+      );
       this.find(".said").replaceChildren(head);
       return;
     }

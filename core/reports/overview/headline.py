@@ -61,7 +61,7 @@ def _options(run: Mapping[Hashable, Any], score: str) -> str:
 
 
 def _share(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}%"
 
 
 def _uncovered(run: Mapping[Hashable, Any], names: Mapping[str, str], score: str, alpha: int) -> str:
@@ -70,5 +70,5 @@ def _uncovered(run: Mapping[Hashable, Any], names: Mapping[str, str], score: str
         return ""
     return (
         f" But only {_share(run[f'{score}_coverage'])} of the sets of {names[run['run']]} contain the truth. Where "
-        f"{(THOUSAND - alpha) / (THOUSAND // 100):g} % are promised, chance alone rarely gives so few."
+        f"{(THOUSAND - alpha) / (THOUSAND // 100):g}% are promised, chance alone rarely gives so few."
     )

@@ -88,7 +88,7 @@ def test_only_its_owner_can_connect(run_id: str, fake_home: Path, start_server: 
             assert b"WELCOME" not in talk.makefile("rb").read()
     with Client(path) as silent, Client(path, authkey=key) as other:  # who says nothing holds up nobody
         other.send(("progress", ("no-such-question", 0.0)))
-        assert "does not know this question" in str(other.recv())
+        assert "no longer has this question" in str(other.recv())
         assert silent.recv_bytes().startswith(b"#CHALLENGE#")
     asked = own(run_id)
     client.ask(asked)

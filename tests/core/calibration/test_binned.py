@@ -106,7 +106,7 @@ def test_folds_are_even_within_every_bin():
 
 
 def test_the_largest_gap_by_hand():
-    # One bin: 30 of 40 right at .5; Clopper–Pearson at 95 % (one bin shares the 5% with none).
+    # One bin: 30 of 40 right at .5; Clopper–Pearson at 95% (one bin shares the 5% with none).
     top = TopLabel(np.full(40, 0.5), np.r_[np.ones(30), np.zeros(10)])
     one = binned_estimates(top)["mce"]
     found = stats.binomtest(30, 40).proportion_ci(0.95, method="exact")

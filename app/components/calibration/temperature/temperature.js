@@ -2,6 +2,7 @@
 // releases it is sent to Python.
 
 import { draw, make, put, say } from "../../shared/dom.js";
+import { hints } from "../../shared/hints.js";
 import { shareInterval } from "../../shared/coverage_distributions.js";
 import { asPercent, axes, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
@@ -95,6 +96,7 @@ class Dial {
     this.find(".plain-one").onclick = () => this.jump(HUNDRED);
     this.find(".fitted").onclick = () => this.jump(this.fitted);
     this.cells = this.readings();
+    hints(root);
     this.watch = new ResizeObserver(() => this.build());
     this.watch.observe(this.find(".lab"));
   }

@@ -3,6 +3,7 @@
 // alpha.
 
 import { make, say, shownAlpha } from "../../shared/dom.js";
+import { hints } from "../../shared/hints.js";
 import { saturatedText } from "../../shared/saturation.js";
 import { alphaAt, optionBars } from "./bars.js";
 import { isIn, leavesAt, lettersOf, membersAt } from "./membership.js";
@@ -38,6 +39,7 @@ class Question {
     this.range = this.find("#alpha");
     this.number = this.find("#alpha-number");
     this.listen();
+    hints(root);
   }
 
   load(data) {

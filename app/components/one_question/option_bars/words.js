@@ -21,8 +21,9 @@ export function verdict(kept, k, truth) {
         : `${kept.length} of ${k} options can’t be ruled out`;
   if (truth === null) return `${left}.`;
   const held = kept.includes(truth);
-  if (kept.length === 0) return `${left}, the truth ${truth} too.`;
-  return `${left}; the truth, ${truth}, is ${held ? "among them" : "not among them"}.`;
+  if (kept.length === 0) return `${left}, even the truth, ${truth}.`;
+  if (kept.length === 1) return held ? `${left}: ${truth}, the truth.` : `${left}. The truth, ${truth}, is ruled out.`;
+  return held ? `${left}. The truth, ${truth}, is among them.` : `${left}. The truth, ${truth}, is ruled out.`;
 }
 
 // What the set means, in one true sentence: the guarantee is about many questions together, on average.

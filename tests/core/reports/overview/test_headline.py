@@ -41,22 +41,22 @@ def test_without_runs_there_is_no_headline():
 
 def test_one_run_is_described_alone():
     assert said(row("m", 1.62, 0.764)) == (
-        "On Question answering, m is right on 76 % of questions and needs 1.6 of 4 options at alpha 0.1."
+        "On Question answering, m is right on 76% of questions and needs 1.6 of 4 options at alpha 0.1."
     )
 
 
 def test_the_surest_comes_first_and_the_next_after_it():
     assert said(row("small", 2.04, 0.61), row("large", 1.62, 0.764)) == (
-        "On Question answering, large is right on 76 % of questions and needs 1.6 of 4 options at alpha 0.1; "
-        "small is right on 61 % and needs 2.0."
+        "On Question answering, large is right on 76% of questions and needs 1.6 of 4 options at alpha 0.1; "
+        "small is right on 61% and needs 2.0."
     )
 
 
 def test_three_runs_and_more():
     three = said(row("a", 1.0), row("b", 2.0), row("c", 3.0))
-    assert three.endswith("b is right on 50 % and needs 2.0. c needs 3.0.")
+    assert three.endswith("b is right on 50% and needs 2.0. c needs 3.0.")
     four = said(row("a", 1.0), row("b", 2.0), row("c", 3.0), row("d", 3.46))
-    assert four.endswith("b is right on 50 % and needs 2.0. The other 2 need up to 3.5.")
+    assert four.endswith("b is right on 50% and needs 2.0. The other 2 need up to 3.5.")
 
 
 @pytest.mark.parametrize(("low_end", "overlap"), [(1.70, True), (1.7001, False)])
@@ -68,8 +68,8 @@ def test_overlapping_intervals_are_said(low_end: float, overlap: bool):
 def test_exact_ties_are_said_to_overlap_and_have_one_order():
     text = said(row("b", 1.6, 0.5), row("a", 1.6, 0.5), row("c", 1.6, 0.7))
     assert text == said(row("c", 1.6, 0.7), row("a", 1.6, 0.5), row("b", 1.6, 0.5))
-    assert "c is right on 70 % of questions and needs 1.6" in text
-    assert "; a is right on 50 % and needs 1.6. The 95 % intervals of these two set sizes overlap" in text
+    assert "c is right on 70% of questions and needs 1.6" in text
+    assert "; a is right on 50% and needs 1.6. The 95% intervals of these two set sizes overlap" in text
     assert text.endswith("b needs 1.6.")
 
 
@@ -97,11 +97,11 @@ def test_without_the_task_asked_for_the_task_with_most_models_is_taken():
 
 def test_small_sets_that_miss_the_truth_are_warned_of():
     warning = (
-        "But only 86 % of the sets of a contain the truth. Where 90 % are promised, chance alone rarely gives so few."
+        "But only 86% of the sets of a contain the truth. Where 90% are promised, chance alone rarely gives so few."
     )
     assert said(row("a", 1.2, lac_coverage=0.86), row("b", 2.0)).endswith(warning)
     assert "But only" not in said(row("a", 1.2, lac_coverage=0.87), row("b", 2.0, lac_coverage=0.5))
-    assert "95.5 % are promised" in said(row("a", 1.2, lac_coverage=0.86), alpha=45)
+    assert "95.5% are promised" in said(row("a", 1.2, lac_coverage=0.86), alpha=45)
 
 
 def test_another_score_is_named():
