@@ -13,6 +13,6 @@ export default [
       "prefer-const": ["error", { destructuring: "all" }],
     },
   },
-  { files: ["app/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["app/**/*.js", "tests/pictures/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["tests/**/*.mjs", "eslint.config.js"], languageOptions: { globals: globals.node } },
 ];

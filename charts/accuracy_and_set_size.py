@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from charts import run_styles, theme
+from charts import run_styles
 from charts.figure import AltairChart, Figure
 from charts.measures import tips
 from charts.run_names import short_names, task_titles
@@ -22,13 +23,6 @@ NAMED_RUNS = 12
 OPENED = "opened"
 """The chart's parameter that a click on a mark sets; its field is ``run``."""
 HEIGHT = 250
-NARROW = 220
-"""The plot's width in pixels for which labels are placed; a wider one has more room between them."""
-LETTER_WIDTH = 6.5
-LINE_HEIGHT = 15
-MARK = 6
-PLOT_SHARE = 0.75
-"""The part of the height that the axis leaves to the plot."""
 SHAPES = (
     # A circle, a square, triangles, diamonds, crosses, a star, a hexagon and an hourglass, in a box from -1 to 1.
     "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",
@@ -98,18 +92,17 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> list[Panel]:
 
 
 def _panel(runs: pd.DataFrame, score: str, styles: Sequence[ModelStyle], name: str) -> Figure:
-    size, k = f"{score}_set_size", int(runs["k"].iloc[0])
-    frame = runs.assign(label=_free_labels(runs, size, k))
+    size = f"{score}_set_size"
     ends = [f"{size}_low", f"{size}_high"]
     shown = ["run", "model", "title", "name", "k", "accuracy", "accuracy_low", "accuracy_high", f"{score}_coverage"]
-    frame = frame[[*shown, size, *ends, "label"]]
+    frame = runs[[*shown, size, *ends]]
     said = _in_words(frame, size, SCORES[score].title)
     return Figure(
         frame,
         _drawn(frame, score, styles, with_legend=False),
         said,
         name,
-        for_file=lambda: _drawn(frame, score, styles, with_legend=True),
+        for_file=partial(_drawn, frame, score, styles, with_legend=True),
     )
 
 
@@ -144,34 +137,9 @@ def _drawn(frame: pd.DataFrame, score: str, styles: Sequence[ModelStyle], *, wit
     sizes = rules.encode(alt.Y(f"{size}_low:Q", **upward), color=color, y2=f"{size}_high")
     marks = base.mark_point(filled=True, size=90, opacity=0.95, cursor="pointer")
     marks = marks.encode(color=color, shape=shape, tooltip=hover)
-    labels = base.mark_text(align="left", dx=8, dy=-8, limit=140, color=theme.ink()).encode(text="label:N")
     opened = alt.selection_point(name=OPENED, fields=["run"])
-    layers = (accuracies, sizes, marks if with_legend else marks.add_params(opened), labels)
+    layers = (accuracies, sizes, marks if with_legend else marks.add_params(opened))
     return alt.layer(*layers, data=frame).properties(height=HEIGHT)
-
-
-Box = tuple[float, float, float, float]
-"""Left, right, bottom and top, in pixels."""
-
-
-def _free_labels(runs: pd.DataFrame, size: str, k: int) -> list[str]:
-    """The model's name where it has room among marks and other names, else nothing: colour and shape name the mark."""
-    spots = [(x * NARROW, y / k * HEIGHT * PLOT_SHARE) for x, y in zip(runs["accuracy"], runs[size], strict=True)]
-    marks = [(x - MARK, x + MARK, y - MARK, y + MARK) for x, y in spots]
-    names: list[Box] = []
-    labels = []
-    for i, (model, (x, y)) in enumerate(zip(runs["model"], spots, strict=True)):
-        box = (x + MARK + 1, x + MARK + 1 + LETTER_WIDTH * len(model), y + 2, y + 2 + LINE_HEIGHT)
-        fits = box[1] <= NARROW
-        free = fits and not any(_overlap(box, other) for other in [*names, *marks[:i], *marks[i + 1 :]])
-        labels.append(model if free else "")
-        if free:
-            names.append(box)
-    return labels
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def _in_words(runs: pd.DataFrame, size: str, score: str) -> str:

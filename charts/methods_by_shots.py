@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from charts import theme
+from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import INTERVALS, MEASURES, tips
 from core.runs.titles import shots_title
@@ -40,7 +40,7 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
         "title:N",
         title=None,
         sort=None,
-        axis=alt.Axis(labelLimit=190, ticks=False),
+        axis=alt.Axis(labelLimit=run_styles.narrow(190, 240), ticks=False),
         scale=alt.Scale(paddingInner=0.3),
     )
     meaning = theme.score_meaning(rows["score"].iloc[0]) if measure in BY_SCORE else theme.LAC

@@ -12,7 +12,7 @@ head(
     terms=("confidence", "reliability", "ece", "nll", "temperature"),
 )
 view = state.view(CalibrationView)
-chosen = run_choice.choose(view, "Reliability diagrams", first=2)
+chosen = run_choice.choose(view, "Reliability diagrams", first=3)
 
 if chosen:
     diagrams.choices(view)

@@ -6,6 +6,7 @@ from app import state
 from app.caches import lesson_cache, run_cache
 from app.components.learn import lesson
 from app.components.shared.glossary_list import glossary
+from app.components.shared.page_head import head
 from app.components.shared.runs import no_runs_yet, pick_run, title
 from app.state.learn import LearnView
 from core.reports.lesson import load
@@ -14,8 +15,7 @@ WHAT = "A lesson with live figures"
 
 view = state.view(LearnView)
 told = load()
-st.title(told.title, anchor=False)
-st.caption(told.subtitle)
+head(told.title, told.subtitle)
 finished = {record.run_id for record in run_cache.runs().finished}
 if finished:
     above = st.container()

@@ -2,18 +2,23 @@
 
 import streamlit as st
 
-from app import state
+from app import state, style
 from app.components.data import stored_runs
 from app.components.jury import make_jury
 from app.components.new_run import forecast, form, launch, prompt_preview, run_list
+from app.components.shared.page_head import head
 from app.errors import spoken
 
-st.title("Run a benchmark", anchor=False)
+head("Run a benchmark", "Which model should answer which questions?")
 state.no_view()
-left, right = st.columns([4, 5], gap="medium")
+st.html(style.STACKED)
+with st.container(key=style.STACKED_KEY):
+    left, right = st.columns([4, 5], gap="medium")
 with left:
     combination = form.form()
-    if launch.launch_button(forecast.forecast(combination)) and combination:
+    with st.container(border=True, gap="small"):
+        pressed = launch.launch_button(forecast.forecast(combination))
+    if pressed and combination:
         with spoken():
             launch.launch(combination)
     prompt_preview.prompt_preview(combination)

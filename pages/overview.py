@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import navigation, state
 from app.caches import run_cache
-from app.components.overview import answer, published_tables, run_table, ways_in
+from app.components.overview import answer, run_table, ways_in
 from app.components.shared.runs import no_runs_yet
 from app.formatting import plain
 from app.state.overview import OverviewView
@@ -25,6 +25,8 @@ if runs.finished:
     shown = answer.answer(showcase, runs.finished, view)
     with st.expander("Published figures", key="published_open", on_change="rerun") as folded:
         if folded.open:
+            from app.components.overview import published_tables  # with Altair, for which the first paint does not wait
+
             published_tables.published_tables(shown.table, view.score)
 else:
     no_runs_yet("The set sizes of every model on every task")

@@ -62,13 +62,12 @@ def best_run(
 
     A run of ``model`` comes first, then one that has contexts or has none, as the question does, then one with as many
     options: ``typed`` of them (``None``: not known yet), besides "I don't know" and "None of the above" where the run
-    offers these and ``extra`` keeps them. Of the runs that are left, those win that are asked by letter or by text as
-    the run ``prefer`` is, then that run itself, then the plainest way of asking: as plain text, without examples or
-    instruction, in full precision.
+    offers these and ``extra`` keeps them. Of the runs that are left, the run ``prefer`` wins, then one that is asked by
+    text, because a small model knows the options' texts better than their letters, then the plainest way of asking:
+    as plain text, without examples or instruction, in full precision.
 
     ``records`` are finished runs, of which there is at least one; one that can't be read comes last.
     """
-    by_text = any(one.spec.asks_texts for one in records if one.run_id == prefer)
 
     def difference(record: RunRecord) -> tuple[object, ...]:
         spec = record.spec
@@ -79,8 +78,8 @@ def best_run(
         return (
             kind.has_context != has_context,
             typed is not None and typed != (kind.own if extra else kind.options),
-            spec.asks_texts != by_text,
             record.run_id != prefer,
+            not spec.asks_texts,
             *_plainness(spec),
         )
 

@@ -37,16 +37,22 @@ MOST_WORK = 20_000_000
 """The budget of the p-values: test questions × subjects × draws. The fewest draws are made in any case."""
 EXAMPLES = 30
 """The calibration questions, and the test questions, whose texts a lesson can show."""
+DRAWN = 90
+"""The questions of each side that are drawn at random; the examples are those with the shortest texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a person guesses before the answer: ``kind`` is one of :data:`KINDS`, ``of`` names the true value."""
+    """What a person guesses before the answer: ``kind`` is one of :data:`KINDS`, ``of`` names the true value.
+
+    ``moves`` says whether the true value depends on alpha.
+    """
 
     question: str
     kind: str
     of: str
     choices: tuple[str, ...] = ()
+    moves: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,7 @@ def load(path: Path = LESSON) -> Lesson:
 def _guess(told: dict[str, Any], where: str) -> Guess:
     if told.get("kind") not in KINDS:
         raise InputError(f"{where} has a guess of the kind {told.get('kind')!r}; choose from {', '.join(KINDS)}")
-    return Guess(told["question"], told["kind"], told["of"], tuple(told.get("choices", ())))
+    return Guess(told["question"], told["kind"], told["of"], tuple(told.get("choices", ())), told.get("moves", True))
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -108,7 +114,7 @@ def lesson_tables(run: Evaluation, shift: Shifted | None, found: Search | None) 
     """The data of a lesson's figures, sent to the browser once.
 
     ``rows``, ``group_names``, ``extra`` and ``seed`` are those of :func:`core.reports.frames.lab_tables`; ``questions``
-    has the texts of a seeded sample of at most 30 calibration and 30 test questions, and ``examples`` their rows.
+    has the texts of at most 30 calibration and 30 test questions (:func:`_examples`), and ``examples`` their rows.
     ``least_covered`` has a p-value for each alpha from 1 to 999 thousandths (:func:`least_covered_by_alpha`), and
     ``draws`` says how many permutations were made for them. ``shift`` describes the two subjects that ``found`` names,
     and ``curves`` has coverage and mean set size at each alpha. ``shift`` is None, and there are no curves, for a run
@@ -116,7 +122,7 @@ def lesson_tables(run: Evaluation, shift: Shifted | None, found: Search | None) 
     """
     run = sample_for_lab(run)
     tables = lab_tables(run)
-    examples = _examples(tables["rows"]["own"].to_numpy(), seed=run.spec.seed)
+    examples = _examples(tables["questions"], tables["rows"]["own"].to_numpy(), seed=run.spec.seed)
     least, draws = least_covered_by_alpha(run)
     return {
         **tables,
@@ -145,11 +151,16 @@ def least_covered_by_alpha(run: Evaluation) -> tuple[FloatArray, int]:
     return least_covered_p_values(hits, tested, rng=rng, draws=draws), draws
 
 
-def _examples(own: IntArray, *, seed: int) -> IntArray:
-    """Row numbers of the sampled questions, rising; ``own`` is 1 for the rows that calibrate."""
+def _examples(questions: pa.Table, own: IntArray, *, seed: int) -> IntArray:
+    """Row numbers of the questions with the shortest texts in a seeded sample of each side, rising.
+
+    ``own`` is 1 for the rows that calibrate. Short texts leave room for the figures.
+    """
+    texts = zip(questions["context"].to_pylist(), questions["question"].to_pylist(), strict=True)
+    lengths = np.array([len(context) + len(asked) for context, asked in texts])
     rng = np.random.default_rng([seed, 0xE8A])
-    sides = [np.flatnonzero(own == side) for side in (0, 1)]
-    return np.sort(np.concatenate([rng.permutation(rows)[:EXAMPLES] for rows in sides]))
+    drawn = [rng.permutation(np.flatnonzero(own == side))[:DRAWN] for side in (0, 1)]
+    return np.sort(np.concatenate([rows[np.argsort(lengths[rows], kind="stable")][:EXAMPLES] for rows in drawn]))
 
 
 def _shift_tables(shift: Shifted, found: Search) -> dict[str, Any]:

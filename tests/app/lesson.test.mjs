@@ -93,7 +93,7 @@ test("keys move a number by one or by ten thousandths, and never out of range", 
   assert.deepEqual([-5, 0.4, 500.4, 1200].map(withinAlphas), [1, 1, 500, 999]);
 });
 
-const share = { kind: "share", of: "single_share" };
+const share = { kind: "share", of: "single_share", moves: true };
 const made = (value, truth, more = {}) => ({ value, truth, alpha: 100, k: 4, ...more });
 
 test("a guess is right, close or off", () => {
@@ -103,22 +103,22 @@ test("a guess is right, close or off", () => {
   assert.equal(verdictOf(share, made(null, 0.6704)), "skipped");
   assert.equal(
     feedback(share, made(0.5, 0.6704)),
-    "You guessed 50.0%. It is 67.0%. Your guess was 17.0 points too low.",
+    "At alpha 0.100 you guessed 50.0%. It is 67.0%. Your guess was 17.0 points too low.",
   );
   assert.equal(feedback(share, made(null, 0.6704)), "At alpha 0.100 it is 67.0%.");
   assert.match(feedback(share, made(0.7, 0.6704)), /Close: your guess was 3\.0 points too high/);
   assert.match(feedback({ kind: "options" }, made(1.6, 1.63)), /spot on/);
   assert.match(
     feedback({ kind: "points" }, made(10, 5.1)),
-    /10\.0 points\. It is 5\.1 points\. Your guess was 4\.9 points too high/,
+    /^You guessed 10\.0 points\. It is 5\.1 points\. Your guess was 4\.9 points too high/,
   );
   assert.match(feedback({ kind: "score" }, made(0.5, 0.998)), /0\.498 too low/);
 });
 
 test("a choice is right or wrong, and a tie is right both ways", () => {
-  const choice = { kind: "choice", of: "smaller_score" };
-  assert.equal(feedback(choice, made("LAC", "LAC")), "You chose LAC, and that is right.");
-  assert.equal(feedback(choice, made("APS", "LAC")), "You chose APS, but it is LAC.");
+  const choice = { kind: "choice", of: "smaller_score", moves: true };
+  assert.equal(feedback(choice, made("LAC", "LAC")), "At alpha 0.100 you chose LAC, and that is right.");
+  assert.equal(feedback(choice, made("APS", "LAC")), "At alpha 0.100 you chose APS, but it is LAC.");
   assert.equal(verdictOf(choice, made("APS", "")), "right");
   assert.equal(feedback(choice, made(null, "LAC")), "At alpha 0.100 it is LAC.");
 });

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.components.shared.runs import SHOWCASE
 from core.conformal.coverage import beta_binomial_band
 from core.conformal.scores import score, true_scores
 from core.conformal.scores.table import score_table
@@ -22,6 +21,7 @@ from core.reports.alpha_lab import covariate_shift
 from core.reports.alpha_lab.covariate_shift import Search, Shifted
 from core.reports.evaluation import Evaluation
 from core.reports.report import report
+from core.runs.showcase import showcase
 from core.settings import ROOT
 from tests.app.javascript import passed_tests
 from tests.conftest import synthetic_run
@@ -175,7 +175,7 @@ def names_in_lesson() -> set[str]:
 
 
 def test_every_figure_in_the_texts_equals_pythons(home: Path, tmp_path: Path):
-    runs = [evaluation.load(synthetic_run(400, seed=2)), evaluation.load(SHOWCASE)]
+    runs = [evaluation.load(synthetic_run(400, seed=2)), evaluation.load(showcase().run)]
     path = tmp_path / "golden.json"
     path.write_text(
         json.dumps(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.components.one_question.own_examples import EXAMPLES, MODEL, what_to_see
+from app.components.one_question.own_examples import EXAMPLES, MODEL, RUN, what_to_see
 from core.answering.custom_question import CustomQuestion, ModelAnswer
 from core.answering.model_cache import ModelCache
 from core.answering.question_kind import best_run, kind_of_run
@@ -29,20 +29,20 @@ def answers() -> Iterator[dict[str, ModelAnswer]]:
 
 def own(name: str) -> CustomQuestion:
     example = EXAMPLES[name]
-    return CustomQuestion(MODEL, showcase().run, example.question, example.options, extra=False)
+    return CustomQuestion(MODEL, RUN.run_id, example.question, example.options, extra=False)
 
 
 @pytest.fixture(scope="module")
 def by() -> CalibratedRun:
-    return bench(evaluation.load(showcase().run))
+    return bench(evaluation.load(RUN.run_id))
 
 
-def test_the_examples_are_answered_by_the_showcase_run():
+def test_the_examples_are_calibrated_by_the_run_that_fits_them():
     records = [store.read_record(path.name) for path in (ASSETS / "runs").glob(f"{MODEL}-*")]
     answering = [record for record in records if record.spec.answers]
     for example in EXAMPLES.values():
         asked = {"model": MODEL, "typed": len(example.options), "extra": True, "has_context": False}
-        assert best_run(answering, kind_of_run, **asked, prefer=showcase().run).run_id == showcase().run
+        assert best_run(answering, kind_of_run, **asked, prefer=showcase().run).run_id == RUN.run_id
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """How long a person waits: `python -m tests.benchmarks.browser_waits MODE`. Prints figures; no test.
 
-start   from starting `python -m app` to the first chart painted on the overview, in a fresh browser, five times
+start   from starting `python -m app` to the first set sizes painted on the overview, in a fresh browser, five times
 drag    from a pointer's move to the end of the frame that shows it, 10,000 + 10,000 questions of six options and 25,000
         + 25,000; from the release to the changed address; and the same drag with ``st.slider`` and Altair
 temperature   from a pointer's move on the Calibration page's temperature to the end of the frame that shows it
@@ -33,7 +33,7 @@ STARTS = 5
 MOVES = 400
 RELEASES = 15
 PAINTED = """() => new Promise(done => {
-  const look = () => document.querySelector('[data-testid=stVegaLiteChart] :is(svg.marks, canvas)')
+  const look = () => document.querySelector('.first-page .cell')
     ? requestAnimationFrame(() => done()) : requestAnimationFrame(look);
   look();
 })"""

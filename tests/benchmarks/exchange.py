@@ -102,7 +102,7 @@ def overview(home: Path) -> None:
             page.wait_for_timeout(1500)
             begin = time.perf_counter()
             page.get_by_role("link", name="Overview").click()
-            page.get_by_role("heading", name="Which models know").wait_for()
+            page.get_by_role("heading", name="Hedge shows how sure").wait_for()
             page.evaluate(PAINTED)
             waits.append(time.perf_counter() - begin)
         chromium.close()

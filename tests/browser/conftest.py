@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from core.reports import evaluation
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.report import report
+from core.runs.agent import file_lock, liveness
 from core.settings import ROOT
 from tests.processes import end_all
 
@@ -93,10 +94,24 @@ class Visit:
 
 
 @contextmanager
-def server(home: Path, **variables: str) -> Iterator[str]:
-    """`python -m app` in a home of its own; its address. Server, agent and workers end with the block."""
-    with engine_ended(home), page_server(home, **variables) as address:
+def server(home: Path, *, agent: bool = True, **variables: str) -> Iterator[str]:
+    """`python -m app` in a home of its own; its address. Server, agent and workers end with the block.
+
+    Without ``agent`` the server takes this process for the agent of this host, and starts neither one nor a worker.
+    """
+    with engine_ended(home), nullcontext() if agent else agent_held(home), page_server(home, **variables) as address:
         yield address
+
+
+@contextmanager
+def agent_held(home: Path) -> Iterator[None]:
+    """Hold the lock of a home's agent: pages that launch nothing need none, which costs five seconds a server."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(home))
+        lock = file_lock.take(liveness.agent_lock())
+    assert lock is not None
+    with lock:
+        yield
 
 
 @contextmanager

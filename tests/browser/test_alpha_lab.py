@@ -64,7 +64,7 @@ def saturated_run() -> str:
 
 @pytest.fixture(scope="module")
 def address(runs: dict[str, str]) -> Iterator[str]:
-    with server(Path(runs["home"])) as url:
+    with server(Path(runs["home"]), agent=False) as url:
         yield url
 
 
@@ -135,7 +135,7 @@ def test_back_and_forth_in_the_browser_and_between_pages(visit: Visitor, address
     page.go_forward()
     lab.expect_alpha(250)
     choose_page(page, "Overview")
-    expect(page.get_by_role("heading", name="Which models know when they don't know?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Hedge shows how sure a language model really is")).to_be_visible()
     choose_page(page, "Alpha lab")
     lab.ready().expect_alpha(250)
     lab.expect_report(runs["plain"])

@@ -26,7 +26,7 @@ def run_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address(run_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with server(Path(evaluation.store.folder_of(run_id)).parents[1]) as url:
+    with server(Path(evaluation.store.folder_of(run_id)).parents[1], agent=False) as url:
         yield url
 
 

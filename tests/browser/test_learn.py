@@ -29,7 +29,7 @@ def run_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def address(run_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = Path(evaluation.store.folder_of(run_id)).parents[1]
-    with server(home) as url:
+    with server(home, agent=False) as url:
         yield url
 
 
@@ -93,15 +93,15 @@ def test_a_student_guesses_before_the_answer(visit: Visitor, address: str, run_i
     guess.fill("0.5")
     page.get_by_role("button", name="Check my guess").click()
     told = page.locator(".told")
-    expect(told).to_contain_text(f"You guessed 50.0%. It is {percent(lac.sizes[1] / 200)}")
+    expect(told).to_contain_text(f"At alpha 0.100 you guessed 50.0%. It is {percent(lac.sizes[1] / 200)}")
     expect(told).to_be_focused()
-    expect(page.locator(".announced")).to_contain_text("You guessed")
+    expect(page.locator(".announced")).to_contain_text("you guessed")
     expect(fact(page, "single_share")).to_have_text(percent(lac.sizes[1] / 200))
     expect(page.locator(".plot")).to_contain_text(percent(lac.sizes[1] / 200))
     # The guess is kept on the way to another page and back.
     choose_page(page, "Overview")
     choose_page(page, "Learn")
-    expect(told).to_contain_text("You guessed 50.0")
+    expect(told).to_contain_text("you guessed 50.0")
     page.get_by_role("button", name=f"Step {len(STEPS)}").click()
     page.get_by_role("button", name="Finish").click()
     expect(page.locator("figcaption")).to_contain_text("You made one guess.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,6 +18,7 @@ from playwright.sync_api import Page, expect
 from core.inference.models import bundled_models
 from core.tasks import bank
 from tests.browser.conftest import Lab, Visitor, choose_page, engine_ended, page_server, server
+from tests.processes import end_all
 
 ENDS_WITHIN_MS = 120_000
 AT_WORK = re.compile(r"\d+ of 100 prompts .* a second .* left")
@@ -28,22 +30,47 @@ def missing(what: str) -> None:
     pytest.skip(what)
 
 
-@pytest.fixture
-def pocket(home: Path) -> Iterator[str]:
-    """A server with the bundled model; it outlives the windows on it."""
-    if not bundled_models() or "qa" not in bank.available():
-        missing("no pocket model or no question bank ships in assets/")
-    with server(home) as address:
-        yield address
-
-
-@pytest.fixture
-def fake(home: Path) -> Iterator[str]:
-    """A server whose model is none and takes 40 ms a question."""
+def needs_bank() -> None:
     if "qa" not in bank.available():
         missing("no question bank ships in assets/")
+
+
+@pytest.fixture(scope="module")
+def pocket_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A server with the bundled model, and its home."""
+    if not bundled_models():
+        missing("no pocket model ships in assets/")
+    needs_bank()
+    home = tmp_path_factory.mktemp("pocket") / "home"
+    with server(home) as address:
+        yield address, home
+
+
+@pytest.fixture
+def pocket(pocket_server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of the server with the bundled model, whose home is this process's too."""
+    address, home = pocket_server
+    monkeypatch.setenv("HEDGE_HOME", str(home))
+    return address
+
+
+@pytest.fixture(scope="module")
+def fake_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A server whose model is none and takes 40 ms a question, and its home."""
+    needs_bank()
+    home = tmp_path_factory.mktemp("fake") / "home"
     with server(home, HEDGE_FAKE_ENGINE='{"ms": 40}') as address:
-        yield address
+        yield address, home
+
+
+@pytest.fixture
+def fake(fake_server: tuple[str, Path]) -> Iterator[str]:
+    """The address of the server with the fake model; its home is empty before each test, and no agent lives in it."""
+    address, home = fake_server
+    yield address
+    end_all(home)
+    for left in home.iterdir():
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def choose_fake(page: Page) -> None:
@@ -62,13 +89,13 @@ def test_a_pocket_run_from_the_button_to_the_lab(pocket: str, visit: Visitor):
     expect(page.get_by_text("Runs that you launch appear here")).to_be_visible()
     # A number that no run which ships has.
     page.get_by_text("other", exact=True).click()
-    page.get_by_role("spinbutton", name="Number of questions").fill("120")
-    page.get_by_role("spinbutton", name="Number of questions").press("Enter")
+    page.get_by_role("spinbutton", name="How many").fill("120")
+    page.get_by_role("spinbutton", name="How many").press("Enter")
     page.get_by_role("button", name="Launch").click()
     expect(page.get_by_text("120 questions at most")).to_be_visible()
     # The page is free to use meanwhile.
     choose_page(page, "Overview")
-    expect(page.get_by_role("heading", name="Which models know when they don't know?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Hedge shows how sure a language model really is")).to_be_visible()
     choose_page(page, "New run")
     expect(page.get_by_text(re.compile(r"^done in"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     # At once, while the list is drawn anew because the run has ended.
@@ -102,7 +129,9 @@ def serves(process: psutil.Process, port: int, home: Path) -> bool:
     return False
 
 
-def test_the_exact_prompt_is_read_beside_the_page(pocket: str, home: Path, visit: Visitor, tmp_path: Path):
+def test_the_exact_prompt_is_read_beside_the_page(
+    pocket: str, pocket_server: tuple[str, Path], visit: Visitor, tmp_path: Path
+):
     """A file of one's own, typed in; its prompt comes from a process of its own, and the page's never loads torch."""
     path = tmp_path / "mine.jsonl"
     rows = [
@@ -125,9 +154,9 @@ def test_the_exact_prompt_is_read_beside_the_page(pocket: str, home: Path, visit
     expect(page.get_by_text("Reading the prompt with the model's tokenizer")).to_be_visible()
     prompt = re.compile(r"Question: How many legs have \d cats\?\s+A\. \d\s+B\. \d+\s+Answer:\s*$")
     expect(page.get_by_test_id("stCode").first).to_have_text(prompt, timeout=ENDS_WITHIN_MS)
-    expect(page.get_by_text(f"python -m core run --model pocket-1m --task {path}")).to_be_visible()
+    expect(page.get_by_text(f"python -m core run --model pocket-8m --task {path}")).to_be_visible()
     port = int(pocket.rsplit(":", 1)[1])
-    (server_process,) = (process for process in psutil.process_iter() if serves(process, port, home))
+    (server_process,) = (process for process in psutil.process_iter() if serves(process, port, pocket_server[1]))
     loaded = {Path(mapped.path).name for mapped in server_process.memory_maps()}
     assert "libtorch_cpu.so" not in loaded
     assert any("pyarrow" in name or "arrow" in name for name in loaded)
@@ -147,7 +176,7 @@ def test_a_run_is_cancelled_resumed_and_its_log_read(fake: str, visit: Visitor):
 
 
 def test_a_run_outlives_the_page_server_and_is_found_again(home: Path, visit: Visitor):
-    slow = {"HEDGE_FAKE_ENGINE": '{"ms": 300}'}
+    slow = {"HEDGE_FAKE_ENGINE": '{"ms": 200}'}
     with engine_ended(home):
         with page_server(home, stop=signal.SIGKILL, **slow) as address:
             page = visit(address).open("/new_run")
@@ -165,11 +194,11 @@ def test_a_run_outlives_the_page_server_and_is_found_again(home: Path, visit: Vi
 def test_a_matrix_is_launched_cancelled_and_resumed_as_one(fake: str, visit: Visitor):
     page = visit(fake).open("/new_run")
     choose_fake(page)
-    page.get_by_text("How it is asked").click()
+    page.get_by_text("More options").click()
     for strategy in ("shared", "task"):
         page.get_by_role("radio", name=strategy).or_(page.get_by_role("button", name=strategy, exact=True)).click()
     page.get_by_role("button", name="Launch 3 runs").click()
-    expect(page.get_by_text("Asked for 3 runs")).to_be_visible()
+    expect(page.get_by_text("Launched 3 runs")).to_be_visible()
     expect(page.get_by_text("fake · Question answering · 3 strategies")).to_be_visible()
     expect(page.get_by_text(AT_WORK)).to_be_visible()
     page.get_by_role("button", name="Cancel the 3 that are left").click()
@@ -183,13 +212,14 @@ def test_a_run_that_ends_says_so_on_another_page(fake: str, visit: Visitor):
     page = visit(fake).open("/new_run")
     choose_fake(page)
     page.get_by_role("button", name="Launch").click()
-    expect(page.get_by_text("Asked for fake")).to_be_visible()
+    expect(page.get_by_text("Launched fake")).to_be_visible()
     choose_page(page, "Overview")
     toast = page.get_by_test_id("stToast")
     expect(toast).to_have_text(re.compile("Done: fake · Question answering"), timeout=ENDS_WITHIN_MS)
 
 
-def test_a_lost_database_is_said_and_blocks_nothing(fake: str, home: Path, visit: Visitor):
+def test_a_lost_database_is_said_and_blocks_nothing(fake: str, fake_server: tuple[str, Path], visit: Visitor):
+    home = fake_server[1]
     page = visit(fake).open("/new_run")
     choose_fake(page)
     page.get_by_role("button", name="Launch").click()

@@ -93,7 +93,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def address(home: Path) -> Iterator[str]:
-    with server(home) as url:
+    with server(home, agent=False) as url:
         yield url
 
 

@@ -16,7 +16,7 @@ from tests.browser.conftest import Visitor, server
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home: Path = tmp_path_factory.mktemp("tokens") / "home"
     home.mkdir()
-    with server(home) as url:
+    with server(home, agent=False) as url:
         yield url
 
 

@@ -91,14 +91,6 @@ def test_the_legend_has_the_colours_of_the_marks(runs: list[Evaluation]):
         assert (palette[one.name], shapes[one.name]) == (one.meaning, one.shape)
 
 
-def test_labels_that_would_cover_each_other_are_left_to_the_legend(home: Path):
-    twins = [evaluation.load(synthetic_run(model=name, seed=1)) for name in ("one", "two")]
-    (panel,) = accuracy_against_size(frames.overview(twins, 100), "lac")
-    assert panel.figure.frame["label"].tolist() == ["one", ""]
-
-
 def test_no_chart_fixes_the_colour_of_a_mark(runs: list[Evaluation]):
     (panel,) = accuracy_against_size(frames.overview(runs, 100), "lac")
-    drawn = panel.figure.spec
-    for layer in drawn["layer"][:3]:
-        assert "#" not in json.dumps(layer)
+    assert "#" not in json.dumps({**panel.figure.spec, "datasets": {}})

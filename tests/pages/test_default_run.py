@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.components.one_question.own_examples import RUN
 from app.components.shared.runs import title
 from core.reports.prompting.experiments import PromptingExperiment
 from core.runs import store
@@ -89,17 +90,18 @@ def test_a_link_to_no_run_names_the_default(open_page: Open):
     assert "There is no run gone-run here (it may have been deleted). The run pocket-8m" in said(app)
 
 
-def test_an_own_question_is_calibrated_by_the_pinned_run(open_page: Open, fake_home: Path):
-    pinned()
+def test_an_own_question_is_calibrated_by_a_shipped_run_of_the_same_kind(open_page: Open, fake_home: Path):
+    pinned()  # the run that pages open with, whose questions are about a text
+    fits = pinned(RUN.run_id)
     own, another = synthetic_run(model="pocket-8m", task="ds"), synthetic_run(model="launched")
     app = open_page("one_question", ask="own")
     assert not app.exception
     assert app.selectbox(key="own_model").value == "pocket-8m"
-    assert calibrated_by(app) == SHOWCASE
+    assert calibrated_by(app) == fits
     app.selectbox(key="own_model").set_value("launched").run()
     assert calibrated_by(app) == another
     app.selectbox(key="own_model").set_value("pocket-8m").run()
-    assert calibrated_by(app) == SHOWCASE
+    assert calibrated_by(app) == fits
     assert calibrated_by(open_page("one_question", ask="own", run=own)) == own
 
 

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 import pytest
 import streamlit as st
 
-from app.caches import live_runs, preview_cache
+from app.caches import live_runs, overview_cache, preview_cache
 from app.formatting import clock
 from core.cli import parser
 from core.commands.runs import specs_of
@@ -70,7 +70,7 @@ def test_the_form_becomes_a_spec(open_page: Open, asked: list[Any]):
     press(app, "Launch")
     assert not app.exception
     assert asked == [RunSpec(model="fake", task="qa", samples=300, strategy="shared", shots=2)]
-    assert "Asked for fake on Question answering, 300 questions at most" in said(app)
+    assert "Launched fake on Question answering, 300 questions at most" in said(app)
 
 
 def test_every_choice_of_the_command_line_becomes_part_of_the_spec(open_page: Open, asked: list[Any], tmp_path: Path):
@@ -97,7 +97,7 @@ def test_every_choice_of_the_command_line_becomes_part_of_the_spec(open_page: Op
     assert first == RunSpec(model="fake", task="qa", calibration_share=0.25, **rest)
     assert second == pinned(RunSpec(model="fake", task=str(path), calibration_share=0.25, **rest))
     assert {spec.batch_size for spec in asked} == {4}
-    assert "Asked for 2 runs" in said(app)
+    assert "Launched 2 runs" in said(app)
 
 
 def test_one_bad_task_and_nothing_is_launched(open_page: Open, asked: list[Any], tmp_path: Path):
@@ -125,10 +125,10 @@ def test_a_model_of_the_table_comes_with_its_size_and_terms(open_page: Open, ask
 
 def test_weights_of_few_bits_are_offered_where_they_can_be_used(open_page: Open, asked: list[Any], monkeypatch: Any):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert "int8" not in open_page("new_run").segmented_control(key="launch_dtypes").options
+    assert "8-bit" not in open_page("new_run").segmented_control(key="launch_dtypes").options
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     st.cache_resource.clear()
-    assert {"int8", "int4"} <= set(open_page("new_run").segmented_control(key="launch_dtypes").options)
+    assert {"8-bit", "4-bit"} <= set(open_page("new_run").segmented_control(key="launch_dtypes").options)
 
 
 # ---------------------------------------------------------------- the exact prompt
@@ -164,7 +164,7 @@ def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
     app.segmented_control(key="launch_form").set_value("cloze")
     app = previewed(app)
     assert not app.exception
-    spec = RunSpec(model="pocket-1m", task="qa", samples=100, shots=1, strategy="shared", form="cloze")
+    spec = RunSpec(model="pocket-8m", task="qa", samples=100, shots=1, strategy="shared", form="cloze")
     _, reading = app.session_state["previewed"]
     (found,) = reading.found
     assert (found.run, found.questions) == (spec.run_id, 100)
@@ -287,8 +287,23 @@ def test_a_failed_run_says_why_and_can_be_resumed(open_page: Open, asked: list[A
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [failed])
     app = open_page("new_run")
     assert "weights end early; download it again" in said(app)
-    press(app, "Resume")
+    press(app, "Try again")
     assert asked == [("resume", run_id)]
+
+
+def test_a_failed_runs_settings_go_back_into_the_form(open_page: Open, asked: list[Any], monkeypatch: Any):
+    spec = RunSpec(
+        model="fake", task="qa", samples=300, strategy="task", shots=3, form="cloze", dtype="bfloat16", seed=7
+    )
+    store.create(store.RunRecord(spec=spec, state="failed", created=time.time(), message="It broke."))
+    monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(spec.run_id, state="failed", message="It broke.")])
+    app = open_page("new_run")
+    assert [error.value.replace("\\", "") for error in app.error] == ["It broke."]
+    press(app, "Change the settings")
+    assert not app.exception
+    assert not app.warning
+    press(app, "Launch")
+    assert asked == [spec]
 
 
 def test_a_finished_run_leads_to_the_alpha_lab(open_page: Open, asked: list[Any], monkeypatch: Any):
@@ -313,7 +328,7 @@ def test_a_run_done_before_is_said_before_it_is_launched(open_page: Open, asked:
     assert "This run already exists" in said(app)
     assert app.button(key=f"exists-repeat-{run_id}").label == "Repeat"
     press(app, "Launch")
-    assert "has been done before" in said(app)
+    assert "has finished before" in said(app)
 
 
 def test_a_cancelled_run_is_offered_to_be_resumed(open_page: Open, asked: list[Any]):
@@ -345,10 +360,10 @@ def test_a_matrix_says_what_it_takes_and_becomes_one_group(open_page: Open, aske
     metrics = {metric.label: metric.value for metric in app.metric}
     assert metrics["Runs"] == "12"
     assert metrics["Questions"] == "1,200"  # 2 × 2 × 3 runs of 100
-    assert metrics["Time"] == "not measured"
-    assert "no rate was measured yet for fake" in said(app)
+    assert metrics["Time"] == "not known"
+    assert "no speed is known yet for fake" in said(app)
     press(app, "Launch 12 runs")
-    assert "Asked for 12 runs" in said(app)
+    assert "Launched 12 runs" in said(app)
     assert len({spec.run_id for spec in asked}) == 12
     (group,) = groups.known()
     assert set(group.run_ids) == {spec.run_id for spec in asked}
@@ -365,7 +380,7 @@ def test_launching_what_is_there_makes_no_group_and_leads_to_the_runs(open_page:
     press(app, "Launch 2 runs")
     assert not app.exception
     assert "All 2 of these runs already exist, so nothing was launched." in said(app)
-    assert "Asked for" not in said(app)
+    assert "Launched" not in said(app)
     assert groups.known() == []
     assert links(app)["Compare these"] == {"runs": ",".join(spec.run_id for spec in wanted)}
     app.segmented_control(key="launch_strategies").set_value(["base", "shared", "task"]).run()
@@ -391,6 +406,12 @@ def test_a_finished_group_leads_on_and_groups_of_one_name_differ(open_page: Open
     titles = [text.value.replace("\\", "") for text in app.markdown if text.value.startswith("**Together**")]
     assert len(set(titles)) == len(titles) == 2
     assert clock(first.created, None) in titles[1]
+    found = overview_cache.overview([store.read_record(run_id) for run_id in ids], 100)[0].set_index("run").loc[ids]
+    table = app.dataframe[0].value
+    assert table["Model"].tolist() == ["model-0", "model-1"]
+    assert table["Question answering"].tolist() == [
+        f"{row.lac_set_size:.2f} ({row.accuracy:.0%})" for row in found.itertuples()
+    ]
     assert links(app)["Compare these"] == {"runs": ",".join(ids)}
     assert links(app)["Open the first in the Alpha lab"] == {"run": ids[0]}
 
@@ -416,7 +437,7 @@ def test_a_model_too_large_for_every_device_is_said_before(open_page: Open, aske
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"needs_gib": 70000}')
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"]).run()
-    assert "No device holds fake (32-bit): 70000.0 GiB are needed" in said(app)
+    assert "No device here has room for fake (32-bit): 70000.0 GiB are needed" in said(app)
 
 
 def test_a_database_that_does_not_answer_is_one_sentence(open_page: Open, asked: list[Any], monkeypatch: Any):

@@ -123,7 +123,7 @@ def test_the_launch_asks_for_everything_as_one_group(open_page: Open, monkeypatc
     app.checkbox(key="ways_orders").set_value(True).run()
     app.button(key="launch").click().run()
     assert not app.exception
-    assert "Asked for 16 runs" in said(app)
+    assert "Launched 16 runs" in said(app)
     assert len({spec.run_id for spec in asked}) == 16
     assert {spec.system for spec in asked} == {"Be brief."}
     assert {(spec.form, spec.orders) for spec in asked} == {("letters", True), ("cloze", False)}

@@ -20,13 +20,20 @@
   const cuts = (one) => ["hidden", "clip"].includes(getComputedStyle(one).overflowX);
   const shown = (one) => {
     const box = one.getBoundingClientRect();
-    return box.width > 2 && box.height > 2 && box.right > 0 && box.left < 4 * innerWidth && one.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    return (
+      box.width > 2 &&
+      box.height > 2 &&
+      box.right > 0 &&
+      box.left < 4 * innerWidth &&
+      one.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    );
   };
   // Text for screen readers only is clipped to a pixel on purpose.
-  const forEars = (one) => [one, ...above(one)].some((each) => {
-    const style = getComputedStyle(each);
-    return style.clip === "rect(0px, 0px, 0px, 0px)" || (style.position === "absolute" && each.clientWidth === 1);
-  });
+  const forEars = (one) =>
+    [one, ...above(one)].some((each) => {
+      const style = getComputedStyle(each);
+      return style.clip === "rect(0px, 0px, 0px, 0px)" || (style.position === "absolute" && each.clientWidth === 1);
+    });
 
   const elements = all(document.body).filter((one) => shown(one) && !forEars(one));
 
@@ -73,7 +80,8 @@
     const boxes = texts.map((one) => one.getBoundingClientRect());
     boxes.forEach((box, i) => {
       const out = Math.max(edge.left - box.left, box.right - edge.right, edge.top - box.top, box.bottom - edge.bottom);
-      if (out > 2 && cuts(drawing)) found.push(`text cut at a drawing's edge: ${label(texts[i])} by ${Math.round(out)} px`);
+      if (out > 2 && cuts(drawing))
+        found.push(`text cut at a drawing's edge: ${label(texts[i])} by ${Math.round(out)} px`);
       boxes.slice(i + 1).forEach((other, j) => {
         const wide = Math.min(box.right, other.right) - Math.max(box.left, other.left);
         const high = Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top);
@@ -94,7 +102,8 @@
       const next = other.getBoundingClientRect();
       const wide = Math.min(box.right, next.right) - Math.max(box.left, next.left);
       const high = Math.min(box.bottom, next.bottom) - Math.max(box.top, next.top);
-      const inside = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+      const inside = (a, b) =>
+        a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
       if (wide > 3 && high > 3 && !inside(box, next) && !inside(next, box)) {
         found.push(`controls overlap: ${label(one)} and ${label(other)}`);
       }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import streamlit as st
 
+from app import navigation
 from app.caches import run_cache
 from app.components.shared.runs import choices
 from app.formatting import counted
@@ -33,6 +34,7 @@ def section(view: DataView) -> None:
     found = choices(records)
     if not found:
         st.caption("There is no finished run to export yet.")
+        navigation.link(navigation.NEW_RUN, "Launch the first run")
         return
     chosen = st.multiselect(
         "Runs",

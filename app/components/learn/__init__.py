@@ -53,10 +53,10 @@ class Onward:
         return {"name": self.page.name, "title": self.title, "text": self.text, "href": f"{self.page.name}{query}"}
 
 
-def onwards() -> tuple[Onward, ...]:
-    """The pages to which the end leads. They open with the session's run and alpha."""
-    lab = state.address_of(state.fresh(AlphaLabView))
-    own = state.address_of(state.fresh(OneQuestionView, ask="own"))
+def onwards(run_id: str) -> tuple[Onward, ...]:
+    """The pages to which the end leads. They open with the lesson's run and alpha."""
+    lab = state.address_of(state.fresh(AlphaLabView, run=run_id))
+    own = state.address_of(state.fresh(OneQuestionView, run=run_id, ask="own"))
     return (
         Onward(navigation.ALPHA_LAB, "Open this run in the Alpha lab", "All its scores and questions.", lab),
         Onward(navigation.ONE_QUESTION, "Ask a question of your own", "See the model's prediction set for it.", own),
@@ -82,7 +82,7 @@ def lesson(
             "model": model,
             "scores": score_table(),
             "steps": [asdict(step) for step in told.steps],
-            "links": [onward.to_json() for onward in onwards()],
+            "links": [onward.to_json() for onward in onwards(run_id)],
             "start": start.start,
             "revision": start.revision,
         },
@@ -109,6 +109,6 @@ def _take(which: str, run_id: str) -> None:
 def _leave(run_id: str) -> None:
     _take("leave", run_id)
     asked = (st.session_state[KEY].get("leave") or {}).get("page")
-    for onward in onwards():
+    for onward in onwards(run_id):
         if onward.page.name == asked:
             navigation.go(onward.page, **onward.view)

@@ -5,8 +5,19 @@ import { canvas, linear } from "../shared/svg.js";
 import { SLIDERS, verdictOf } from "./guess.js";
 
 const ROW_HEIGHT = 44;
+const LETTER_WIDTH = 7;
+const ROOMY = 480;
 const FIRST_ROW = 24;
-const SAID = { right: "spot on", close: "close", off: "", skipped: "no guess" };
+const SAID = { right: "right", close: "close", off: "", skipped: "no guess" };
+
+// What a guess was worth; on a wide figure with its value.
+function worth(guess, made, verdict, width) {
+  if (verdict === "skipped" || guess.kind === "choice" || width < ROOMY) return SAID[verdict];
+  const { shown } = SLIDERS[guess.kind];
+  return `${shown(made.value)}, it is ${shown(made.truth)}${SAID[verdict] && ` · ${SAID[verdict]}`}`;
+}
+
+const clipped = (text, most) => (text.length > most ? `${text.slice(0, Math.floor(most) - 1)}…` : text);
 
 // One sentence on all guesses.
 export function faredText(steps, guesses) {
@@ -34,15 +45,26 @@ export function faredFigure(host, steps, guesses) {
     const y = FIRST_ROW + ROW_HEIGHT * i;
     const made = guesses[step.name];
     const verdict = made ? verdictOf(step.guess, made) : "skipped";
-    draw(svg, "text", { class: "plain", x: x(0), y: y + 16 }, `${i + 1}. ${step.title}`);
-    draw(svg, "text", { class: "strong", x: x(1), y: y + 16, "text-anchor": "end" }, SAID[verdict]);
-    draw(svg, "line", { class: "grid", x1: x(0), x2: x(1), y1: y + 30, y2: y + 30 });
-    if (!made) return;
-    if (step.guess.kind === "choice") {
-      const said = made.value === null ? `It is ${made.truth}.` : `You chose ${made.value}; it is ${made.truth}.`;
-      draw(svg, "text", { x: x(0), y: y + 27 }, said);
+    draw(
+      svg,
+      "text",
+      { class: "plain", x: x(0), y: y + 16 },
+      clipped(`${i + 1}. ${step.title}`, (width - (width < ROOMY ? 90 : 230)) / LETTER_WIDTH),
+    );
+    draw(
+      svg,
+      "text",
+      { class: "strong", x: x(1), y: y + 16, "text-anchor": "end" },
+      worth(step.guess, made, verdict, width),
+    );
+    if (made && step.guess.kind === "choice") {
+      const said = made.truth === "" ? "Neither is smaller." : `It is ${made.truth}.`;
+      const text = made.value === null ? said : `You chose ${made.value}. ${said}`;
+      draw(svg, "text", { x: x(0), y: y + 34 }, text);
       return;
     }
+    draw(svg, "line", { class: "grid", x1: x(0), x2: x(1), y1: y + 30, y2: y + 30 });
+    if (!made) return;
     const share = (value) => x(Math.max(0, Math.min(1, value / SLIDERS[step.guess.kind].to(made.k))));
     if (made.value !== null) {
       draw(svg, "line", { class: "apart", x1: share(made.value), x2: share(made.truth), y1: y + 30, y2: y + 30 });

@@ -56,15 +56,18 @@ export function verdictOf(guess, { value, truth }) {
 export function feedback(guess, made) {
   const { value, truth, alpha } = made;
   const verdict = verdictOf(guess, made);
-  const where = `At alpha ${shownAlpha(alpha)}`;
+  const at = guess.moves ? `At alpha ${shownAlpha(alpha)} ` : "";
+  const sentence = (words) => at + (at ? words : words[0].toUpperCase() + words.slice(1));
   if (guess.kind === "choice") {
-    if (truth === "") return `${where} neither is smaller.`;
-    if (value === null) return `${where} it is ${truth}.`;
-    return verdict === "right" ? `You chose ${value}, and that is right.` : `You chose ${value}, but it is ${truth}.`;
+    if (truth === "") return sentence("neither is smaller.");
+    if (value === null) return sentence(`it is ${truth}.`);
+    return sentence(
+      verdict === "right" ? `you chose ${value}, and that is right.` : `you chose ${value}, but it is ${truth}.`,
+    );
   }
   const { shown, off } = SLIDERS[guess.kind];
-  if (value === null) return `${where} it is ${shown(truth)}.`;
-  const said = `You guessed ${shown(value)}. It is ${shown(truth)}`;
+  if (value === null) return sentence(`it is ${shown(truth)}.`);
+  const said = sentence(`you guessed ${shown(value)}. It is ${shown(truth)}`);
   if (verdict === "right") return `${said}: spot on.`;
   const apart = `${off(Math.abs(value - truth))} ${value > truth ? "too high" : "too low"}`;
   return verdict === "close" ? `${said}. Close: your guess was ${apart}.` : `${said}. Your guess was ${apart}.`;

@@ -10,7 +10,7 @@ from app.caches import forecast_cache
 from app.caches.forecast_cache import Plan
 from app.components.shared.runs import open_run, titles
 from app.errors import spoken
-from app.formatting import counted, duration, plain, size
+from app.formatting import duration, plain, size
 from core.reports.forecast import Forecast
 from core.runs import actions, engine
 from core.runs.banks import bank_name, task_title
@@ -20,13 +20,13 @@ from core.runs.titles import PRECISION_TITLES, STRATEGY_TITLES
 
 MOST_SHOWN = 4
 TIME_HELP = (
-    "By the characters a second that an earlier run of the same model, precision and form scored, one run at a time on "
-    "each device."
+    "Estimated from the speed of an earlier run of the same model, in the same precision and form, with one run at a "
+    "time on each device."
 )
-TOKENS_HELP = "The pieces of words that the models read in all: every prompt once, by the model's own tokenizer."
-USUAL_HELP = "Every prompt once, at four characters a token, because a tokenizer is not on this machine yet."
-NO_RATE = "not measured"
-NO_RATE_HELP = "No run of this model, precision and form has ended yet; the first one measures its rate."
+TOKENS_HELP = "The number of tokens in all prompts together, counted with each model's own tokenizer."
+USUAL_HELP = "The number of tokens in all prompts together, at four characters a token: a tokenizer is not here yet."
+NO_RATE = "not known"
+NO_RATE_HELP = "No run of this model in this precision and form has finished yet. The first one measures the speed."
 
 
 def forecast(combination: Combination | None) -> Plan | None:
@@ -34,7 +34,7 @@ def forecast(combination: Combination | None) -> Plan | None:
     if combination is None:
         return None
     plan: Plan | None = None
-    with spoken(), st.container(border=True, gap="small"):
+    with spoken(), st.container(gap="small"):
         plan = forecast_cache.plan(combination)
         _figures(plan)
         _room(plan)
@@ -81,26 +81,28 @@ def _room(plan: Plan) -> None:
     said.append(_rate(plan))
     st.caption(plain("; ".join(said) + "."))
     if disk + download > plan.free_disk:
-        st.warning("There is less room on the disk than these runs will take; free some space first.")
+        st.warning("The disk has less free space than these runs need. Free some space first.")
     refused = [one for one in plan.runs if one.too_large]
     if refused:
         specs = [one.spec for one in refused]
         names = ", ".join(dict.fromkeys(f"{spec.model_name} ({PRECISION_TITLES[spec.dtype]})" for spec in specs))
-        st.warning(plain(f"No device holds {names}: {refused[0].too_large}. Choose a smaller one or fewer bits."))
+        st.warning(
+            plain(f"No device here has room for {names}: {refused[0].too_large}. Choose a smaller model or fewer bits.")
+        )
     if any(one.work is None for one in plan.runs):
-        st.caption("Questions of the hub are counted once they have been downloaded, which the launch does.")
+        st.caption("Questions from the hub are counted after their download, which begins with the launch.")
 
 
 def _rate(plan: Plan) -> str:
     found = [one.rate for one in plan.new or plan.runs]
     missing = list(dict.fromkeys(one.spec.model_name for one in plan.new or plan.runs if one.rate is None))
     if missing:
-        return f"no rate was measured yet for {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}"
+        return f"no speed is known yet for {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}"
     rates = sorted(rate.questions_s for rate in found if rate)
     span = f"{rates[0]:,.0f}" if rates[0] == rates[-1] else f"{rates[0]:,.0f} to {rates[-1]:,.0f}"
     where = "here" if all(rate and rate.here for rate in found) else "in part on another machine"
     where = where if any(rate and rate.here for rate in found) else "on another machine"
-    return f"rate: {span} questions a second, measured {where}"
+    return f"speed: {span} questions a second, measured {where}"
 
 
 def _row(one: Forecast, plan: Plan) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def _row(one: Forecast, plan: Plan) -> dict[str, Any]:
         "Tokens": one.tokens,
         "Memory": f"{one.memory_gib:.1f} GiB" + (" (too large)" if one.too_large else "") if one.memory_gib else "?",
         "Time": NO_RATE if one.seconds is None else duration(one.seconds),
-        "There is": before.state if before else "",
+        "Exists": before.state if before else "",
     }
 
 
@@ -125,17 +127,21 @@ def _existing(plan: Plan) -> None:
     if not plan.existing:
         return
     words = titles(tuple(plan.existing.values()))
-    exist = len(plan.existing)
-    if len(plan.runs) == 1:
-        st.markdown("**This run already exists.**")
-    else:
-        st.markdown(f"**{counted(exist, 'run')} of these already {'exists' if exist == 1 else 'exist'}.**")
+    st.markdown(f"**{_existing_words(len(plan.existing), len(plan.runs))}**")
     for record in list(plan.existing.values())[:MOST_SHOWN]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(plain(f"{words[record.run_id]}: {record.state}"), width="stretch")
             _choices(record)
     if len(plan.existing) > MOST_SHOWN:
-        st.caption(f"… and {len(plan.existing) - MOST_SHOWN:,} more; the table above has them all.")
+        st.caption(f"… and {len(plan.existing) - MOST_SHOWN:,} more. The table above lists all of them.")
+
+
+def _existing_words(there: int, runs: int) -> str:
+    if runs == 1:
+        return "This run already exists."
+    if there == runs:
+        return f"All {runs:,} of these runs already exist."
+    return f"{there:,} of these {runs:,} runs already {'exists' if there == 1 else 'exist'}."
 
 
 def _choices(record: RunRecord) -> None:
@@ -143,7 +149,9 @@ def _choices(record: RunRecord) -> None:
     if record.state == "done":
         if st.button("Open", key=f"exists-open-{run_id}"):
             open_run(run_id)
-        if st.button("Repeat", key=f"exists-repeat-{run_id}", help="Its results move to the bin and it runs again."):
+        if st.button(
+            "Repeat", key=f"exists-repeat-{run_id}", help="Runs it again. Its present results move to the bin."
+        ):
             with spoken():
                 refused = actions.repeat([run_id]).refused
                 if refused:

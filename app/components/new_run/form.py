@@ -13,61 +13,71 @@ from core.inference import models
 from core.inference.registry import BY_ID, MODELS
 from core.prompting.strategies import STRATEGIES
 from core.runs.prompts import Combination
-from core.runs.spec import DTYPES, FORMATS, FORMS, MAX_SHOTS, MODES, QUANTIZED
+from core.runs.spec import DTYPES, FORMATS, FORMS, MAX_SHOTS, MODES, QUANTIZED, RunSpec
 from core.runs.titles import FORM_TITLES, FORMAT_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.settings import settings
 from core.tasks import catalogue
 
+FIRST_MODEL = "pocket-8m"
+"""The model that is chosen at first: the largest that ships, which still takes only seconds for 100 questions."""
+PROMPT_DEFAULTS = {
+    "launch_form": FORMS[0],
+    "launch_strategies": [STRATEGIES[0]],
+    "launch_shots": [0],
+    "launch_format": FORMATS[0],
+}
+COMPUTING_DEFAULTS = {"launch_seed": 0, "launch_share": 0.5}
 NUMBER = "number"
 ALL = "all"
 AMOUNTS = {mode: f"{number:,}" for mode, number in MODES.items()} | {ALL: "all", NUMBER: "other"}
 AMOUNT_HELP = (
-    f"{' and '.join(f'{number:,}' for number in MODES.values())} are the short and the long mode of the papers."
+    "More questions take longer and give narrower intervals. "
+    f"{' and '.join(f'{number:,}' for number in MODES.values())} are the numbers used in the papers."
 )
 MODEL_HELP = (
-    "A model that ships with Hedge or one of the Hugging Face hub; or type a hub id, or a local folder with a model or "
-    "a PEFT adapter, and press Enter."
+    "A model that ships with Hedge, or one from the Hugging Face hub. You can also type a hub id, or a local folder "
+    "with a model or a PEFT adapter, and press Enter."
 )
 TASK_HELP = (
-    "Tasks that ship with Hedge, or their full data sets on the hub; or type the path of a file of your own (JSON "
-    "lines, CSV or Parquet with question, options and label) and press Enter."
+    "Tasks that ship with Hedge, or the full data sets on the hub. You can also type the path of your own file (JSON "
+    "lines, CSV or Parquet with the columns question, options and label) and press Enter."
 )
 FORM_HELP = (
-    "By letter: the options are shown and the probability of each letter counts. By text: the options are not shown, "
-    "and the probability of each option's own words after the question and “Answer:” counts. As continuation: the same "
-    "right after the question's text, for models that only ever read running text."
+    "By letter: the model sees the options and answers with a letter. By text: the model does not see the options, and "
+    "each option's text is scored as the answer. As a continuation: the same, with the option right after the "
+    "question's text, for models that have only read running text."
 )
 STRATEGY_HELP = (
-    "One run for each that is chosen. No instruction: the prompt is the question alone. Shared instruction: every task "
-    "has the same one. Task instruction: it names the kind of task."
+    "Each one that you choose makes one run. No instruction: the prompt is the question alone. Shared instruction: the "
+    "same one for every task. Task instruction: it names the kind of task."
 )
 SHOTS_HELP = (
-    "How many answered examples stand before each question, 0 to 16, one run for each number; they come from neither "
-    "the calibration nor the test questions."
+    "How many answered examples come before each question, from 0 to 16. Each number makes one run. The examples are "
+    "neither calibration nor test questions."
 )
-FORMAT_HELP = "Chat puts the prompt into the model's own chat template, where it has one."
+FORMAT_HELP = "Chat puts the prompt into the model's chat template, if the model has one."
 ROTATIONS_HELP = (
-    "Every test question is asked once for each rotation of its options, which shows whether the model prefers a "
-    "letter: four times for four options."
+    "Asks every test question once for each rotation of its options, four times for four options. It shows whether the "
+    "model prefers a letter."
 )
 DTYPE_HELP = (
-    "One run for each that is chosen: the size of the numbers that the model computes with. 8-bit and 4-bit weights "
-    "need an NVIDIA GPU and the package bitsandbytes."
+    "Each one that you choose makes one run. It is the size of the numbers that the model computes with. 8-bit and "
+    "4-bit weights need an NVIDIA GPU and the package bitsandbytes."
 )
-BATCH_HELP = "Questions computed at once. Left empty, free memory decides; it changes the speed, not the result."
-SEED_HELP = "Draws the questions, the examples and the split."
-SHARE_HELP = "The share of the questions that sets the threshold; the others are the test."
+BATCH_HELP = "How many questions are computed at once. If it is empty, free memory decides. It changes only the speed."
+SEED_HELP = "Decides which questions are drawn, which are examples, and which calibrate."
+SHARE_HELP = "The share of the questions that calibrates, that is, sets the threshold. The others are the test."
 
 
 def form() -> Combination | None:
     """Show the form and return its current request, or None if it has no model or no task."""
     offered = known_models()
+    st.session_state.setdefault("launch_models", [FIRST_MODEL] if FIRST_MODEL in offered else offered[:1])
     chosen = st.multiselect(
         "Models",
         offered,
-        default=offered[:1],
         accept_new_options=True,
-        placeholder="a folder or a hub id",
+        placeholder="Choose a model, or type a folder or a hub id",
         select_all=False,  # so typing and Enter choose the first match, not all of them
         key="launch_models",
         persist_state="session",
@@ -78,34 +88,58 @@ def form() -> Combination | None:
             if model in BY_ID:
                 st.caption(plain(about(model, named=len(chosen) > 1)))
     titles = catalogue.choices()
+    st.session_state.setdefault("launch_tasks", list(titles)[:1])
     tasks = st.multiselect(
         "Tasks",
         list(titles),
-        default=list(titles)[:1],
         format_func=lambda name: titles.get(name, name),
         accept_new_options=True,
-        placeholder="a task or a file",
+        placeholder="Choose a task, or type the path of a file",
         select_all=False,
         key="launch_tasks",
         persist_state="session",
         help=TASK_HELP,
     )
     samples = _samples()
-    with st.expander("How it is asked"):
+    with st.expander("More options"):
+        st.markdown("**How the questions are asked**")
         combination = _prompt_choices(
             Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples)
         )
-    with st.expander("How it is computed and split"):
+        st.markdown("**How the answers are computed**")
         combination = _computing_choices(combination)
-    return combination if chosen and tasks else None
+    if not (chosen and tasks):
+        st.caption(f"Choose at least one {'task' if chosen else 'model'} to launch a run.")
+        return None
+    return combination
+
+
+def fill(spec: RunSpec) -> None:
+    """Put a run's choices into the form, so that one of them can be changed. For callbacks."""
+    amount = next((mode for mode, number in MODES.items() if number == spec.samples), NUMBER if spec.samples else ALL)
+    st.session_state.update(
+        launch_models=[spec.model],
+        launch_tasks=[spec.task],
+        launch_mode=amount,
+        launch_samples=spec.samples or 1000,
+        launch_form=spec.form,
+        launch_strategies=[spec.strategy],
+        launch_shots=[spec.shots],
+        launch_format=spec.prompt_format,
+        launch_rotations=spec.rotations,
+        launch_dtypes=[spec.dtype] if spec.dtype in precisions() else precisions()[:1],
+        launch_batch=spec.batch_size,
+        launch_seed=spec.seed,
+        launch_share=spec.calibration_share,
+    )
 
 
 def _samples() -> int | None:
+    st.session_state.setdefault("launch_mode", "short")
     amount = st.segmented_control(
-        "Questions at most",
+        "Number of questions, at most",
         list(AMOUNTS),
         format_func=AMOUNTS.__getitem__,
-        default="short",
         required=True,
         key="launch_mode",
         help=AMOUNT_HELP,
@@ -114,16 +148,18 @@ def _samples() -> int | None:
         return None
     if amount != NUMBER:
         return MODES[str(amount)]
-    return int(st.number_input("Number of questions", 2, 1_000_000, 1000, step=100, key="launch_samples"))
+    st.session_state.setdefault("launch_samples", 1000)
+    return int(st.number_input("How many", 2, 1_000_000, step=100, key="launch_samples"))
 
 
 def _prompt_choices(combination: Combination) -> Combination:
     """Add the options that change the prompt."""
+    for key, value in PROMPT_DEFAULTS.items():
+        st.session_state.setdefault(key, value)
     scored = st.segmented_control(
         "Options are scored",
         FORMS,
         format_func=FORM_TITLES.__getitem__,
-        default=FORMS[0],
         required=True,
         key="launch_form",
         help=FORM_HELP,
@@ -132,7 +168,6 @@ def _prompt_choices(combination: Combination) -> Combination:
         "Strategies",
         STRATEGIES,
         selection_mode="multi",
-        default=[STRATEGIES[0]],
         format_func=STRATEGY_TITLES.__getitem__,
         key="launch_strategies",
         help=STRATEGY_HELP,
@@ -140,7 +175,6 @@ def _prompt_choices(combination: Combination) -> Combination:
     shots = st.multiselect(
         "Shots",
         range(MAX_SHOTS + 1),
-        default=[0],
         placeholder="0 to 16",
         select_all=False,  # typing 2 and Enter chooses 2, not 12 as well
         key="launch_shots",
@@ -150,7 +184,6 @@ def _prompt_choices(combination: Combination) -> Combination:
         "Format",
         FORMATS,
         format_func=FORMAT_TITLES.__getitem__,
-        default="plain",
         required=True,
         key="launch_format",
         help=FORMAT_HELP,
@@ -169,11 +202,12 @@ def _prompt_choices(combination: Combination) -> Combination:
 def _computing_choices(combination: Combination) -> Combination:
     """Add the options that change how the answers are computed, and which questions calibrate."""
     offered = precisions()
+    for key, value in (COMPUTING_DEFAULTS | {"launch_dtypes": offered[:1]}).items():
+        st.session_state.setdefault(key, value)
     chosen = st.segmented_control(
         "Precision",
         offered,
         selection_mode="multi",
-        default=offered[:1],
         format_func=PRECISION_TITLES.__getitem__,
         key="launch_dtypes",
         help=DTYPE_HELP,
@@ -181,8 +215,8 @@ def _computing_choices(combination: Combination) -> Combination:
     batch = st.number_input(
         "Batch size", 1, 4096, None, placeholder="memory decides", key="launch_batch", help=BATCH_HELP
     )
-    seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="launch_seed", help=SEED_HELP)
-    share = st.slider("Calibration share", 0.1, 0.9, 0.5, 0.05, key="launch_share", help=SHARE_HELP)
+    seed = st.number_input("Seed", 0, 2**31 - 1, key="launch_seed", help=SEED_HELP)
+    share = st.slider("Calibration share", 0.1, 0.9, step=0.05, key="launch_share", help=SHARE_HELP)
     return replace(
         combination,
         dtypes=tuple(name for name in offered if name in chosen) or tuple(offered[:1]),

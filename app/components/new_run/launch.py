@@ -28,7 +28,7 @@ def launch(combination: Combination) -> None:
     from core.runs import actions, engine
     from core.runs.execution.execute import preflight
 
-    with st.spinner("Asking for the runs …"):
+    with st.spinner("Launching …"):
         specs = combination.specs()
         known = {record.run_id: record for record in run_cache.runs().records if record.state in actions.SETTLED}
         new = [spec for spec in specs if spec.run_id not in known]
@@ -48,17 +48,17 @@ def _report_outcome(specs: Sequence[RunSpec], known: Mapping[str, RunRecord], re
     there = [known[spec.run_id] for spec in specs if spec.run_id in known]
     done = [record for record in there if record.state == "done"]
     if len(begun) == 1:
-        st.success(f"Asked for {plain(title_of(begun[0]))}.")
+        st.success(f"Launched {plain(title_of(begun[0]))}.")
     elif begun:
-        st.success(f"Asked for {len(begun)} runs.")
+        st.success(f"Launched {len(begun)} runs.")
     if len(specs) == 1 and there:
-        now = "has been done before, and a repeat would give the same" if done else f"is {there[0].state} already"
+        now = "has finished before, and a repeat would give the same result" if done else f"is {there[0].state} already"
         st.info(f"This run {now}: {plain(title(there[0]))}.")
     elif there:
         st.info(f"{_existing_words(len(there), len(specs))}{_running_words(len(there) - len(done))}")
     links_to([record.spec for record in done])
     for reason, number in Counter(refused.values()).items():
-        st.error(plain(f"{sentence(reason)} ({counted(number, 'run')} not asked for)"))
+        st.error(plain(f"{sentence(reason)} ({counted(number, 'run')} not launched)"))
 
 
 def _existing_words(there: int, combination: int) -> str:

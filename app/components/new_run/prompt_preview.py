@@ -20,7 +20,7 @@ KEY = "previewed"
 POLL_S = 0.5
 MOST_READ = 8
 TEXT_HEIGHT = 360
-BUTTON_HELP = "Reads one prompt through the model's own tokenizer. Nothing is launched and no weights are loaded."
+BUTTON_HELP = "Shows one prompt as the model reads it. Launches nothing and loads no weights."
 TOKENS_HELP = "The prompt below in tokens, the pieces of words from its own vocabulary that the model reads."
 SHARED_HELP = "Tokens that all of these prompts begin with; they are computed once for the whole run."
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from app.caches import run_cache
+from app.components.new_run.group_figures import group_figures
 from app.components.shared.runs import links_to
 from app.formatting import clock, counted, duration, plain, sentence
 from core.runs import actions, groups
@@ -21,7 +22,7 @@ MOST_SHOWN = 3
 RECENT_S = 24 * 3600.0
 ORDER = ("done", "running", "queued", "failed", "cancelled")
 WORDS = {"queued": "waiting"}
-REPEAT_HELP = "Runs all of them again from the start; what they came to moves to the bin for a week."
+REPEAT_HELP = "Runs all of them again from the start. Their present results stay in the bin for a week."
 
 
 def run_groups(statuses: Sequence[RunStatus]) -> None:
@@ -46,6 +47,7 @@ def _states(group: Group, now: Mapping[str, RunStatus]) -> dict[str, str]:
 
 def _card(group: Group, states: Mapping[str, str], now: Mapping[str, RunStatus]) -> None:
     counts = Counter(states.values())
+    finished = [run_cache.record(run_id) for run_id, state in states.items() if state == "done"]
     over = sum(counts[state] for state in ENDED)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, wrap=False):
@@ -58,8 +60,9 @@ def _card(group: Group, states: Mapping[str, str], now: Mapping[str, RunStatus])
             st.progress(over / len(states), text=plain(" · ".join(said)))
         else:
             st.caption(plain(" · ".join(said)))
+            group_figures([record for record in finished if record.spec.answers])
         with st.container(horizontal=True, vertical_alignment="center"):
-            links_to([run_cache.record(run_id).spec for run_id, state in states.items() if state == "done"])
+            links_to([record.spec for record in finished])
             _buttons(group, states)
 
 
@@ -90,7 +93,7 @@ def _buttons(group: Group, states: Mapping[str, str]) -> None:
 
 
 def _done(action: Callable[[Sequence[str]], ActionResult], run_ids: Sequence[str]) -> None:
-    with st.spinner("Asking …"):
+    with st.spinner("Just a moment …"):
         outcome = action(run_ids)
     if not outcome.refused:
         st.rerun()

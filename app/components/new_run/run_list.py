@@ -7,7 +7,7 @@ import streamlit as st
 from app import navigation, notices
 from app.caches import live_runs
 from app.caches.live_runs import LiveRuns
-from app.components.new_run import run_groups, run_queue
+from app.components.new_run import form, run_groups, run_queue
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
 from core.runs import actions, engine, store
@@ -28,6 +28,8 @@ STATE_WORDS = {
     "cancelled": "cancelled",
 }
 DELETED = "deleted_runs"
+RESUME_HELP = "Goes on where the run stopped. What it has finished is kept."
+CHANGE_HELP = "Puts this run's choices into the form, so that you can change them and launch another run."
 DELETE_HELP = "Moves the run to the bin. You can restore it for a week."
 
 
@@ -48,7 +50,8 @@ def _live(was_busy: bool) -> None:
         running = [status for status in now.statuses if status.state == "running"]
         ended = [status for status in now.statuses if status.ended]
         if not now.statuses and not now.problem and not now.waiting_s:
-            st.info("Runs that you launch appear here with their progress; a pocket model's takes less than a minute.")
+            st.info("Runs that you launch appear here with their progress. A pocket model takes less than a minute.")
+            navigation.link(navigation.OVERVIEW, "See the runs that have finished")
         run_groups.run_groups(now.statuses)
         gpus = gpu_metrics.latest() if running else {}
         for status in running:
@@ -61,7 +64,7 @@ def _live(was_busy: bool) -> None:
         for status in ended[:ENDED_SHOWN]:
             _card(status)
         if len(ended) > ENDED_SHOWN:
-            st.caption(f"{counted(len(ended) - ENDED_SHOWN, 'more run')} ended lately; all of them are listed below.")
+            st.caption(f"{counted(len(ended) - ENDED_SHOWN, 'more run')} ended recently. All runs are listed below.")
 
 
 def _database(now: LiveRuns) -> None:
@@ -69,7 +72,7 @@ def _database(now: LiveRuns) -> None:
         st.error(plain(sentence(now.problem)))
     elif now.waiting_s:
         st.warning(
-            f"The run database has not answered for {duration(now.waiting_s)}; what is below is as it was before."
+            f"The run database has not answered for {duration(now.waiting_s)}. The runs below are as they were then."
         )
 
 
@@ -85,7 +88,9 @@ def _card(status: RunStatus, gpu: GpuMetrics | None = None, *, alone: bool = Tru
             _progress(status)
             if said := _device(status, gpu):
                 st.caption(plain(" · ".join(said)))
-        if status.message and status.state != "done":
+        if status.message and status.state == "failed":
+            st.error(plain(sentence(status.message)))
+        elif status.message and status.state != "done":
             st.caption(plain(sentence(status.message)))
         with st.container(horizontal=True, vertical_alignment="center"):
             _actions(status, alone=alone)
@@ -148,9 +153,14 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
         navigation.link(navigation.ALPHA_LAB, "Open in the Alpha lab", run=run_id)
         navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
     elif status.ended:
-        if st.button("Resume", key=f"resume-{run_id}"):
+        if st.button("Try again" if status.state == "failed" else "Resume", key=f"resume-{run_id}", help=RESUME_HELP):
             engine.resume(run_id)
             st.rerun()
+        spec = status.record.spec
+        if spec.answers and st.button(
+            "Change the settings", key=f"change-{run_id}", on_click=form.fill, args=(spec,), help=CHANGE_HELP
+        ):
+            st.rerun()  # the whole page, because the form is not part of this list
     else:
         if status.state == "queued" and not alone and st.button("Run first", key=f"first-{run_id}"):
             engine.put_first([run_id])

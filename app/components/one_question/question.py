@@ -121,7 +121,9 @@ def _found(questions: pd.DataFrame, words: str) -> None:
         holds &= texts.str.contains(word, regex=False)
     found = questions[holds]
     if found.empty:
-        st.caption("No question contains all of these words.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption("No question contains all of these words.", width="content")
+            st.button("Clear the search", on_click=_clear_search)
         return
     shown = dict(zip(found["id"], found["question"], strict=True))
     st.selectbox(
@@ -133,6 +135,10 @@ def _found(questions: pd.DataFrame, words: str) -> None:
         key=FOUND_KEY,
         on_change=_chosen,
     )
+
+
+def _clear_search() -> None:
+    st.session_state[SEARCH_KEY] = ""
 
 
 def _chosen() -> None:

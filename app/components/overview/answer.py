@@ -11,7 +11,7 @@ import streamlit as st
 from app.caches import overview_cache
 from app.components.overview import filters, run_table
 from app.components.overview.matrix import show_matrix
-from app.components.shared import controls, figures
+from app.components.shared import controls
 from app.formatting import counted, plain
 from app.state.overview import OverviewView
 from core.reports.overview.filters import (
@@ -96,6 +96,7 @@ def _hidden_own(finished: Sequence[RunRecord], kept: Sequence[RunRecord]) -> Non
 
 
 def _figure(table: pd.DataFrame, specs: Mapping[str, RunSpec], words: str, view: OverviewView) -> None:
+    # What draws with Altair is imported where it is needed: the first paint does not wait for it.
     if view.figure == "matrix":
         own = frozenset(run for run in table["run"] if not store.is_bundled(run))
         show_matrix(matrix(table, specs, own, view.score), specs, words, view)
@@ -103,10 +104,12 @@ def _figure(table: pd.DataFrame, specs: Mapping[str, RunSpec], words: str, view:
     opened = "A click on a model, or Shift and space on its row, opens the run in the Alpha lab."
     st.caption(plain(words if view.figure == "scatter" else f"{words}. {opened}"))
     if view.figure == "scatter":
-        from app.components.overview import scatter  # Altair is not needed for the first paint
+        from app.components.overview import scatter
 
         scatter.scatter(table, view.score)
     else:
+        from app.components.shared import figures
+
         ordered = by_model_and_task(table, specs)
         run_table.grouped_runs(ordered, leads(ordered, specs), view.score)
         run_table.ties(table)

@@ -10,15 +10,19 @@ from app.components.overview.first_page import mount, target
 from app.formatting import counted
 from app.state.alpha_lab import AlphaLabView
 from app.state.overview import OverviewView
-from charts import theme
 from core.conformal.scores import SCORES
 from core.estimates import Estimate
 from core.reports.overview.matrix import Cell, Column, Matrix, Row
 from core.runs.spec import RunSpec
 from core.runs.titles import differences
 
-LAB_COLORS = {theme.LAC: "lac", theme.APS: "aps"}
-"""A score's meaning → the name of its colour in the component's style."""
+
+def score_color(score: str) -> str:
+    """The name of a score's colour in the component's style: LAC has one of its own, all others have that of APS.
+
+    :func:`charts.theme.score_meaning` says the same, but the first paint should not wait for Altair.
+    """
+    return "lac" if score == "lac" else "aps"
 
 
 def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view: OverviewView) -> None:
@@ -30,7 +34,7 @@ def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view
         "matrix",
         caption=f"Mean set size by {score}, and accuracy, of each model on each task",
         corner={"title": "Options in a set, on average", "below": filtered},
-        meaning=LAB_COLORS[theme.score_meaning(view.score)],
+        meaning=score_color(view.score),
         columns=[{"title": column.title, "below": _of_column(column)} for column in found.columns],
         rows=[
             {

@@ -9,7 +9,6 @@ import streamlit as st
 
 from app.components.overview import published_tables
 from app.components.overview.first_page import mount
-from app.components.overview.matrix import LAB_COLORS
 from app.components.shared import figures
 from app.components.shared.runs import open_run
 from app.formatting import counted, plain
@@ -18,7 +17,8 @@ from charts.accuracy_and_set_size import OPENED, accuracy_against_size, model_st
 
 PANEL = 400
 """The width of a panel in pixels, where the window has so many."""
-COLORS = LAB_COLORS | {theme.TRUTH: "truth"}
+COLORS = {theme.LAC: "lac", theme.APS: "aps", theme.TRUTH: "truth"}
+"""What a colour means → its name in the component's style."""
 
 
 def scatter(table: pd.DataFrame, score: str) -> None:

@@ -20,7 +20,9 @@ from app.state.overview import OverviewView
 from core.conformal.alpha import ALPHAS, THOUSAND
 from core.errors import HedgeError
 from core.reports.overview.example_question import LONGEST_OPTION
+from core.reports.overview.filters import record_task_key, task_order
 from core.runs.banks import task_title
+from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
 CURVE_STEP = 10
@@ -31,7 +33,7 @@ LONGEST_QUESTION = 120
 
 
 def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> None:
-    """Show the three cards: the ``showcase``, models on its questions with its settings, and one of its questions.
+    """Show the three cards: the ``showcase``, models on its questions with its settings, and a question.
 
     If the showcase's files can't be read, there are no cards: the page then says which run is broken.
     """
@@ -40,7 +42,8 @@ def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVi
     try:
         asked = overview_cache.summary(showcase.run_id).questions
         table = table[table["questions"] == asked]
-        cards = [_alpha_card(showcase, view), _models_card(table, view), _question_card(showcase, view)]
+        asks = _with_short_question(showcase, finished, view)
+        cards = [_alpha_card(showcase, view), _models_card(table, view), _question_card(asks, view)]
     except HedgeError:
         return
     mount("ways", cards=cards)
@@ -48,6 +51,21 @@ def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVi
 
 def _same_but_model(record: RunRecord, showcase: RunRecord) -> bool:
     return replace(record.spec, model=showcase.spec.model, batch_size=showcase.spec.batch_size) == showcase.spec
+
+
+def _with_short_question(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> RunRecord:
+    """The showcase, or the first run with its model and settings on another task that has a question without a
+    context, if the showcase has none."""
+    here = showcase.spec
+
+    def same_but_task(spec: RunSpec) -> bool:
+        return replace(spec, task=here.task, batch_size=here.batch_size) == here
+
+    others = [one for one in finished if one is not showcase and same_but_task(one.spec)]
+    for record in (showcase, *sorted(others, key=lambda one: task_order(record_task_key(one)))):
+        if overview_cache.example(record.run_id, view.score).short:
+            return record
+    return showcase
 
 
 def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
@@ -89,9 +107,9 @@ def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
     }
 
 
-def _question_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
-    of = overview_cache.example(showcase.run_id, view.score)
-    threshold = overview_cache.summary(showcase.run_id, view.score).scores[view.score].curve.thresholds[view.alpha - 1]
+def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
+    of = overview_cache.example(run.run_id, view.score)
+    threshold = overview_cache.summary(run.run_id, view.score).scores[view.score].curve.thresholds[view.alpha - 1]
     options = zip(of.options, of.probabilities.tolist(), of.members(float(threshold)), strict=True)
     return {
         "kind": "question",
@@ -100,7 +118,7 @@ def _question_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
         "go": "Ask your own question",
         "target": target(
             navigation.ONE_QUESTION,
-            state.address_of(state.fresh(OneQuestionView, run=showcase.run_id, ask="own")),
+            state.address_of(state.fresh(OneQuestionView, run=run.run_id, ask="own")),
         ),
         "question": shortened(of.question, LONGEST_QUESTION),
         "options": [

@@ -30,8 +30,9 @@ SYSTEM_HELP = "In a chat template this is the system message. In plain text it c
 def section() -> None:
     """Show the form, its forecast, and its button."""
     combination = _form()
-    plan = forecast(combination)
-    if launch.launch_button(plan) and combination:
+    with st.container(border=True, gap="small"):
+        pressed = launch.launch_button(forecast(combination))
+    if pressed and combination:
         launch.launch(combination)
         navigation.link(navigation.NEW_RUN, "Watch the runs on New run")
     if combination:

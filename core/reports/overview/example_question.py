@@ -21,13 +21,14 @@ SET_SIZE = 2
 @dataclass(frozen=True, slots=True)
 class ExampleQuestion:
     """A test question of a run. ``probabilities`` and ``scores`` (k,) are those of its options, ``label`` is the
-    true one (0-based)."""
+    true one (0-based). ``short``: its texts fit on a card, and no context is left out."""
 
     question: str
     options: tuple[str, ...]
     probabilities: FloatArray
     scores: FloatArray
     label: int
+    short: bool
 
     def members(self, threshold: float) -> list[bool]:
         """Which options are in the set at a threshold, (k,)."""
@@ -50,9 +51,9 @@ def example_question(run: Evaluation, name: str, threshold: float) -> ExampleQue
     def wanted(row: int) -> tuple[bool, bool, int]:
         of, inside = texts[str(run.ids[row])], scores[row] <= threshold
         letters = max(len(option) for option in of["options"])
-        short = not of["context"] and len(of["question"]) <= LONGEST_QUESTION and letters <= LONGEST_OPTION
+        long = bool(of["context"]) or len(of["question"]) > LONGEST_QUESTION or letters > LONGEST_OPTION
         fits = bool(inside[run.labels[row]]) and int(inside.sum()) == SET_SIZE
-        return not short, not fits, 0 if short else len(of["context"]) + len(of["question"]) + letters
+        return long, not fits, len(of["context"]) + len(of["question"]) + letters if long else 0
 
     row = min((int(row) for row in run.test), key=wanted)
     of, k = texts[str(run.ids[row])], int(run.option_counts[row])
@@ -62,4 +63,5 @@ def example_question(run: Evaluation, name: str, threshold: float) -> ExampleQue
         np.array(run.probabilities[row, :k]),
         np.array(scores[row, :k]),
         int(run.labels[row]),
+        not wanted(row)[0],
     )

@@ -46,16 +46,17 @@ ALL = [OTHER, SHORT, CAREFUL, CLOZE, READING, PLAIN]
         ({"has_context": True}, READING),
         ({"has_context": True, "prefer": CLOZE.run_id}, READING),
         ({"model": "n"}, OTHER),
-        ({"model": "unknown"}, PLAIN),  # any model's run of this kind
+        ({"model": "unknown"}, PLAIN),
         ({"prefer": CLOZE.run_id}, CLOZE),
         ({"prefer": CLOZE.run_id, "typed": None}, CLOZE),
-        ({"prefer": CLOZE.run_id, "typed": 5}, CLOZE),  # no run has five, so the way of asking decides
+        ({"prefer": CLOZE.run_id, "typed": 5}, CLOZE),  # no run has five
         ({"extra": False}, CLOZE),  # four options and nothing added: only the runs by text have as many
         ({"extra": False, "typed": 6}, PLAIN),
         ({"prefer": CAREFUL.run_id}, CAREFUL),
-        ({"prefer": READING.run_id}, PLAIN),
-        ({"prefer": OTHER.run_id}, PLAIN),
-        ({"prefer": ""}, PLAIN),
+        # The preferred run wins among runs of questions of the same kind alone; without it, a run by text does.
+        ({"prefer": READING.run_id}, CLOZE),
+        ({"prefer": OTHER.run_id}, CLOZE),
+        ({"prefer": ""}, CLOZE),
     ],
 )
 def test_the_run_that_differs_least(asked: dict[str, Any], chosen: RunSpec):

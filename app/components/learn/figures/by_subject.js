@@ -9,13 +9,13 @@ const SUBJECTS_TOP = 26;
 const SUBJECTS_BOTTOM = 24;
 const NAMES = 140;
 const LETTERS_SHOWN = 19;
-const ALL_NAMED = 24;
+const ALL_NAMED = 30;
 
 const shortName = (text) => (text.length > LETTERS_SHOWN ? `${text.slice(0, LETTERS_SHOWN - 1)}…` : text);
 
 export const subjectsFigure = {
   caption: "Coverage of each subject with its 95% interval (Clopper–Pearson). The dashed line is the target.",
-  height: (run) => SUBJECTS_TOP + SUBJECTS_BOTTOM + Math.max(120, Math.min(22 * run.groupNames.length, 440)),
+  height: (run) => SUBJECTS_TOP + SUBJECTS_BOTTOM + Math.max(120, Math.min(22 * run.groupNames.length, 480)),
   build(host, { at: first }) {
     const { svg, width, height } = canvas(host, "Coverage by subject");
     const { subjects } = first;
@@ -52,7 +52,8 @@ export const subjectsFigure = {
     return (at, { open, guess }) => {
       put(target, { x1: x(1 - at.alpha / 1000), x2: x(1 - at.alpha / 1000) });
       put(all, { x1: x(at.lac.coverage), x2: x(at.lac.coverage) });
-      put(allText, { x: Math.min(x(at.lac.coverage), width - 40) });
+      const allAt = Math.min(x(at.lac.coverage), width - 40);
+      allText.setAttribute("x", allAt);
       say(allText, `all ${percent(at.lac.coverage, 1)}`);
       const ends = [at.worst, at.best];
       at.subjects.forEach((subject, i) => {
@@ -65,7 +66,7 @@ export const subjectsFigure = {
         put(whisker, { x1: x(low), x2: x(high) });
         dot.setAttribute("transform", `translate(${x(subject.coverage)},${middle})`);
       });
-      const near = guess !== null && Math.abs(x(guess) - x(at.lac.coverage)) < 76;
+      const near = guess !== null && Math.abs(x(guess) - allAt) < 84;
       mark.style.display = guess === null ? "none" : "";
       mark.setAttribute("transform", `translate(${x(guess ?? 0)},0)`);
       allText.style.display = near ? "none" : "";

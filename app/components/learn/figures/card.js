@@ -5,11 +5,18 @@ import { make, say } from "../../shared/dom.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
+// The mark of the right option. Narrow figures show its first word alone.
+export function rightTag() {
+  const tag = make("span", "tag", "right");
+  tag.append(make("span", "long", " answer"));
+  return tag;
+}
+
 function optionRow(text, letter, isTrue) {
   const row = make("li", isTrue ? "option right" : "option");
   const label = make("span", "option-text");
   label.append(make("b", "", letter), ` ${text}`);
-  if (isTrue) label.append(" ", make("span", "tag", "right answer"));
+  if (isTrue) label.append(" ", rightTag());
   const track = make("span", "score-track");
   const bar = make("i", "score-bar");
   const limit = make("i", "score-limit");
@@ -20,12 +27,17 @@ function optionRow(text, letter, isTrue) {
   return { row, bar, limit, value, state };
 }
 
+// The paragraphs of a question's context and of the question.
+export function questionParagraphs({ context, asked }) {
+  const question = make("p", "card-asked", asked);
+  return context ? [make("p", "card-context", context), question] : [question];
+}
+
 // `question` is {asked, context, options, label}. Returns the element, and a function that shows scores (one per
 // option) and, with a threshold, which options are in the set.
 export function questionCard(question, { order = question.options.map((_, j) => j) } = {}) {
   const card = make("div", "question-card");
-  if (question.context) card.append(make("p", "card-context", question.context));
-  card.append(make("p", "card-asked", question.asked));
+  card.append(...questionParagraphs(question));
   const list = make("ol", "options");
   const rows = question.options.map((text, j) => optionRow(text, LETTERS[j], j === question.label));
   list.append(...order.map((j) => rows[j].row));

@@ -11,7 +11,7 @@ const LINE = 190;
 const DOT_ROW = 11;
 
 export const collectedFigure = {
-  caption: "Scores of right options. A low score is a good fit.",
+  caption: "Each bar is the score of an option. A short bar is a good fit.",
   build(host, { run, examples, kept }) {
     const asked = examples.filter(({ calibration }) => calibration !== null);
     kept.seen ??= 1;

@@ -41,7 +41,7 @@ export const setsFigure = {
         svg,
         "text",
         { x: x(size), y: 42, "text-anchor": size === 0 ? "start" : size === run.k ? "end" : "middle" },
-        size === run.k ? `${size} options` : size,
+        String(size),
       );
     const bar = draw(svg, "rect", { class: "fill-lac", x: x(0), y: 18, height: 8 });
     const text = draw(svg, "text", { class: "strong", y: 13 });

@@ -2,7 +2,7 @@
 
 import { make, say } from "../../shared/dom.js";
 import { sizesFigure } from "../../alpha_lab/figures.js";
-import { byProbability } from "./card.js";
+import { byProbability, questionParagraphs, rightTag } from "./card.js";
 
 export const BOTH = [
   { side: "lac", name: "lac", title: "LAC", ink: "lac" },
@@ -22,7 +22,7 @@ function scoredTable(question) {
   const rows = byProbability(question).map((j) => {
     const row = body.insertRow();
     const text = make("td", "", question.options[j]);
-    if (j === question.label) text.append(" ", make("span", "tag", "right answer"));
+    if (j === question.label) text.append(" ", rightTag());
     const cells = BOTH.map(({ ink }) => make("td", `scored ${ink}`));
     row.append(text, make("td", "", question.p[j].toFixed(3)), ...cells);
     return { j, cells };
@@ -65,7 +65,7 @@ export const twoScoresFigure = {
     const deal = () => {
       const question = asked[kept.place];
       table = scoredTable(question);
-      place.replaceChildren(make("p", "card-asked", question.asked), table.table);
+      place.replaceChildren(...questionParagraphs(question), table.table);
       if (last) update(...last);
     };
     more.onclick = () => {

@@ -124,8 +124,9 @@ function cellOf(cell, open) {
   const anchor = link(cell.target, "cell", open);
   if (cell.smallest) anchor.classList.add("smallest");
   anchor.style.setProperty("--shade", `${(cell.shade * 100).toFixed(1)}%`);
-  anchor.setAttribute("aria-label", cell.label);
-  anchor.append(make("span", "size", cell.size), make("span", "right", cell.right));
+  // The name begins with the words that are seen, so that a person can say them to a voice control.
+  anchor.setAttribute("aria-label", `${cell.size} ${cell.right}. ${cell.label}`);
+  anchor.append(make("span", "size", cell.size), " ", make("span", "right", cell.right));
   if (cell.warning) anchor.append(make("span", "warning", cell.warning));
   const tip = make("span", "tip");
   tip.setAttribute("aria-hidden", "true");

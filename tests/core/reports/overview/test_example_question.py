@@ -30,6 +30,7 @@ def test_its_set_is_the_one_that_the_run_forms(home: Path, score: str):
     inside = found.members(float(curve.thresholds[99]))
     assert inside[found.label]
     assert sum(inside) == SET_SIZE
+    assert found.short
 
 
 def test_where_all_texts_are_long_the_shortest_is_taken(home: Path):
@@ -43,3 +44,4 @@ def test_where_all_texts_are_long_the_shortest_is_taken(home: Path):
     found = example_question(evaluation.load(run_id), "lac", 2.0)  # every option is in every set
     assert found.question == "Which option of question 59 is right?"
     assert found.options[0] == long
+    assert not found.short

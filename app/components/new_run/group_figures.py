@@ -1,0 +1,36 @@
+"""What a group of runs found: one row per model, one column per task, in each cell set size and accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.caches import overview_cache
+from app.formatting import plain
+from core.runs.store import RunRecord
+from core.runs.titles import differences, record_task_title
+
+ALPHA = 100
+MOST_RUNS = 60
+"""Reading a run's figures for the first time takes some tenths of a second."""
+
+
+def group_figures(records: Sequence[RunRecord]) -> None:
+    """Show the table of finished runs that answered questions. A group of too many runs has none."""
+    if not records or len(records) > MOST_RUNS:
+        return
+    table, problems = overview_cache.overview(records, ALPHA)
+    for problem in problems:
+        st.warning(plain(problem))
+    found = {row["run"]: row for row in table.to_dict("records")} if not table.empty else {}
+    rows: dict[str, dict[str, str]] = {}
+    for record in records:
+        if record.run_id in found:
+            figures = found[record.run_id]
+            asked = " · ".join([record.spec.model_name, *differences(record.spec)])
+            said = f"{figures['lac_set_size']:.2f} ({figures['accuracy']:.0%})"
+            rows.setdefault(asked, {"Model": asked})[record_task_title(record)] = said
+    if rows:
+        st.dataframe(list(rows.values()), hide_index=True, height="auto")
+        st.caption("Mean size of the LAC sets at alpha 0.1, and in brackets the accuracy.")
