@@ -26,10 +26,14 @@ from tests.browser.test_pages import FIGURES
 CLICKS = 10
 SEEN_WITHIN_MS = 60_000
 ARM = """([figure, last]) => {
-  const drawn = () => figure.split(', ').flatMap(one => {
-    const [, css, text] = one.match(/^(.*):has-text\\('(.*)'\\)$/) ?? [null, one, ''];
-    return [...document.querySelectorAll(css)].filter(each => each.textContent.includes(text));
-  });
+  const drawn = () => {
+    const hosts = document.querySelectorAll('[data-testid^=stBidiComponent]');
+    const roots = [document, ...[...hosts].map(one => one.shadowRoot).filter(Boolean)];
+    return figure.split(', ').flatMap(one => {
+      const [, css, text] = one.match(/^(.*):has-text\\('(.*)'\\)$/) ?? [null, one, ''];
+      return roots.flatMap(root => [...root.querySelectorAll(css)]).filter(each => each.textContent.includes(text));
+    });
+  };
   const old = new Set(drawn());
   window.useful = new Promise(done => {
     let begun = null;

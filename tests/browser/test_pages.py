@@ -42,8 +42,9 @@ FIGURES = {
 
 
 SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
-  && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]')"""
-"""The script has ended, and nothing on the page is dimmed because it is about to change."""
+  && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]')
+  && !document.getAnimations().some(one => one instanceof CSSTransition && one.playState === 'running')"""
+"""The script has ended, and nothing on the page is dimmed because it is about to change, or on its way back."""
 NOTHING_SCROLLS_SIDEWAYS = """[document.documentElement, document.querySelector('[data-testid=stMain]')]
   .every(one => one.scrollWidth <= one.clientWidth)"""
 
@@ -103,11 +104,11 @@ def test_every_page_shows_its_figure_and_shuts_nobody_out(walk: Visit, entry: Pa
     page.set_viewport_size({"width": 1440, "height": 900})
     choose_page(page, entry.title)
     seen(page, entry.name)
-    page.wait_for_function(SETTLED)
     faults = {}
     for width in (1440, 900, 390):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function(NOTHING_SCROLLS_SIDEWAYS)
+        page.wait_for_function(SETTLED)
         if axe.SCRIPT.is_file() and width != 900:
             faults[width] = axe.faults(page)
     errors, foreign = walk.errors.copy(), walk.foreign.copy()

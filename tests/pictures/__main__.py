@@ -21,6 +21,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from app.navigation import PAGES
+from charts.run_styles import NARROW
 from core.settings import ROOT
 from tests.browser.conftest import FLAGS, Visit, server
 from tests.browser.test_pages import FIGURES
@@ -106,7 +107,7 @@ def main() -> None:
 def taken(
     browser: Browser, address: str, view: str, theme: str, sizes: list[tuple[int, int]], into: Path
 ) -> list[Picture]:
-    """The view at each size: opened once, then resized, as a window is."""
+    """The view at each size: resized as a window is, but opened anew at a phone's, whose window was never larger."""
     page = browser.new_page(viewport={"width": sizes[0][0], "height": sizes[0][1]}, reduced_motion="reduce")
     page.emulate_media(color_scheme=theme)
     page.set_default_timeout(SEEN_WITHIN_MS)
@@ -118,6 +119,9 @@ def taken(
     pictures = []
     for width, height in sizes:
         page.set_viewport_size({"width": width, "height": height})
+        if width < NARROW:
+            page.reload()
+            late = not _is_drawn(page, drawn)
         content = page.evaluate(SETTLED)
         # Streamlit scrolls inside the window, so the window itself grows to show everything.
         page.set_viewport_size({"width": width, "height": min(max(content, height), TALLEST)})

@@ -168,10 +168,11 @@ function card(lab, place, open) {
     line.append(make("b", ink, title), value);
     return { line, value };
   });
-  const context = texts.context(row);
+  const context = make("div", "context", texts.context(row));
+  context.tabIndex = 0; // a long one scrolls, and the keyboard has to reach it
   item.append(
     head,
-    ...(context ? [make("div", "context", context)] : []),
+    ...(context.textContent ? [context] : []),
     make("div", "asked", texts.question(row)),
     table,
     ...lines.map(({ line }) => line),

@@ -27,7 +27,8 @@ NO_TOOLBAR = {"displayModeBar": False}
 def show(figure: Figure, explanation: str) -> None:
     """Show a chart with a caption and a download of its data."""
     draw(figure, key=figure.name)
-    with st.container(horizontal=True, wrap=False, gap="medium"):
+    # In a narrow window the button goes below the caption, which would otherwise be a column of single words.
+    with st.container(horizontal=True, gap="medium"):
         st.caption(explanation, width="stretch")
         download("Data as CSV", figure.frame, figure.name)
 
