@@ -195,7 +195,7 @@ def test_a_matrix_is_launched_cancelled_and_resumed_as_one(fake: str, visit: Vis
     page = visit(fake).open("/new_run")
     choose_fake(page)
     page.get_by_text("More options").click()
-    for strategy in ("shared", "task"):
+    for strategy in ("shared instruction", "task instruction"):
         page.get_by_role("radio", name=strategy).or_(page.get_by_role("button", name=strategy, exact=True)).click()
     page.get_by_role("button", name="Launch 3 runs").click()
     expect(page.get_by_text("Launched 3 runs")).to_be_visible()

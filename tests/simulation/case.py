@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.stats import binom
 
@@ -32,6 +32,9 @@ class Case:
 NOTICED = 0.5
 """The suite plays a short form only if it has this chance of noticing a grave fault; the others could hardly fail."""
 
+ENOUGH = 0.95
+"""The suite makes no more draws than notice a grave fault with this chance; the command makes them all."""
+
 INTERVAL = (0.935, 0.975)
 """What a 95% interval may hold."""
 TEST = (0.0, 0.065)
@@ -56,6 +59,12 @@ def power(case: Case, rate: float = 0.5) -> float:
     half of the time, or a test that is significant half of the time where nothing differs."""
     counts = [count for count in range(case.short + 1) if improbable(count, case.short, case.allowed)]
     return float(binom.pmf(counts, case.short, rate).sum())
+
+
+def draws(case: Case) -> int:
+    """How many draws the suite makes: no more than notice a grave fault almost surely (:data:`ENOUGH`)."""
+    enough = (count for count in range(2, case.short) if power(replace(case, short=count)) >= ENOUGH)
+    return next(enough, case.short)
 
 
 def notices(case: Case) -> bool:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.simulation.case import Case, hits, improbable, notices
+from tests.simulation.case import Case, draws, hits, improbable, notices
 from tests.simulation.cases import CASES
 
 
@@ -22,5 +22,6 @@ def test_every_figure_has_a_short_form_that_would_notice_a_grave_fault():
 @pytest.mark.simulation
 @pytest.mark.parametrize("case", list(filter(notices, CASES)), ids=lambda case: case.name)
 def test_it_means_what_it_says(case: Case):
-    count = hits(case, case.short)
-    assert not improbable(count, case.short, case.allowed), f"{count} of {case.short}, allowed {case.allowed}"
+    drawn = draws(case)
+    count = hits(case, drawn)
+    assert not improbable(count, drawn, case.allowed), f"{count} of {drawn}, allowed {case.allowed}"
