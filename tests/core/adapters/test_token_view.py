@@ -51,7 +51,7 @@ def test_windows_fit_the_model_and_each_token_has_half_a_window_before_it(n: int
 
 def test_what_can_not_be_shown_is_one_sentence(loaded: Loaded):
     assert text_by_token.LONGEST == LONGEST  # the page refuses what is refused here
-    with pytest.raises(InputError, match="at most 20,000 characters, got 20,001; leave out 1"):
+    with pytest.raises(InputError, match="at most 20,000 characters, got 20,001; remove 1"):
         view_tokens(loaded, "a" * (LONGEST + 1))
     with pytest.raises(InputError, match="the text is empty"):
         view_tokens(loaded, "  ")

@@ -87,7 +87,7 @@ def test_an_unknown_one_and_calibration_rows_of_one_kind() -> None:
     with pytest.raises(InputError, match="choose from published"):
         confidence("trust", judged, judged)
     right = judged.rows(judged.labels)
-    with pytest.raises(InputError, match="are right, so nothing can be learnt"):
+    with pytest.raises(InputError, match="are right, so nothing can be learned"):
         confidence("platt", right, judged)
 
 

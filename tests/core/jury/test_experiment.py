@@ -268,7 +268,7 @@ def test_answers_to_judge_need_both_labels_and_a_calibration_part() -> None:
     assert calibration_size(disputed(("calibration", "test", "test", "test")), all_four, own) == 1
     assert calibration_size(disputed(("calibration",) * 3 + ("",)), all_four, own) == 3
     for parts in (("test",) * 4, ("calibration",) * 4):
-        with pytest.raises(InputError, match=f"the source marks {4 if parts[0] != 'test' else 0} to calibrate on"):
+        with pytest.raises(InputError, match=f"the source marks {4 if parts[0] != 'test' else 0} for calibration"):
             calibration_size(disputed(parts), all_four, own)
 
 

@@ -58,7 +58,7 @@ def test_a_jury_without_one_juror() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"jurors": ("a", "a")}, "juror 'a' is there twice"),
+        ({"jurors": ("a", "a")}, "juror 'a' occurs twice"),
         ({"p_true": TWO.p_true[:, :1]}, r"p_true has shape \(3, 1\); expected \(3, 2\)"),
         ({"p_false": TWO.p_false[:2]}, r"p_false has shape \(2, 2\)"),
         ({"p_true": np.where(TWO.p_true == 0.7, 1.2, TWO.p_true)}, "got 1.2 of juror 'juror1' for answer '1'"),
@@ -154,7 +154,7 @@ def test_repeated_answers_are_joined_in_their_order() -> None:
 
 def test_jurors_of_different_answers_are_refused_whoever_has_more() -> None:
     for jurors in ([("a", rows(True)), ("b", rows(True, False))], [("b", rows(True, False)), ("a", rows(True))]):
-        with pytest.raises(InputError, match=r"'a' \(1 answers\) lacks one of 'b' \(2\): 'question 1'"):
+        with pytest.raises(InputError, match=r"'a' \(1 answers\) lacks one that 'b' \(2\) has: 'question 1'"):
             joined(jurors)
 
 
