@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -24,8 +25,15 @@ if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).
     # Runs and databases are synced to the disk at every step; a folder in memory waits for no disk.
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
+# A third of the time that collecting takes went into looking for garbage in what is collected, which stays.
+gc.disable()
+
 collect_ignore = ["tests/benchmarks"]
 """Commands, not tests; they import every rival that Hedge is compared with."""
+
+
+MOST = 4
+"""Processes of the quick tests at most."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -33,6 +41,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.option.markexpr.strip() == "quick" and not may_be_quick(collection_path):
         return True
     return None
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but no longer in what is there by now."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Quick tests compute; of all tests so many wait for servers, workers and pages that a third process has room."""
+    return min(os.cpu_count() or 1, MOST) if config.option.markexpr.strip() == "quick" else 3
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -7,7 +7,7 @@ from app.components.data import export_files, import_files
 from app.components.shared.page_head import head
 from app.state.data import DataView
 
-head("Import and export", "Bring in results of other tools, and take your own out.")
+head("Import and export", "Import results of other tools, and export your own.")
 view = state.view(DataView)
 
 st.subheader("Import results", anchor=False)

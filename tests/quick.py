@@ -21,6 +21,7 @@ NOT_QUICK = {
     "tests/core/answering/test_model_cache.py": "a model",
     "tests/core/answering/test_worker.py": "a model",
     "tests/core/runs/execution/test_perplexity_run.py": "a model",
+    "tests/core/runs/queue/test_run_queue.py": "Postgres",
     "tests/core/reports/prompting/test_experiments.py": "a model",
     "tests/core/test_cli.py": "a model",
     "tests/core/test_token_commands.py": "a model",

@@ -117,16 +117,17 @@ def least_covered_p_values(hits: IntArray, tested: IntArray, *, rng: np.random.G
     """
     if len(tested) == 0 or tested.min() < 1:
         raise InputError("finding the least covered stratum needs at least one test question in each")
-    codes = np.repeat(np.arange(len(tested)), tested)
-    counts, policy = np.unique(hits.sum(axis=1), return_inverse=True)  # how many questions are covered
+    strata = len(tested)
+    codes = np.repeat(np.arange(strata), tested)
+    counts, policy = np.unique(hits.sum(axis=1), return_inverse=True)  # (C,): how many questions are covered
+    block = strata * np.searchsorted(counts, np.arange(len(codes)), side="right")
     observed = (hits / tested).min(axis=1)
     as_low = np.zeros(len(hits), dtype=np.int64)
     for _ in range(draws):
-        among = np.zeros((len(codes) + 1, len(tested)), dtype=np.int64)
-        among[np.arange(1, len(codes) + 1), rng.permutation(codes)] = 1
-        # among[h] (G,): the strata of h questions drawn at random, which are those covered
-        lowest = (np.cumsum(among, axis=0)[counts] / tested).min(axis=1)
-        as_low += lowest[policy] <= observed
+        # (C, G): row c has the strata of counts[c] questions drawn at random, which are those covered
+        added = np.bincount(block + rng.permutation(codes), minlength=(len(counts) + 1) * strata)
+        among = added[: len(counts) * strata].reshape(len(counts), strata).cumsum(axis=0)
+        as_low += (among / tested).min(axis=1)[policy] <= observed
     # p = (1 + #{min coverage* ≤ min coverage}) / (draws + 1)
     p_values: FloatArray = (1 + as_low) / (draws + 1)
     return p_values

@@ -34,7 +34,8 @@ class Showcase:
 def showcase() -> Showcase:
     """The runs that ``assets/showcase.toml`` names."""
     told = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return Showcase(str(told["run"]), tuple(map(str, told["sisters"])), str(told["prompting"]))
+    sisters = tuple(map(str, told["sisters"]))
+    return Showcase(str(told["run"]), sisters, str(told["prompting"]))
 
 
 def default_run(records: Sequence[RunRecord]) -> RunRecord:

@@ -3,6 +3,8 @@
 start   from starting `python -m app` to the first set sizes painted on the overview, in a fresh browser, five times
 drag    from a pointer's move to the end of the frame that shows it, 10,000 + 10,000 questions of six options and 25,000
         + 25,000; from the release to the changed address; and the same drag with ``st.slider`` and Altair
+lesson  from a pointer's move on a step of the lesson to the end of the frame that shows it: the run that the page opens
+        with, and 10,000 + 10,000 questions
 temperature   from a pointer's move on the Calibration page's temperature to the end of the frame that shows it
 """
 
@@ -24,7 +26,9 @@ import numpy as np
 from playwright.sync_api import Browser, BrowserType, Error, Locator, Page, sync_playwright
 
 from core.records import OptionLogits
+from core.reports.lesson import load
 from core.runs import store
+from core.runs.showcase import showcase
 from core.settings import ROOT
 from tests.browser.conftest import FLAGS, Lab, server
 from tests.conftest import synthetic_run
@@ -127,6 +131,28 @@ def temperature(home: Path) -> None:
             print(f"{n:,} questions, half of which calibrate: moves {moved}, painted {painted}")
             print(f"  pointer to paint, ms: {said(waits, 50, 95, 99)}")
             page.mouse.up()
+            browser.close()
+
+
+def lesson(home: Path) -> None:
+    runs = (showcase().run, large_run(20_000))
+    with sync_playwright() as playwright, server(home) as address:
+        for run_id in runs:
+            browser = launch(playwright.chromium)
+            page = browser.new_page(viewport={"width": 1280, "height": 720})
+            page.set_default_timeout(120_000)
+            print(run_id)
+            for place, step in enumerate(load().steps, start=1):
+                page.goto(f"{address}/learn?run={run_id}&step={place}")
+                page.get_by_role("button", name="Just show me").click()
+                slider = page.locator("#lesson-alpha")
+                if not slider.is_visible():
+                    continue
+                page.wait_for_load_state("networkidle")
+                slider.evaluate(WATCH)
+                dragged(page, slider, moves=MOVES // 4)
+                print(f"  {step.name}: pointer to paint, ms: {said(page.evaluate('window.waits'), 50, 95)}")
+                page.mouse.up()
             browser.close()
 
 
@@ -256,4 +282,5 @@ def native(browser: Browser, url: str) -> None:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEDGE_HOME"] = str(Path(folder) / "home")
-        {"start": start, "drag": drag, "temperature": temperature}[sys.argv[1]](Path(folder) / "home")
+        modes = {"start": start, "drag": drag, "lesson": lesson, "temperature": temperature}
+        modes[sys.argv[1]](Path(folder) / "home")

@@ -196,6 +196,23 @@ def test_the_keyboard_alone_does_it_and_the_link_reopens_it(visit: Visitor, addr
     expect(bars.page.locator(".by")).to_have_text("LAC")
 
 
+def test_arrow_keys_go_to_the_next_question_unless_they_move_alpha(visit: Visitor, address: str):
+    run_id = run_of("first")
+    page = visit(address).open(f"/one_question?run={run_id}&question=q130&alpha=100")
+    bars = Bars(page).ready()
+    bars.expect_set(standing_of(run_id, "q130"))
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("question=q131"))
+    bars.expect_set(standing_of(run_id, "q131"))
+    bars.alpha.press("ArrowRight")
+    bars.expect_alpha(101)
+    expect(page).to_have_url(re.compile("question=q131&alpha=101"))
+    bars.alpha.blur()
+    page.keyboard.press("ArrowLeft")
+    expect(page).to_have_url(re.compile("question=q130&alpha=101"))
+    expect(page.locator(".meaning")).to_contain_text("at least 89.9% of the sets made at this alpha")
+
+
 def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: str):
     first, second = run_of("first"), run_of("second")
     page = visit(address).open(f"/one_question?run={first}&question=q150&alpha=100")
@@ -346,15 +363,22 @@ def test_a_question_of_ones_own_is_answered_by_the_pocket_model(visit: Visitor, 
     assert page.title() != "caught"
     # The next question finds the model warm; what was typed is still there to be changed.
     expect(page.get_by_role("textbox", name="Question", exact=True)).to_have_value(nasty)
-    type_question(page, "Which city is the capital of Italy?", "Paris\nLondon\nRome\nBerlin")
+    page.get_by_role("textbox", name="Question", exact=True).fill("Which city is the capital of Italy?")
+    options = page.get_by_role("textbox", name=re.compile("^Options"))
+    options.fill("Paris\nLondon\nRome\nBerlin")
+    options.press("Control+Enter")
     expect(page.get_by_role("heading", name="Which city is the capital of Italy?")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"answered in [\d,]+ ms$"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"answered in [\d,]+ ms\."))).to_be_visible()
     # A reload and another window show the same answer.
     other = visit(address).open(page.url.removeprefix(address))
     expect(other.get_by_role("heading", name="Which city is the capital of Italy?")).to_be_visible()
     Bars(other).ready()
     assert Bars(other).answer.inner_text() == bars.answer.inner_text()
     expect(other.get_by_role("textbox", name=re.compile("^Options"))).to_have_value("Paris\nLondon\nRome\nBerlin")
+    # The first question is one click away.
+    page.get_by_role("button", name="Which city is the capital of <b>France</b>").click()
+    expect(page).to_have_url(re.compile(f"answer={found[1]}"))
+    bars.expect_set(own[0])
 
 
 def test_what_can_not_be_asked_is_said_and_nothing_typed_is_lost(visit: Visitor, address: str):

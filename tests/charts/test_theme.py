@@ -192,3 +192,14 @@ def test_no_button_is_a_primary_one():
 def test_the_two_themes_set_the_same_things_and_no_font_is_fetched():
     assert THEME["light"].keys() == THEME["dark"].keys()
     assert "http" not in THEME["font"] + THEME["codeFont"]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("meaning", [LAC, APS])
+def test_a_cell_of_the_overview_can_be_read_at_its_strongest(mode: str, meaning: str):
+    style = (ROOT / "app/components/overview/first_page/first_page.css").read_text(encoding="utf-8")
+    strongest = re.search(r"--strongest: ([\d.]+);", style)
+    assert strongest is not None
+    colors = dict(zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=True))
+    cell = mixed(colors[meaning], THEME[mode]["backgroundColor"], float(strongest[1]))
+    assert contrast(THEME[mode]["textColor"], cell) >= 4.5

@@ -142,7 +142,7 @@ def test_a_doctor_that_gives_no_answer(home, monkeypatch):
     with pytest.raises(RunError, match=r"did not finish within 0.01 s"):
         doctor.ask(within_s=0.01)
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(RunError, match=r"ended without an answer \(no reason\)"):
+    with pytest.raises(RunError, match=r"ended without a result \(no reason\)"):
         doctor.ask()
 
 

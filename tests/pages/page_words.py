@@ -14,7 +14,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
-IDS = re.compile(r"(?<![\w./-])(qa|rc|ci|drs|ds|csqa|float32|float16|bfloat16|int8|int4|cloze)(?![\w./-])")
+IDS = re.compile(r"(?<![\w./-])(qa|rc|ci|drs|ds|csqa|float32|float16|bfloat16|int8|int4|cloze(?!\)))(?![\w./-])")
 """Ids for which there is a title: tasks, precisions and the form that scores the options' texts."""
 FOLDED = ("expander", "code", "json")
 WORDS = ("label", "body", "help", "placeholder", "alt", "delta", "html_content", "options", "value", "default")

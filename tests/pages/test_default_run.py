@@ -127,11 +127,11 @@ def test_compare_opens_with_the_pinned_run_and_its_sisters(open_page: Open):
     assert "runs" not in app.query_params
 
 
-def test_calibration_opens_with_the_pinned_run_and_one_sister(open_page: Open):
+def test_calibration_opens_with_the_pinned_run_and_its_sisters(open_page: Open):
     _, compared = own_and_pinned()
     app = open_page("calibration")
     assert not app.exception
-    assert tuple(app.multiselect(key="compared_runs").value) == compared[:2]
+    assert tuple(app.multiselect(key="compared_runs").value) == compared
 
 
 def test_without_the_pinned_runs_others_that_ship_are_compared(open_page: Open):

@@ -66,7 +66,6 @@ def test_cells_hold_the_reports_figures_and_open_their_runs(open_page: Open):
         assert cell["right"] == f"{100 * made.accuracy:.0f}% right"
         low, high = figures.mean_set_size_interval
         assert f"Mean set size {figures.mean_set_size:.2f} of 6 options ({low:.2f} to {high:.2f})" in cell["said"]
-        assert cell["label"] == ". ".join(cell["said"])
         page, _, query = cell["target"]["href"].partition("?")
         assert (page, cell["target"]["page"]) == ("alpha_lab", "alpha_lab")
         assert dict(parse_qsl(query)) == cell["target"]["query"] == {"run": run_id, "alpha": "250"}
@@ -143,8 +142,7 @@ def test_filters_that_keep_nothing_say_so_with_the_way_out(figure: str, open_pag
     synthetic_run(model="one")
     app = open_page("overview", models="gone", precision="int4", figure=figure)
     assert not app.exception
-    words = "gone · any prompt · any form of answer · 4-bit"
-    assert f"No finished run matches the filters: {words}." in said(app)
+    assert "No finished run matches the filters: gone · 4-bit." in said(app)
     assert not sent(app, "matrix")
     app.button(key="clear_filters").click().run()
     assert not app.exception

@@ -129,7 +129,7 @@ def _existing(plan: Plan) -> None:
     words = titles(tuple(plan.existing.values()))
     st.markdown(f"**{_existing_words(len(plan.existing), len(plan.runs))}**")
     for record in list(plan.existing.values())[:MOST_SHOWN]:
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
             st.caption(plain(f"{words[record.run_id]}: {record.state}"), width="stretch")
             _choices(record)
     if len(plan.existing) > MOST_SHOWN:

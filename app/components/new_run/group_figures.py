@@ -24,11 +24,14 @@ def group_figures(records: Sequence[RunRecord]) -> None:
     for problem in problems:
         st.warning(plain(problem))
     found = {row["run"]: row for row in table.to_dict("records")} if not table.empty else {}
+    settings = {record.run_id: differences(record.spec) for record in records}
+    shared = set.intersection(*map(set, settings.values()))  # what all of them have need not be said in every row
     rows: dict[str, dict[str, str]] = {}
     for record in records:
         if record.run_id in found:
             figures = found[record.run_id]
-            asked = " · ".join([record.spec.model_name, *differences(record.spec)])
+            own = [setting for setting in settings[record.run_id] if setting not in shared]
+            asked = " · ".join([record.spec.model_name, *own])
             said = f"{figures['lac_set_size']:.2f} ({figures['accuracy']:.0%})"
             rows.setdefault(asked, {"Model": asked})[record_task_title(record)] = said
     if rows:

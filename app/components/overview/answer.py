@@ -58,7 +58,7 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
     _controls(view, active, offered)
     _hidden_own(finished, kept)
     if not kept:
-        filters.none_matches(words)
+        filters.none_matches(filters.in_words(active, offered, narrowing=True))
     elif not table.empty:
         _figure(table, specs, words, view)
     return Shown(table, problems)

@@ -58,13 +58,15 @@ def filter_controls(view: OverviewView, active: RunFilter, offered: Choices) -> 
             st.button("Clear the filters", on_click=set_fields, args=(CLEARED,), key="clear_in_filters")
 
 
-def in_words(active: RunFilter, offered: Choices) -> str:
-    """What the filters keep, in words, for below the controls."""
+def in_words(active: RunFilter, offered: Choices, *, narrowing: bool = False) -> str:
+    """What the filters keep, in words; ``narrowing``: only what leaves runs out."""
     said = [SOURCE_TITLES[active.source]] if active.source != ALL else []
     said += [", ".join(active.models)] if active.models else []
     said += [", ".join(offered.tasks.get(key, key) for key in active.tasks)] if active.tasks else []
     for name in SETTINGS:
         value = getattr(active, name)
+        if value == ALL and narrowing:
+            continue
         said.append(ALL_TITLES[name] if value == ALL else TITLES[name].get(value, value))
     text = " · ".join(said)
     return text if active.models else f"{text[:1].upper()}{text[1:]}"  # not a model's name

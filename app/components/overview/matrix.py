@@ -66,7 +66,6 @@ def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] |
     cell = found.cells.get((i, j))
     if cell is None:
         return None
-    said = _lines(cell, f"{found.rows[i].model} on {found.columns[j].title}")
     return {
         "target": target(navigation.ALPHA_LAB, state.address_of(state.fresh(AlphaLabView, run=cell.run))),
         "size": f"{cell.set_size.value:.1f}",
@@ -74,8 +73,7 @@ def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] |
         "shade": cell.shade,
         "smallest": cell.smallest,
         "warning": "!" if cell.too_few_covered else "",
-        "said": said,
-        "label": ". ".join(said),
+        "said": _lines(cell, f"{found.rows[i].model} on {found.columns[j].title}"),
     }
 
 

@@ -102,7 +102,6 @@ def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
         "target": target(navigation.COMPARE, state.address_of(state.fresh(CompareView, runs=runs))),
         "heading": f"Options in a set, {title}",
         "bars": [{"name": shortened(row["model"], LONGEST_NAME), "size": float(row[size])} for row in rows],
-        "options": max(int(row["k"]) for row in rows),
         "label": f"Mean set sizes on {title}: {said}.",
     }
 

@@ -68,9 +68,10 @@ function bars(card) {
   const holder = make("div", "bars");
   put(holder, { role: "img", "aria-label": card.label });
   holder.append(make("p", "heading", card.heading));
+  const most = Math.max(...card.bars.map(({ size }) => size));
   for (const { name, size } of card.bars) {
     const bar = make("span", "bar");
-    bar.style.setProperty("--share", size / card.options);
+    bar.style.setProperty("--share", size / most);
     const length = make("span", "length");
     length.append(bar, make("span", "size", size.toFixed(1)));
     holder.append(make("span", "name", name), length);
@@ -125,13 +126,12 @@ function cellOf(cell, open) {
   if (cell.smallest) anchor.classList.add("smallest");
   anchor.style.setProperty("--shade", `${(cell.shade * 100).toFixed(1)}%`);
   // The name begins with the words that are seen, so that a person can say them to a voice control.
-  anchor.setAttribute("aria-label", `${cell.size} ${cell.right}. ${cell.label}`);
   anchor.append(make("span", "size", cell.size), " ", make("span", "right", cell.right));
   if (cell.warning) anchor.append(make("span", "warning", cell.warning));
   const tip = make("span", "tip");
   tip.setAttribute("aria-hidden", "true");
   for (const line of cell.said) tip.append(make("span", "", line));
-  anchor.append(tip);
+  anchor.append(make("span", "unseen", ` ${cell.said.join(". ")}`), tip);
   td.append(anchor);
   return td;
 }
