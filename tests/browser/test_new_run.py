@@ -13,8 +13,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from app.components.one_question.own_examples import EXAMPLES
 from core.inference.models import bundled_models
 from core.tasks import bank
 from tests.browser.conftest import Lab, Visitor, choose_page, engine_ended, page_server, server
@@ -121,6 +122,62 @@ def test_a_pocket_run_from_the_button_to_the_lab(pocket: str, visit: Visitor):
         lab.expect_alpha(dragged)
         lab.expect_report(run_id[1])
     expect(page).to_have_url(re.compile(rf"alpha={dragged}"))
+
+
+class Clicks:
+    """Counts what a person clicks from the first page on."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        page.goto(address)
+        self.made = 0
+
+    def on(self, what: Locator) -> None:
+        what.click()
+        self.made += 1
+
+
+def test_the_first_minutes(pocket: str, visit: Visitor):
+    """From the first page: to a dragged alpha in one click, to one question's set in two, to the answer to a question
+    of one's own in at most three, to the sets of a finished run in four."""
+    page = visit(pocket, width=1440).page
+    cards = page.locator(".first-page .card")
+
+    first = Clicks(page, pocket)
+    first.on(cards.nth(0))
+    lab = Lab(page).ready()
+    before = lab.thousandths()
+    box = lab.alpha.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * before / 1000, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.4, middle, steps=5)
+    page.mouse.up()
+    assert lab.thousandths() > before
+    assert first.made == 1
+
+    second = Clicks(page, pocket)
+    second.on(cards.nth(0))
+    second.on(page.get_by_role("button", name="Open question 1 on its own page"))
+    expect(page.locator(".answer")).to_contain_text("{")
+    assert second.made == 2
+
+    own = Clicks(page, pocket)
+    own.on(cards.nth(2))
+    own.on(page.get_by_role("button", name=next(iter(EXAMPLES.values())).label).first)
+    expect(page.get_by_text(re.compile(r"answered in [\d,]+ ms"))).to_be_visible(timeout=ENDS_WITHIN_MS)
+    assert own.made <= 3
+
+    run = Clicks(page, pocket)
+    run.on(page.get_by_test_id("stTopNavSection").filter(has_text="Run"))
+    run.on(page.get_by_test_id("stTopNavDropdownLink").filter(has_text="New run"))
+    run.on(page.get_by_role("button", name="Launch"))
+    opened = page.get_by_role("link", name="Open in the Alpha lab").first
+    expect(opened).to_be_visible(timeout=ENDS_WITHIN_MS)
+    run.on(opened)
+    Lab(page).ready()
+    assert run.made == 4
 
 
 def serves(process: psutil.Process, port: int, home: Path) -> bool:
