@@ -57,10 +57,10 @@ def pocket(pocket_server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture(scope="module")
 def fake_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """A server whose model is none and takes 40 ms a question, and its home."""
+    """A server whose model is none and takes 60 ms a question, and its home."""
     needs_bank()
     home = tmp_path_factory.mktemp("fake") / "home"
-    with server(home, HEDGE_FAKE_ENGINE='{"ms": 40}') as address:
+    with server(home, HEDGE_FAKE_ENGINE='{"ms": 60}') as address:
         yield address, home
 
 
