@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from core.calibration.metrics import correct
 from core.conformal.alpha import THOUSAND
-from core.conformal.coverage import beta_binomial_band, share_interval
+from core.conformal.coverage import beta_binomial_band, guarantee_p_value, share_interval
 from core.conformal.curve import AlphaCurve, alpha_curve
 from core.conformal.draws import WORD
 from core.conformal.scores import score, true_scores
@@ -63,6 +63,7 @@ def overview_row(run: Report, questions: str) -> dict[str, Any]:
             f"{name}_coverage": figures.coverage,
             f"{name}_coverage_low": figures.coverage_band[0],
             f"{name}_coverage_high": figures.coverage_band[1],
+            f"{name}_coverage_p": figures.p_value,
             f"{name}_set_size": figures.mean_set_size,
             f"{name}_set_size_low": figures.mean_set_size_interval[0],
             f"{name}_set_size_high": figures.mean_set_size_interval[1],
@@ -131,10 +132,12 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
         for name, summary in run.scores.items():
             low, high = beta_binomial_band(summary.n, of.n_test, alpha)
             likely = intervals(summary.sizes, alpha)
+            coverage = float(summary.curve.coverage[alpha - 1])
             row |= {
-                f"{name}_coverage": float(summary.curve.coverage[alpha - 1]),
+                f"{name}_coverage": coverage,
                 f"{name}_coverage_low": low,
                 f"{name}_coverage_high": high,
+                f"{name}_coverage_p": guarantee_p_value(round(coverage * of.n_test), summary.n, of.n_test, alpha),
                 f"{name}_set_size": likely.mean_set_size.value,
                 f"{name}_set_size_low": likely.mean_set_size.low,
                 f"{name}_set_size_high": likely.mean_set_size.high,

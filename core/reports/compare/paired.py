@@ -19,6 +19,7 @@ from scipy.special import bdtr
 
 from core.calibration.metrics import correct
 from core.conformal.permutation import PValues, Swappable, swap_test
+from core.conformal.pvalues import holm
 from core.conformal.scores import score as score_of
 from core.conformal.scores import true_scores
 from core.conformal.set_sizes.differences import PairedRun, difference_intervals
@@ -116,22 +117,6 @@ def compare(
         own = flat[i * len(hypotheses) : (i + 1) * len(hypotheses)]
         out.append(replace(pair, holm=dict(zip(pair.p_values, own, strict=True))))
     return out
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction (1979): the i-th smallest of m times m − i + 1, never falling, at most 1.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    m = len(p_values)
-    order = sorted(range(m), key=lambda i: p_values[i])
-    corrected = [0.0] * m
-    highest = 0.0
-    for place, i in enumerate(order):
-        highest = max(highest, min(1.0, (m - place) * p_values[i]))
-        corrected[i] = highest
-    return corrected
 
 
 def questions(a: Evaluation, b: Evaluation, alpha: int, *, score: str = "lac") -> pd.DataFrame:

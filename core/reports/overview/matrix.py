@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from core.conformal.pvalues import holm
 from core.estimates import Estimate
 from core.reports.overview.filters import DEFAULTS, name_order, task_key, task_order
 from core.runs.banks import task_title
@@ -17,6 +18,8 @@ SAME_QUESTIONS = ["task", "bank", "questions", "k"]
 """Runs that agree in these columns of an overview frame were tested on the same questions."""
 OF_A_TASK = ("task", "batch_size")
 """Fields of :class:`RunSpec` in which two runs of one row may differ."""
+LEVEL = 0.05
+"""How often a matrix may mark a cell although every run keeps its guarantee."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,9 @@ class Cell:
     tasks with 4 and with 6 options are each shaded on a scale of their own. The square tells small sets apart.
 
     ``smallest``: the run's interval of set size begins no higher than that of the smallest mean among the runs of this
-    column on the same questions ends. Of a run without rivals it is False.
+    column on the same questions ends. Of a run without rivals it is False. ``too_few_covered``: its sets hold the truth
+    less often than the guarantee allows, by its p-value with Holm's correction for all cells, at 5%. If every run keeps
+    its guarantee, at most 5% of matrices have a cell with this mark.
     """
 
     run: str
@@ -40,11 +45,7 @@ class Cell:
     n_test: int
     shade: float
     smallest: bool
-
-    @property
-    def too_few_covered(self) -> bool:
-        """Whether fewer sets hold the truth than a guarantee that holds gives in 97.5% of draws."""
-        return self.coverage < self.coverage_band[0]
+    too_few_covered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,9 @@ def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str
     settings = {run: _settings(specs[run]) for run in table["run"]}
     rows = sorted(set(settings.values()), key=_row_order)
     cells: dict[tuple[int, int], Cell] = {}
-    for record in with_smallest(table, score).to_dict("records"):
+    corrected = holm(table[f"{score}_coverage_p"].tolist())
+    marked = with_smallest(table, score).assign(too_few_covered=[p <= LEVEL for p in corrected])
+    for record in marked.to_dict("records"):
         place = rows.index(settings[record["run"]]), columns.index((keys[record["run"]], record["k"]))
         cells.setdefault(place, _cell(record, score))
     return Matrix(
@@ -119,6 +122,7 @@ def _cell(row: Mapping[Hashable, Any], score: str) -> Cell:
         n_test=row["n_test"],
         shade=min(1.0, (k - size) / (k - 1)) ** 2 if k > 1 else 0.0,
         smallest=row["smallest"],
+        too_few_covered=row["too_few_covered"],
     )
 
 

@@ -26,7 +26,7 @@ def test_the_uniform_level_stands_beside_every_figure():
     assert reports.worse_than_uniform((message(2.8),), 16)
     assert not reports.worse_than_uniform((message(2.7),), 16)  # ln 16 is 2.77
     assert not reports.worse_than_uniform((message(9.9),), None)
-    assert "does not say" in reports.uniform_sentence(None)
+    assert "did not record" in reports.uniform_sentence(None)
 
 
 def test_all_conversations_together_are_compared_over_conversations():

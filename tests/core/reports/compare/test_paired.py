@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.conformal import permutation
+from core.conformal.pvalues import holm
 from core.errors import InputError
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.compare import paired
@@ -53,9 +54,9 @@ def test_each_hypothesis_has_one_test_and_holm_runs_over_hypotheses(home):
     a, b = load(synthetic_run(seed=3)), load(synthetic_run(seed=3, model="other", signal=0.5))
     (pair,) = paired.compare([(a, b)], 100)
     assert list(pair.p_values) == list(pair.holm) == list(paired.TESTS) == ["accuracy", "set_size", "uacc"]
-    assert list(pair.holm.values()) == paired.holm(list(pair.p_values.values()))
+    assert list(pair.holm.values()) == holm(list(pair.p_values.values()))
     (fewer,) = paired.compare([(a, b)], 100, hypotheses=("accuracy", "set_size"))
-    assert list(fewer.holm.values()) == paired.holm([pair.p_values[name] for name in ("accuracy", "set_size")])
+    assert list(fewer.holm.values()) == holm([pair.p_values[name] for name in ("accuracy", "set_size")])
 
 
 def test_the_permutation_test_forms_the_sets_of_the_swapped_runs(home):
@@ -127,7 +128,7 @@ def test_the_bootstrap_interval_is_that_of_the_mean():
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_the_slow_definition(p_values):
-    corrected = paired.holm(p_values)
+    corrected = holm(p_values)
     m = len(p_values)
     order = sorted(range(m), key=lambda i: p_values[i])
     for place, i in enumerate(order):

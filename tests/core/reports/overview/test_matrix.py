@@ -86,3 +86,17 @@ def test_a_column_counts_its_questions_only_if_they_are_the_same(home: Path):
     other = synthetic_run(model="c", n=80, seed=3)
     assert matrix(table_of(same), specs_of(same), frozenset(), "lac").columns[0].questions == 30
     assert matrix(table_of([*same, other]), specs_of([*same, other]), frozenset(), "lac").columns[0].questions == 0
+
+
+def test_a_mark_for_low_coverage_counts_all_cells(home: Path):
+    ids = [synthetic_run(model=model) for model in ("a", "b", "c")]
+    table = table_of(ids).assign(lac_coverage_p=[0.02, 0.9, 0.9])
+    alone = matrix(table.iloc[:1], specs_of(ids), frozenset(), "lac")
+    assert [cell.too_few_covered for cell in alone.cells.values()] == [True]
+    among = matrix(table, specs_of(ids), frozenset(), "lac")
+    assert {cell.too_few_covered for cell in among.cells.values()} == {False}
+    table.loc[0, "lac_coverage_p"] = 0.016
+    among = matrix(table, specs_of(ids), frozenset(), "lac")
+    assert {cell.run: cell.too_few_covered for cell in among.cells.values()} == dict(
+        zip(ids, (True, False, False), strict=True)
+    )
