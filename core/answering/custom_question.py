@@ -206,7 +206,7 @@ def write_answer(answer: ModelAnswer) -> None:
 def read_answer(answer_id: str) -> ModelAnswer:
     """The answer with this id. Raises :class:`InputError` if that is no id, or the answer is gone or can't be read."""
     if not ID.match(answer_id):
-        raise InputError(f"{answer_id[:40]!r} is no answer's id; ask the question again")
+        raise InputError(f"{answer_id[:40]!r} is not the id of an answer; ask the question again")
     try:
         values: dict[str, Any] = json.loads((_folder() / f"{answer_id}.json").read_bytes())
         own: dict[str, Any] = values.pop("own")

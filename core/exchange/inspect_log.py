@@ -131,7 +131,7 @@ def _open(path: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any
             if "header.json" not in archive.names:
                 raise InputError(
                     f"{path}: expected header.json in the archive, found {shown(', '.join(archive.names[:8]))}; "
-                    "the evaluation was not finished, or this is no log of Inspect"
+                    "the evaluation was not finished, or this is not a log of Inspect"
                 )
             header = json_object(archive.read("header.json"), f"{path}, member header.json")
         return _checked(header, path), _members(path)

@@ -59,6 +59,6 @@ def load_arrays(content: bytes, path: Path) -> Any:
 
 def _sentence(path: Path, error: BaseException) -> str:
     return (
-        f"{path} is no whole pickle of numpy arrays ({str(error)[:120] or type(error).__name__}); "
+        f"{path} is not a complete pickle of numpy arrays ({str(error)[:120] or type(error).__name__}); "
         "other pickles are not read, because a pickle can run code"
     )

@@ -19,9 +19,9 @@ def out_of_memory(tokens: int | None = None) -> str:
     """The sentence; ``tokens`` is the length of the single question that did not fit, where it was one alone.
 
     >>> out_of_memory()
-    'memory ran out; choose a smaller model, float16 or bfloat16, or fewer shots'
-    >>> out_of_memory(512)
-    'memory ran out on a single question of 512 tokens; choose a smaller model, float16 or bfloat16, or fewer shots'
+    'there was not enough memory; choose a smaller model, 16-bit precision, or fewer shots'
+    >>> out_of_memory(512).partition(";")[0]
+    'there was not enough memory on a single question of 512 tokens'
     """
     where = "" if tokens is None else f" on a single question of {tokens:,} tokens"
     return f"there was not enough memory{where}; choose a smaller model, 16-bit precision, or fewer shots"

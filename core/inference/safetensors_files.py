@@ -38,7 +38,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON ({error}); {AGAIN}") from error
+        raise InputError(f"{path} is not JSON ({error}); {AGAIN}") from error
     if not isinstance(values, dict):
         raise InputError(f"{path} must hold a JSON object, and holds {type(values).__name__}; {AGAIN}")
     return values
@@ -100,7 +100,7 @@ def read_header(path: Path) -> dict[str, Stored]:
             content = file.read(length) if 8 + length <= size else b""
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror}); make it readable") from error
-    broken = InputError(f"{path} is cut short or is no safetensors file ({size:,} bytes); {AGAIN}")
+    broken = InputError(f"{path} is cut short or is not a safetensors file ({size:,} bytes); {AGAIN}")
     if len(first) < 8 or not content:
         raise broken
     try:

@@ -107,7 +107,7 @@ def _tokenizer_sentence(source: ModelSource, error: BaseException) -> str:
         try:
             json.loads(path.read_bytes())
         except ValueError as why:
-            return f"{path} is no JSON ({why}); take the tokenizer's files that came with the model"
+            return f"{path} is not JSON ({why}); take the tokenizer's files that came with the model"
     elif reader := next((READERS[name] for name in READERS if (Path(source.location) / name).is_file()), None):
         return (
             f"the tokenizer of {source.location} is read with the package {reader}, which is not here or can't read "

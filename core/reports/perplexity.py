@@ -99,7 +99,7 @@ def uniform_sentence(vocabulary: int | None) -> str:
     """The perplexity of a uniform guess over all tokens, as a reference level.
 
     >>> uniform_sentence(5120)
-    'A model that found each of its 5,120 tokens equally likely would have a perplexity of 5,120 (12.3 bits a token).'
+    'A model that finds each of its 5,120 tokens equally likely has a perplexity of 5,120 (12.3 bits per token).'
     """
     if vocabulary is None:
         return (

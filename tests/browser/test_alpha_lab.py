@@ -307,7 +307,7 @@ def test_the_switches_by_hand(visit: Visitor, address: str, runs: dict[str, str]
     page.get_by_role("button", name="Use the run’s own").click()
     number.fill("4")
     number.press("Enter")
-    expect(page.locator("#switch-problem")).to_contain_text("choose from 5 to 200, not 4")
+    expect(page.locator("#switch-problem")).to_contain_text("Choose from 5 to 200 calibration questions, not 4")
     expect(number).to_have_value("30")
     steps = page.get_by_label("calibration questions, from few to all")
     steps.press("Home")
@@ -401,7 +401,7 @@ def test_an_aps_threshold_just_below_1_is_said_with_the_way_out(visit: Visitor, 
     run_id = runs["saturated"]
     note, offer = report(evaluation.load(run_id), 100).scores["aps"].notes
     assert "below 1" in note
-    assert "leave them out" in offer
+    assert "Leave them out" in offer
     page = visit(address).open(f"/alpha_lab?run={run_id}&alpha=100")
     lab = Lab(page).ready()
     expect(page.locator(".saturated")).to_contain_text(note)
@@ -529,7 +529,7 @@ def test_another_run_keeps_the_view(visit: Visitor, address: str, runs: dict[str
     lab.number.press("Enter")
     expect(page).to_have_url(re.compile("alpha=250"))
     page.get_by_role("combobox", name="Run").click()
-    page.get_by_role("option", name=re.compile("^two ")).click()
+    page.get_by_role("option", name=re.compile("^Yours: two ")).click()
     expect(page).to_have_url(re.compile(f"run={runs['two']}&alpha=250"))
     expect(page.locator("[data-side=left] [data-figure=of]")).to_have_text("of 2 options")
     lab.expect_alpha(250)

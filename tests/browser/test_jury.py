@@ -165,7 +165,7 @@ def test_verdicts_on_pairs_are_not_called_right(
     place = first_card(rows, "majority")
     expect(card.locator(".asked")).to_have_text(rows["question"][place])
     first = "first" if rows["label"][place] else "second"
-    expect(card.locator("h4").last).to_have_text(f"The {first} answer is better; every rule says")
+    expect(card.locator("h4").last).to_have_text(f"The {first} answer is better. The verdict of every rule:")
     said = [f"{RULES[name].title}: {'First' if rows[f'r_{name}'][place] else 'Second'}" for name in RULES]
     expect(card.locator(".by-rule .tag")).to_have_text(said)
     expect(page.locator(".errors")).to_have_text("Against the label, of the answered")

@@ -92,6 +92,6 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
 
 def test_choices_are_folded_and_have_figures(app: str, visit: Visitor):
     page = visit(app, width=390, theme="dark").open("/perplexity")
-    page.get_by_text("Which reply was the counselor's own?").click()
+    page.get_by_text("Which reply is the counselor's own?").click()
     expect(page.get_by_text(re.compile("guessing is right on 25%"))).to_be_visible()
     expect(page.get_by_role("slider", name="alpha")).to_be_visible()

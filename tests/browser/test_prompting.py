@@ -54,11 +54,11 @@ def address(home: Path) -> Iterator[str]:
         yield url
 
 
-def offered(home: Path) -> dict[tuple[str, int], PromptingMethod]:
-    """The ways of asking on the page, by method and shots."""
+def offered(home: Path) -> tuple[str, dict[tuple[str, int], PromptingMethod]]:
+    """The key of the person's own experiment, and its ways of asking by method and shots."""
     own = [store.read_record(path.name) for path in sorted((home / "runs").iterdir())]
-    ((_, records),) = experiments.experiments(own).items()
-    return {(one.method, one.shots): one for one in experiments.readings(records)}
+    ((experiment, records),) = experiments.experiments(own).items()
+    return experiment.key, {(one.method, one.shots): one for one in experiments.readings(records)}
 
 
 def mean_size(reading: PromptingMethod, alpha: int) -> str:
@@ -102,8 +102,8 @@ def choose(page: Page, label: str, option: str) -> None:
 
 @pytest.mark.timeout(600)
 def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, home: Path, tmp_path: Path):
-    ways = offered(home)
-    page = visit(address).open("/prompting?alpha=300")
+    experiment, ways = offered(home)
+    page = visit(address).open(f"/prompting?alpha=300&experiment={experiment}")
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["raw", 0], 300)])
 
     choose(page, "Second way", experiments.METHODS["tokens"])
@@ -129,7 +129,7 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, hom
     questions.click(position={"x": 18, "y": 90})
     expect(page.get_by_text(re.compile("^Question qa-"))).not_to_have_text(before)
     expect(page).to_have_url(re.compile("question=qa-"))
-    expect(page.get_by_text(re.compile("^Letters .MCP. picks [A-D]"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^By letter picks [A-D]"))).to_be_visible()
     expect(page.get_by_text("Scores of the options' texts")).to_be_visible()
     idle(page)
 

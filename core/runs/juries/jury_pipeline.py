@@ -113,7 +113,7 @@ class JurySpec:
 def folder_of(path_id: str) -> Path:
     """A path's folder, whether it is there or not; :class:`InputError` for what can be no name of one."""
     if not re.fullmatch(r"[a-z0-9-]+", path_id):
-        raise InputError(f"{path_id!r} is no jury path; the New run page lists them")
+        raise InputError(f"{path_id!r} is not a jury pipeline; the New run page lists them")
     return settings().home / "jury-paths" / path_id
 
 
@@ -131,7 +131,7 @@ def read_spec(path_id: str) -> JurySpec:
         values = json.loads(path.read_bytes())
         return JurySpec(**values | {"jurors": tuple(values["jurors"])})
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"there is no jury path {path_id!r} ({type(error).__name__})") from error
+        raise InputError(f"there is not a jury pipeline {path_id!r} ({type(error).__name__})") from error
 
 
 def of_run(spec: RunSpec) -> JurySpec:

@@ -67,7 +67,7 @@ def _whole(given: str) -> str:
         parsed = sqlalchemy.make_url(given)
     except sqlalchemy.exc.ArgumentError:
         raise RunError(
-            "HEDGE_DATABASE_URL is no database URL; one looks like postgresql://user:password@host/name, "
+            "HEDGE_DATABASE_URL is not a database URL; one looks like postgresql://user:password@host/name, "
             "and without it a SQLite file in HEDGE_HOME is used"
         ) from None
     if parsed.drivername.startswith("sqlite"):

@@ -123,7 +123,7 @@ def test_an_answer_is_read_as_it_was_written(home: Path):
     custom_question.write_answer(ANSWER)
     assert custom_question.read_answer(ANSWER.answer_id) == ANSWER
     text = (home / "answers" / f"{ANSWER.answer_id}.json").read_text()
-    assert json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
 
 def test_an_answer_of_an_older_version_is_read_and_has_the_same_link(home: Path):

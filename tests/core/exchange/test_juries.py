@@ -98,9 +98,12 @@ def test_the_line_of_a_wrong_cell_is_named(tmp_path) -> None:
     ("others", "says"),
     [
         ([], "at least two jurors, got 1"),
-        ([("b_test.csv", ROWS[:1])], "'b' .1 answers. lacks one of 'a' .2.: 'What, \"exactly\"\\?'"),
+        ([("b_test.csv", ROWS[:1])], "'b' .1 answers. lacks one that 'a' .2. has: 'What, \"exactly\"\\?'"),
         ([("b_test.csv", [(*ROWS[0][:2], "Incorrect", ROWS[0][3]), ROWS[1]])], "differ in whether 'Ann' is right"),
-        ([("b_test.csv", [(*ROWS[0][:2], "", ROWS[0][3]), ROWS[1]])], "line 2: expected whether the answer is right"),
+        (
+            [("b_test.csv", [(*ROWS[0][:2], "", ROWS[0][3]), ROWS[1]])],
+            "line 2: expected a label that says whether the answer is right",
+        ),
         (
             [("b_test.csv", [(*ROWS[0][:2], "perhaps", ROWS[0][3])])],
             "True or False .or Correct, Incorrect., found 'perhaps'",
@@ -180,7 +183,7 @@ def test_any_text_survives_a_table(answers: list[str]) -> None:
     ("change", "says"),
     [
         ({"juror": None}, "found no juror"),
-        ({"label": ""}, "row 1: expected whether the answer is right, found nothing"),
+        ({"label": ""}, "row 1: expected a label that says whether the answer is right, found nothing"),
         ({"p_true": "high"}, "row 1: expected p_true as a number from 0 to 1, found 'high'"),
         ({"p_true": 1.5}, r"p_true must lie in \[0, 1\], got 1.5 of juror"),
         ({"part": "train"}, "row 1: expected part calibration or test, found 'train'"),
@@ -216,9 +219,9 @@ def test_a_jury_is_kept_once_and_read_back(home) -> None:
 
 
 def test_what_is_no_jury(home) -> None:
-    with pytest.raises(InputError, match="is no jury"):
+    with pytest.raises(InputError, match="is not a jury"):
         jury_store.read("nobody")
-    with pytest.raises(InputError, match="is no jury"):
+    with pytest.raises(InputError, match="is not a jury"):
         jury_store.folder_of("../runs")
     name = jury_store.save(seeded_jury(20), name="x", origin="a test")
     (jury_store.folder_of(name) / "jury.json").write_text("{}")
@@ -272,7 +275,7 @@ def test_files_that_are_not_there(home, capsys) -> None:
     assert main(["jury", "evaluate", "--judgements", "gone.csv"]) == 2
     assert "gone.csv" in capsys.readouterr().err
     assert main(["jury", "agreement", "--judgements", "nobody"]) == 2
-    assert "is no jury" in capsys.readouterr().err
+    assert "is not a jury" in capsys.readouterr().err
 
 
 def table_of(judged: Judgements, folder: Path, name: str) -> str:

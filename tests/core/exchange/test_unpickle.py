@@ -47,5 +47,5 @@ def test_code_is_refused_and_not_run(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"\x80", b"hello", b"\x80\x04]", pickle.dumps(np.ones(50))[:-20]])
 def test_a_damaged_file_is_said_to_be_one(content):
-    with pytest.raises(InputError, match=r"results\.pkl is no whole pickle"):
+    with pytest.raises(InputError, match=r"results\.pkl is not a complete pickle"):
         load_arrays(content, HERE)

@@ -269,5 +269,5 @@ def test_a_single_row_without_memory_is_said(monkeypatch):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(paths, "letters", never)
-    with pytest.raises(RunError, match="memory ran out on a single question"):
+    with pytest.raises(RunError, match="there was not enough memory on a single question"):
         climbed("llama", *letter_rows())

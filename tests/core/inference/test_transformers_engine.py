@@ -272,7 +272,7 @@ def test_weights_that_are_no_weights(tiny_model, tmp_path):
     folder = tmp_path / "broken"
     shutil.copytree(tiny_model, folder)
     (folder / "model.safetensors").write_bytes(b"\0" * 100)
-    with pytest.raises(InputError, match="is cut short or is no safetensors file"):
+    with pytest.raises(InputError, match="is cut short or is not a safetensors file"):
         load(folder)
     shutil.copy(tiny_model / "model.safetensors", folder)
     (folder / "config.json").write_text(json.dumps({"model_type": "nonesuch"}))

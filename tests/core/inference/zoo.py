@@ -604,7 +604,7 @@ BROKEN = (
         "no safetensors",
         "the weights are text",
         filed(llama, lambda f: (f / WEIGHTS).write_text("not found")),
-        "is no safetensors file",
+        "is not a safetensors file",
     ),
     Kept(
         "a pointer", "the weights were never fetched", filed(llama, lambda f: _pointer(f / WEIGHTS)), "Git LFS pointer"
@@ -697,7 +697,7 @@ BROKEN = (
         "half a tokenizer",
         "tokenizer.json is cut short",
         filed(llama, lambda f: (f / "tokenizer.json").write_text('{"version": "1.0"')),
-        "is no JSON",
+        "is not JSON",
     ),
     Kept(
         "no real tokenizer",

@@ -108,7 +108,7 @@ def test_what_goes_wrong_is_said_in_words(fake, monkeypatch):
             PermissionError(13, "Permission denied", "/home/runs"),
             "/home/runs can't be written; make it writable, or set",
         ),
-        (MemoryError(), "memory ran out"),
+        (MemoryError(), "there was not enough memory"),
         (ZeroDivisionError("division by zero"), "ZeroDivisionError"),
     ):
 

@@ -149,7 +149,7 @@ def test_models_and_questions_that_are_not_there(home, tmp_path) -> None:
     with pytest.raises(InputError, match="there is no file"):
         jury_pipeline.create(replace(SPEC, questions=str(tmp_path / "gone.jsonl")))
     assert jury_pipeline.path_ids() == []
-    with pytest.raises(InputError, match="is no jury path"):
+    with pytest.raises(InputError, match="is not a jury pipeline"):
         jury_pipeline.folder_of("../runs")
 
 
