@@ -138,8 +138,8 @@ def _arrays(content: bytes, path: Path) -> dict[str, Any]:
     except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, KeyError, TypeError, MemoryError) as error:
         if "Object arrays" in str(error):
             raise InputError(
-                f"{path} is not a complete npz file of plain arrays: it holds Python objects, which could run code when they are "
-                "read; save it again with numbers and texts alone"
+                f"{path} is not a complete npz file of plain arrays: it holds Python objects, which could run code "
+                "when they are read; save it again with numbers and texts alone"
             ) from error
         raise InputError(
             f"{path} is not a complete npz file of plain arrays ({str(error)[:120]}); fetch it again"

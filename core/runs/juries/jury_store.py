@@ -61,8 +61,8 @@ def folder_of(jury_id: str) -> Path:
     found = [name for name in jury_ids() if name.startswith(jury_id)]
     exact = [name for name in found if name == jury_id] or found
     if len(exact) != 1:
-        what = f"begins {len(found)} juries' names; give more of it" if found else "is no jury"
-        raise InputError(f"{jury_id!r} {what}; `python -m core jury list` names them")
+        what = f"begins {len(found)} juries' names; give more of it" if found else "is not a jury"
+        raise InputError(f"{jury_id!r} {what}; `python -m core jury list` lists all juries")
     return next(parent / exact[0] for parent in folders() if (parent / exact[0] / "jury.json").is_file())
 
 

@@ -90,7 +90,7 @@ def test_a_probability_of_zero_stays_one(home, tmp_path):
         ({"cal_probs": np.full((30, 6), np.nan)}, "must be a number"),
         ({"cal_probs": np.full((30, 6), 0.5)}, "sum to 1"),
         ({"test_probs": None}, "expected the array 'test_probs'"),
-        ({"cal_probs": np.array([None] * 30, dtype=object)}, "no whole npz"),
+        ({"cal_probs": np.array([None] * 30, dtype=object)}, "not a complete npz"),
         ({"test_probs": np.full((20, 5), 0.2)}, "have .* options"),
         ({"name": "tiny.npz"}, "neither the archive nor its name says the model"),
         ({"name": "probs_qa_float32_base_20250101_120000.npz"}, "neither the archive nor its name says the model"),
@@ -121,7 +121,7 @@ def test_a_truncated_file(tmp_path, keep):
     path = write(tmp_path)
     content = path.read_bytes()
     path.write_bytes(content[: int(keep * len(content)) if keep < 1 else keep])
-    with pytest.raises(InputError, match="no whole npz"):
+    with pytest.raises(InputError, match="not a complete npz"):
         bluq.read([path])
 
 
@@ -130,7 +130,7 @@ def test_an_npz_in_an_npy(tmp_path):
     buffer = io.BytesIO()
     np.save(buffer, np.ones(3))
     path.write_bytes(buffer.getvalue())
-    with pytest.raises(InputError, match="no whole npz"):
+    with pytest.raises(InputError, match="not a complete npz"):
         bluq.read([path])
 
 

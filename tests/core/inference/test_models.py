@@ -45,7 +45,7 @@ def test_a_folder_that_holds_no_model(tmp_path, names, says):
 def test_a_configuration_that_is_no_json(tmp_path):
     folder_with(tmp_path, "model.safetensors", "tokenizer.json")
     (tmp_path / "config.json").write_text("{")
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="is not JSON"):
         resolve(str(tmp_path))
 
 

@@ -601,7 +601,7 @@ BROKEN = (
     ),
     Kept("cut short", "a third of the weights is gone", filed(llama, _cut), "should have"),
     Kept(
-        "no safetensors",
+        "not a safetensors file",
         "the weights are text",
         filed(llama, lambda f: (f / WEIGHTS).write_text("not found")),
         "is not a safetensors file",

@@ -205,7 +205,7 @@ def test_a_locked_database_and_a_server_that_is_gone_are_said_in_time(home, monk
     with pytest.raises(RunError, match="a database of kind mysql; Hedge uses postgresql://"):
         run_queue.unfinished()
     monkeypatch.setenv("HEDGE_DATABASE_URL", "hedge")
-    with pytest.raises(RunError, match="no database URL"):
+    with pytest.raises(RunError, match="not a database URL"):
         run_queue.unfinished()
 
 
