@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from app.caches.run_cache import EVERY_RUN, RunKey, load_evaluation, run_key, runs
-from core.answering.question_kind import QuestionKind, kind_of_run
 from core.errors import HedgeError
 from core.records import FloatArray, Question
 from core.reports import evaluation as evaluations
 from core.reports import frames, one_question
 from core.reports.one_question import CalibratedRun, OptionPValues
+from core.reports.question_kind import QuestionKind, kind_of_run
 from core.runs import banks
 from core.runs.store import RunRecord
 

@@ -9,11 +9,11 @@ import pytest
 from app.components.one_question.own_examples import EXAMPLES, MODEL, RUN, what_to_see
 from core.answering.custom_question import CustomQuestion, ModelAnswer
 from core.answering.model_cache import ModelCache
-from core.answering.question_kind import best_run, kind_of_run
 from core.answering.worker import answer
 from core.records import LETTERS
 from core.reports import evaluation
 from core.reports.one_question import CalibratedRun, asked, bench
+from core.reports.question_kind import best_run, kind_of_run
 from core.runs import store
 from core.runs.showcase import showcase
 from core.settings import ASSETS

@@ -156,7 +156,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
 NO_INTERVAL: dict[str, str] = {
     "core.jury.confidence._p_value": "the confidence of one verdict, a scale and no test; its conformal p-value is "
     "that of core.conformal.pvalues",
-    "core.reports.compare.paired.holm": "Holm's correction, proved for any p-values; those are simulated one by one",
+    "core.conformal.pvalues.holm": "Holm's correction, proved for any p-values; those are simulated one by one",
     "core.reports.prompting.experiments.option_scores": "log-probabilities",
     "core.runs.store.write_bare": "log-probabilities",
 }

@@ -12,10 +12,10 @@ from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
 from core.answering.custom_question import ModelAnswer
-from core.answering.question_kind import QuestionKind
 from core.errors import HedgeError
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
+from core.reports.question_kind import QuestionKind
 from core.runs.banks import bank_name, task_title
 from core.runs.store import RunRecord
 

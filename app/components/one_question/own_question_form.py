@@ -16,10 +16,10 @@ from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
 from core.answering import client, custom_question
 from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
-from core.answering.question_kind import QuestionKind, best_run
 from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
+from core.reports.question_kind import QuestionKind, best_run
 from core.runs.showcase import default_run
 from core.runs.store import RunRecord
 
@@ -28,7 +28,7 @@ QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY, EXTRA_KEY = "own_question", "own_context
 SEEN_KEY, ASKED_KEY, WARMED_KEY = "own_seen", "own_asked", "own_warmed"
 LATEST_KEY, PROBLEMS_KEY, HISTORY_KEY = "own_latest", "own_problems", "own_history"
 AUTOMATIC = ""
-"""The choice of calibration that leaves it to :func:`~core.answering.question_kind.best_run`."""
+"""The choice of calibration that leaves it to :func:`~core.reports.question_kind.best_run`."""
 MODEL_HELP = "A model that ships with Hedge. You can also type a local folder or a Hugging Face hub id and press Enter."
 RUN_HELP = (
     "The questions of this run calibrate the set. Your question is asked in the same way as the questions of this run: "

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.answering.question_kind import QuestionKind, best_run, kind_of_run
 from core.errors import InputError
+from core.reports.question_kind import QuestionKind, best_run, kind_of_run
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from tests.conftest import synthetic_run
