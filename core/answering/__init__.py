@@ -6,7 +6,6 @@ question after another to its worker, the process that loads models. Where the w
 memory, the server says so in a sentence and starts another worker for the next question. The server ends after ten
 minutes without a question.
 
-``custom_question`` the question, the progress of its answer, and the answer on disk · ``question_kind`` the run that
-fits a question · ``client`` what pages call · ``server`` and ``worker`` the two processes · ``model_cache`` the models
-that stay loaded
+``custom_question`` the question, the progress of its answer, and the answer on disk · ``client`` what pages call ·
+``server`` and ``worker`` the two processes · ``model_cache`` the models that stay loaded
 """
