@@ -39,7 +39,7 @@ def test_a_modules_mutants_each_differ_from_it_in_one_function(tmp_path: Path) -
     assert module.name == "core.conformal.pvalues"
     assert len(module.mutants) > 10
     for name, (original, mutant) in module.mutants.items():
-        assert name.startswith("x_p_values__mutmut_")
+        assert name.startswith(("x_p_values__mutmut_", "x_holm__mutmut_"))
         assert ast.dump(ast.parse(original)) != ast.dump(ast.parse(mutant))
     assert any("(n - 1 - better)" in mutant for _, mutant in module.mutants.values())
     compile((tmp_path / file).read_text(encoding="utf-8"), str(file), "exec")

@@ -36,11 +36,9 @@ from tests.conftest import synthetic_run
 STARTS = 5
 MOVES = 400
 RELEASES = 15
-PAINTED = """() => new Promise(done => {
-  const look = () => document.querySelector('.first-page .cell')
-    ? requestAnimationFrame(() => done()) : requestAnimationFrame(look);
-  look();
-})"""
+PAINTED = "() => new Promise(done => requestAnimationFrame(() => done()))"
+FIRST = ".first-page .cell"
+"""The first figure of the first page. A locator finds it inside the component; a query of the document does not."""
 WATCH = """slider => {
   window.waits = [];
   window.moves = 0;
@@ -70,6 +68,7 @@ def start(home: Path) -> None:
             begun = time.perf_counter()
             with server(home) as address:
                 page.goto(address)
+                page.locator(FIRST).first.wait_for()
                 page.evaluate(PAINTED)
                 waits.append(time.perf_counter() - begun)
             browser.close()

@@ -35,7 +35,8 @@ ARM = """([figure, last]) => {
     });
   };
   const old = new Set(drawn());
-  window.useful = new Promise(done => {
+  window.useful = new Promise((done, failed) => {
+    setTimeout(() => failed(new Error("nothing useful was painted within a minute")), 60_000);
     let begun = null;
     document.addEventListener('click', event => begun = event.timeStamp, { capture: true, once: true });
     const look = () => {
@@ -72,10 +73,11 @@ def main() -> None:
 def warm(browser: Browser, entries: list[PageEntry]) -> None:
     """Ten clicks on each page, in the order of the menu, on a server that has shown each once."""
     with tempfile.TemporaryDirectory() as folder, server(Path(folder) / "home") as address:
-        page = _opened(browser, address, PAGES[0])
+        order = entries if len(entries) > 1 else [*(one for one in PAGES[:2] if one not in entries), *entries]
+        page = _opened(browser, address, order[-1])  # each click leads to another page
         measured: dict[str, list[tuple[float, float]]] = {entry.name: [] for entry in entries}
         for turn in range(CLICKS + 1):
-            for entry in entries if len(entries) > 1 else [*(one for one in PAGES[:2] if one not in entries), *entries]:
+            for entry in order:
                 taken = _clicked(page, entry)
                 if turn and entry.name in measured:
                     measured[entry.name].append(taken)
