@@ -23,6 +23,7 @@ from core import __version__
 from core.errors import HedgeError, RunError
 from core.inference.models import bundled_models
 from core.settings import ROOT, settings
+from core.tasks import TASKS
 from core.tasks.bank import available
 
 GIB = 2**30
@@ -216,7 +217,8 @@ def _disk() -> list[Finding]:
 
 
 def _models() -> list[Finding]:
-    value = f"{', '.join(bundled_models()) or 'none'}; tasks {', '.join(available()) or 'none'}"
+    tasks = ", ".join(TASKS[name] for name in available())
+    value = f"models: {', '.join(bundled_models()) or 'none'}; tasks: {tasks or 'none'}"
     return [Finding("bundled", value, bool(bundled_models()), "These work without a network.")]
 
 

@@ -52,6 +52,7 @@ def test_every_finding_has_a_value_and_a_meaning(quick, monkeypatch):
     assert not quick.exists()  # looking writes nothing
     absent = {name for name, finding in seen.items() if finding.good is None}
     assert {"driver", "gpu", "database", "agent"} <= absent  # none of them is there, so none of them is good
+    assert "Summaries" in seen["bundled"].value
 
 
 def test_a_database_that_is_there_and_one_that_is_gone(quick, monkeypatch):
