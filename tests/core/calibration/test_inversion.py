@@ -84,3 +84,45 @@ def test_the_share_of_samples_that_show_no_more():
     assert multiple(lambda t: t + steps, 2.0, share=0.05) == 0  # at t = 0 exactly as many
     assert multiple(lambda t: t + steps, 2.5, share=0.05) == pytest.approx(0.5, abs=PRECISION)
     assert multiple(lambda t: t + steps, 5000.0, share=0.05) == pytest.approx(4998, abs=PRECISION)
+
+
+def test_the_middle_of_an_odd_and_an_even_number_of_samples():
+    """Of 41 samples the 21st is in the middle; of 40, place 19.5 from 0 is rounded to 20."""
+    assert multiple(lambda t: t + np.arange(41.0), 30.0, share=MEDIAN) == pytest.approx(10, abs=PRECISION)
+    assert multiple(lambda t: t + np.arange(40.0), 30.0, share=MEDIAN) == pytest.approx(10, abs=PRECISION)
+
+
+def test_a_little_more_than_seen_at_no_gap_is_0_too():
+    assert multiple(lambda t: t + np.arange(41.0), 1.5, share=0.05) == 0
+
+
+def test_a_jump_that_no_line_meets_is_found_within_the_last_bracket():
+    """The false position creeps along a jump this high, and the middle of what is left is returned."""
+    jump = 12_345.678
+    found = multiple(lambda t: np.full(40, 0.0 if t < jump else 1e30), 1.0, share=MEDIAN)
+    assert found == pytest.approx(jump, rel=0.01)
+
+
+def test_as_many_draws_as_are_asked_for():
+    assert correlated(np.eye(3), 50).shape == (50, 3)
+
+
+@pytest.mark.parametrize(
+    ("law", "seen", "tries"),
+    [
+        (np.sqrt, 1.7, [0.0, 4.0, 3.4, 3.134645, 2.894589, 2.885429, 2.890002]),
+        (np.expm1, 20.0, [0.0, 4.0, 1.492589, 2.320137, 2.978346, 3.119336, 3.042052, 3.044431]),
+        (lambda t: t**3, 900.0, [0.0, 4.0, 8.0, 16.0, 8.866071, 9.292258, 9.678548, 9.653984, 9.654892]),
+        (lambda t: 3 * np.log1p(t), 1.0, [0.0, 4.0, 0.828447, 0.457604, 0.362958, 0.396335, 0.395621]),
+    ],
+)
+def test_every_try_is_the_illinois_variants(law, seen, tries):
+    """The places that the method visits: an end that is kept twice in a row has its value halved."""
+    tried = []
+
+    def samples(t):
+        tried.append(t)
+        return np.full(40, float(law(t)))
+
+    multiple(samples, seen, share=MEDIAN)
+    assert tried == pytest.approx(tries, abs=1e-6)
