@@ -1,4 +1,4 @@
-"""What the Alpha lab, One question and Learn show of coverage: bands, intervals and p-values.
+"""What the Overview, the Alpha lab, One question and Learn show of coverage: bands, intervals and p-values.
 
 The laws of coverage do not depend on the model, so one does: six options, of which the true one's logit is raised; the
 figures are those of :func:`core.reports.report.report`, which the pages call and the browser's arithmetic equals.
@@ -10,8 +10,9 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+import pandas as pd
 
-from core.conformal.coverage import beta_band, beta_binomial_band, guarantee_p_value
+from core.conformal.coverage import beta_band, beta_binomial_band, beta_parameters, guarantee_p_value
 from core.conformal.probabilities import log, softmax
 from core.conformal.pvalues import p_values
 from core.conformal.redraw import redraw
@@ -20,11 +21,14 @@ from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
 from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation
+from core.reports.overview.matrix import matrix
 from core.reports.report import Report, report
 from core.runs.spec import RunSpec
+from core.tasks import POCKET_BANK
 from tests.simulation.case import INTERVAL, TEST, Case
 
 K, ALPHA = 6, 100
+TASKS_SHOWN = ("qa", "rc", "ci", "drs", "ds")
 SUBJECTS = np.array(["easy", "middling", "hard"])
 SIGNAL = np.array([2.5, 1.5, 0.5])
 """By how much the true option's logit is raised on average in each subject."""
@@ -89,6 +93,34 @@ def in_its_band(seed: int, n: int, by: str) -> bool:
 def guarantee_doubted(seed: int, n: int, by: str, score_name: str) -> bool:
     """Whether the p-value speaks at 5% against a guarantee that holds."""
     return reported(seed, n, n, by=by, score_name=score_name).scores[score_name].p_value <= NAMED_AT
+
+
+def a_cell_is_marked(seed: int, n: int) -> bool:
+    """Whether the Overview marks one of 20 runs that all keep the guarantee, each with n + n questions of its own."""
+    rng = np.random.default_rng([seed, n, 20])
+    covered = rng.binomial(n, rng.beta(*beta_parameters(n, ALPHA), size=20))
+    specs = {f"{m}-{task}": RunSpec(model=f"m{m}", task=task) for m in range(4) for task in TASKS_SHOWN}
+    table = pd.DataFrame(
+        [
+            {
+                "run": name,
+                "task": spec.task,
+                "bank": POCKET_BANK,
+                "questions": name,
+                "k": K,
+                "n_test": n,
+                **dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high"), 0.5),
+                **dict.fromkeys(("lac_set_size", "lac_set_size_low", "lac_set_size_high"), 2.0),
+                **dict.fromkeys(("lac_coverage_low", "lac_coverage_high"), 0.9),
+                "lac_coverage": count / n,
+                "lac_coverage_p": guarantee_p_value(int(count), n, n, ALPHA),
+            }
+            for (name, spec), count in zip(specs.items(), covered, strict=True)
+        ]
+    )
+    cells = matrix(table, specs, frozenset(), "lac").cells.values()
+    assert len(cells) == 20
+    return any(cell.too_few_covered for cell in cells)
 
 
 def draw_in_its_band(seed: int, n: int) -> bool:
@@ -167,6 +199,7 @@ def cases() -> tuple[Case, ...]:
             lambda seed, n=n: guarantee_doubted(seed, n, "all", "aps"),
             TEST,
         )
+        add("coverage: a table of 20 runs with a mark", lambda seed, n=n: a_cell_is_marked(seed, n), TEST)
         add("coverage: interval of a subject", lambda seed, n=n: subject_interval_holds(seed, n), INTERVAL)
         add("coverage: interval of a set size", lambda seed, n=n: size_interval_holds(seed, n), INTERVAL)
         add("coverage: subjects named as covered too little", lambda seed, n=n: subject_named(seed, n), TEST)

@@ -29,7 +29,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "set size: interval of a difference in size",
         "set size: interval of a difference in UAcc",
     ),
-    "core.reports.overview.matrix.Cell": ("coverage: band of coverage",),
+    "core.reports.overview.matrix.Cell": ("coverage: band of coverage", "coverage: a table of 20 runs with a mark"),
     "core.reports.compare.paired.Difference": ("set size: interval of a difference in accuracy",),
     "core.reports.compare.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
     # Found by search

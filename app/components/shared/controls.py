@@ -16,12 +16,9 @@ from core.reports.frames import alpha_value
 
 ALPHA_KEY = "alpha_slider"
 SCORE_KEY = "score_choice"
-EMPTY_KEY = "empty_choice"
 
-EMPTY_WORDS = {"allow": "stay empty", "top1": "take the top option"}
 ALPHA_HELP = TERMS["alpha"].meaning
 SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values())
-EMPTY_HELP = "If no option fits, the set is empty. The published papers then add the most probable option."
 
 
 def alpha_slider(view: SharedView) -> None:
@@ -43,11 +40,6 @@ def score_choice(view: SharedView) -> None:
         on_change=state.taking(SharedView, "score", SCORE_KEY),
         help=SCORE_HELP,
     )
-
-
-def empty_choice(view: SharedView) -> None:
-    """Show the choice of what happens to a set that would be empty."""
-    switch(view, "empty", "Empty sets", EMPTY_WORDS, key=EMPTY_KEY, help=EMPTY_HELP)
 
 
 def switch(
