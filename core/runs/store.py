@@ -286,10 +286,11 @@ def read_bare(run_id: str) -> dict[str, dict[str, float]]:
     return found
 
 
-def write_written(folder: Path, table: pa.Table) -> None:
+def write_written(folder: Path, rows: Sequence[tuple[str, int, str, int]]) -> None:
     """Write ``written.parquet``, the answers that the model wrote: ``id``, ``repeat``, ``text``, ``answer`` (-1 if
     none was found in the text)."""
-    write_table(folder / "written.parquet", table)
+    columns = zip(("id", "repeat", "text", "answer"), zip(*rows, strict=True), strict=True)
+    write_table(folder / "written.parquet", pa.table({name: list(values) for name, values in columns}))
 
 
 def read_written(run_id: str) -> pa.Table | None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import platform
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import InputError
-from core.files.atomic import drop_parts, write_atomically
+from core.files.atomic import write_atomically
 from core.files.tables import finished_chunks, join_chunks, read_table, write_chunk
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Part, Request
@@ -109,16 +107,19 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
     """
     request = read_request(spec)
     parts = list(request.parts())
-    _begin(spec, folder, request, reporter, messages=sum(len(part.windows) for part in parts))
+    write_atomically(folder / "request.json", json.dumps(request.to_json()).encode())
+    reporter.total = sum(len(part.windows) for part in parts)
+    reporter.begin(f"{reporter.total} messages")
+    reporter.report("loading the model")
     from core.perplexity.scoring import Scorer
 
     scorer = Scorer.load(spec.model, dtype=spec.dtype, batch_size=spec.batch_size)
     reporter.stop_if_cancelled()
     words = scorer.lay_out(parts, mode=request.mode)
     for note in scorer.notes:
-        store.log(folder, note)
+        reporter.log(note)
     if dropped := sum(each.dropped for of in words for each in of):
-        store.log(folder, f"messages of context left out because the model reads too little: {dropped:,}")
+        reporter.log(f"messages of context left out because the model reads too little: {dropped:,}")
     seconds = _score_missing(folder, scorer, parts, words, reporter)
     join_chunks(folder, FILE)
     return {
@@ -130,18 +131,7 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
             "sources": list(request.sources),
         },
         "scoring_seconds": round(seconds, 3),
-        "python": platform.python_version(),
-        "host": platform.node(),
     }
-
-
-def _begin(spec: RunSpec, folder: Path, request: Request, reporter: ProgressReporter, *, messages: int) -> None:
-    write_atomically(folder / "request.json", json.dumps(request.to_json()).encode())
-    drop_parts(folder)
-    store.update_record(spec.run_id, state="running", started=time.time(), ended=None, message="")
-    store.log(folder, f"{reporter.worker} begins: {messages} messages")
-    reporter.total = messages
-    reporter.report("loading the model")
 
 
 def _score_missing(
@@ -163,8 +153,8 @@ def _score_missing(
         reporter.report("checking itself")
         check = scorer.begin([each for i in of_prompt for each in words[i]])
         for reason in check.refused:
-            store.log(folder, f"self-check refused {reason}")
-        store.log(folder, f"{prompt.name}: self-check passed by {check.rung}: {check.largest_difference:.2e}")
+            reporter.log(f"self-check refused {reason}")
+        reporter.log(f"{prompt.name}: self-check passed by {check.rung}: {check.largest_difference:.2e}")
         for i in of_prompt:
             messages = scorer.score(parts[i], words[i], tell=told)
             write_chunk(folder, i, _table(parts[i], words[i], messages))

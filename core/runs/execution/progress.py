@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import RunCancelled
+from core.files.atomic import drop_parts
 from core.runs import store
 from core.runs.store import Progress
 
@@ -41,6 +42,18 @@ class ProgressReporter:
         progress = Progress(self.done, self.total, stage, rate, remaining_s, self.worker)
         store.write_progress(self.folder, progress)
         self.on_progress(progress)
+
+    def begin(self, what: str, **provenance: object) -> None:
+        """Say in ``run.json`` that the run is running and where its results come from, and in its log what is done."""
+        drop_parts(self.folder)
+        known = store.read_record(self.folder.name).provenance | provenance
+        run_id = self.folder.name
+        store.update_record(run_id, state="running", started=time.time(), ended=None, message="", provenance=known)
+        self.log(f"{self.worker} begins: {what}")
+
+    def log(self, line: str) -> None:
+        """Write a line to the run's log."""
+        store.log(self.folder, line)
 
     def stop_if_cancelled(self) -> None:
         """Raise :class:`RunCancelled` if a person has cancelled the run."""
