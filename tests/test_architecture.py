@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = {
     "errors": 0,
     "estimates": 0,
+    "files": 1,
     "records": 1,
     "settings": 1,
     "logistic": 2,

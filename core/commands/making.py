@@ -14,11 +14,11 @@ import numpy as np
 from core.commands.answer import CommandResult
 from core.commands.runs import execute_here
 from core.errors import InputError
+from core.files.atomic import write_atomically
 from core.jury.judgements import Judgements, truth
 from core.runs import store
 from core.runs.juries import jury_job, jury_pipeline, jury_store
 from core.runs.juries.jury_pipeline import JurySpec, answer_prompt
-from core.runs.store import write_atomically
 from core.tasks import trivia
 from core.tasks.rows import read_file
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from core.files.file_lock import take
 from core.runs import engine, store
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import take
 from core.runs.juries import jury_pipeline
 from core.runs.juries.jury_pipeline import JurySpec
 from pocket_world.jury import SPECS

@@ -26,7 +26,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.runs.agent.file_lock import holder, is_held
+from core.files.atomic import write_atomically
+from core.files.file_lock import holder, is_held
 from core.settings import settings
 
 BEAT_EVERY_S = 2.0
@@ -149,10 +150,7 @@ def last_wake() -> int:
 
 def say_busy(executor: str, run_id: str) -> None:
     """Record that a worker executes a run."""
-    path = _busy_file(executor)
-    part = path.with_suffix(".part")
-    part.write_text(run_id, encoding="utf-8")
-    part.replace(path)
+    write_atomically(_busy_file(executor), run_id.encode(), lasting=False)
 
 
 def say_idle(executor: str) -> None:
@@ -172,9 +170,7 @@ def publish(name: str, values: object) -> None:
     """Publish ``values`` as JSON under this name, for pages and other hosts."""
     path = agent_lock().with_name(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(values), encoding="utf-8")
-    part.replace(path)
+    write_atomically(path, json.dumps(values).encode(), lasting=False)
 
 
 def published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:

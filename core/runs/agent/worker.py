@@ -22,11 +22,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError
+from core.files.atomic import guarded
+from core.files.file_lock import take
 from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL
 from core.runs import store
 from core.runs.agent import exit_reasons, liveness, watchdog
-from core.runs.agent.file_lock import take
 from core.runs.devices.slots import UNKNOWN_GIB
 from core.runs.queue import database, run_queue
 from core.runs.queue.run_queue import RUNNING, Lease
@@ -139,7 +140,7 @@ def _when_free(lease: Lease, *, cancelled: Callable[[], bool]) -> None:
     end = time.monotonic() + WAIT_FOR_RUN_S
     while True:
         try:
-            with store.guarded(lease.confirm):
+            with guarded(lease.confirm):
                 execute(spec, cancelled=cancelled, worker=lease.executor)
             return
         except RunBusyError:

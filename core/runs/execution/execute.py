@@ -15,6 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, SelfCheckError
+from core.files.atomic import drop_parts
+from core.files.file_lock import take
+from core.files.tables import drop_chunks, finished_chunks, join_chunks
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine
 from core.inference.models import resolve
@@ -22,7 +25,6 @@ from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.records import OptionLogits, Prompt
 from core.runs import banks, store
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import take
 from core.runs.execution import perplexity_run
 from core.runs.execution.eta import RunRate
 from core.runs.execution.generations import write_answers
@@ -154,15 +156,15 @@ class _Execution:
         seconds = self._score(engine, asked, self._chunk(engine))
         if self.spec.repeats:
             self._write(engine)
-        store.join_chunks(self.folder)
+        join_chunks(self.folder, "logits.parquet")
         _end(self.spec, self.folder, "done", "", **_provenance(engine, check, self.drawn, asked, seconds))
 
     def _begin(self) -> None:
-        store.drop_parts(self.folder)
+        drop_parts(self.folder)
         before = store.read_record(self.spec.run_id).provenance
         data = bank.fingerprint(self.drawn.questions)
-        if store.finished_chunks(self.folder) and before.get("data_fingerprint") != data:
-            store.drop_chunks(self.folder)
+        if finished_chunks(self.folder) and before.get("data_fingerprint") != data:
+            drop_chunks(self.folder)
             store.drop_bare(self.folder)
             store.log(self.folder, "the questions have changed since the last try, which is dropped")
         store.update_record(
@@ -202,7 +204,7 @@ class _Execution:
     def _chunk(self, engine: Engine) -> int:
         """Questions per chunk, which a killed worker loses at most: as in the try that this one continues."""
         before: int | None = store.read_record(self.spec.run_id).provenance.get("chunk")
-        if before and store.finished_chunks(self.folder):
+        if before and finished_chunks(self.folder):
             return before
         record = store.read_record(self.spec.run_id)
         store.update_record(
@@ -213,7 +215,7 @@ class _Execution:
     def _score(self, engine: Engine, prompts: list[Prompt], size: int) -> float:
         """Score the chunks that are missing; returns the seconds it took."""
         chunks = [prompts[i : i + size] for i in range(0, len(prompts), size)]
-        finished = set(store.finished_chunks(self.folder))
+        finished = set(finished_chunks(self.folder))
         missing = [i for i in range(len(chunks)) if i not in finished]
         self.reporter.done = sum(len(chunks[i]) for i in finished)
         if finished:

@@ -21,6 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import InputError
+from core.files.atomic import drop_parts, write_atomically
+from core.files.tables import finished_chunks, join_chunks, read_table, write_chunk
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Part, Request
 from core.perplexity.tokens import Words
@@ -41,7 +43,7 @@ def spec_of(request: Request, model: str, *, dtype: str = "float32") -> RunSpec:
     """The spec of a run that measures this request with a model. The request is stored."""
     folder = settings().home / TASK
     folder.mkdir(parents=True, exist_ok=True)
-    store.write_atomically(folder / f"{request.digest}.json", json.dumps(request.to_json()).encode())
+    write_atomically(folder / f"{request.digest}.json", json.dumps(request.to_json()).encode())
     return RunSpec(model=model, task=f"{TASK}@{request.digest}", form=PERPLEXITY, dtype=dtype)
 
 
@@ -84,7 +86,7 @@ def read(run_id: str) -> PerplexityRun:
         raise InputError(
             f"run {record.run_id} is {record.state}; its figures are shown once it has finished successfully"
         )
-    table = store.read_table(store.folder_of(run_id) / FILE)
+    table = read_table(store.folder_of(run_id) / FILE)
     messages: dict[tuple[str, str], list[ScoredMessage]] = {}
     columns = [table[name].to_pylist() for name in ("prompt", "source", "message", "pieces", "losses")]
     for prompt, source, number, pieces, losses in zip(*columns, strict=True):
@@ -118,7 +120,7 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
     if dropped := sum(each.dropped for of in words for each in of):
         store.log(folder, f"messages of context left out because the model reads too little: {dropped:,}")
     seconds = _score_missing(folder, scorer, parts, words, reporter)
-    store.join_chunks(folder, FILE)
+    join_chunks(folder, FILE)
     return {
         "engine": scorer.description,
         "request": {
@@ -134,8 +136,8 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
 
 
 def _begin(spec: RunSpec, folder: Path, request: Request, reporter: ProgressReporter, *, messages: int) -> None:
-    store.write_atomically(folder / "request.json", json.dumps(request.to_json()).encode())
-    store.drop_parts(folder)
+    write_atomically(folder / "request.json", json.dumps(request.to_json()).encode())
+    drop_parts(folder)
     store.update_record(spec.run_id, state="running", started=time.time(), ended=None, message="")
     store.log(folder, f"{reporter.worker} begins: {messages} messages")
     reporter.total = messages
@@ -146,7 +148,7 @@ def _score_missing(
     folder: Path, scorer: Scorer, parts: Sequence[Part], words: Sequence[Sequence[Words]], reporter: ProgressReporter
 ) -> float:
     """Score the parts that no earlier try finished, prompt by prompt; returns the seconds it took."""
-    finished = set(store.finished_chunks(folder))
+    finished = set(finished_chunks(folder))
     missing = [i for i in range(len(parts)) if i not in finished]
     reporter.done = sum(len(parts[i].windows) for i in finished)
     speed = RunRate(sum(len(each.tokens) for i in missing for each in words[i]))
@@ -165,7 +167,7 @@ def _score_missing(
         store.log(folder, f"{prompt.name}: self-check passed by {check.rung}: {check.largest_difference:.2e}")
         for i in of_prompt:
             messages = scorer.score(parts[i], words[i], tell=told)
-            store.write_chunk_table(folder, i, _table(parts[i], words[i], messages))
+            write_chunk(folder, i, _table(parts[i], words[i], messages))
     return speed.seconds
 
 

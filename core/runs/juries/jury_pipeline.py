@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from core.errors import InputError
-from core.runs import store
+from core.files.atomic import write_atomically
 from core.runs.spec import DTYPES, JURY, RunSpec
 from core.settings import settings
 from core.tasks import trivia
@@ -150,7 +150,7 @@ def create(spec: JurySpec) -> str:
         spec = replace(spec, questions=str(place))
     folder = folder_of(spec.path_id)
     folder.mkdir(parents=True, exist_ok=True)
-    store.write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
+    write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
     return spec.path_id
 
 

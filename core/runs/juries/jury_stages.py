@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import RunCancelled
+from core.files.atomic import write_atomically
 from core.inference.imports import language_models
 from core.jury.judgements import Judgements
 from core.runs import store
@@ -123,7 +124,7 @@ class _Pipeline:
         def report(done: int, total: int, loss: float) -> None:
             losses.append(loss)
             if done in (2, total) or done % WRITE_EVERY == 0:
-                store.write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), sync=False)
+                write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), lasting=False)
             self.reporter.done = done
             with suppress(RunCancelled):  # the tuning asks by itself, and writes a checkpoint before it stops
                 self.reporter.report(f"tuning {name}")
@@ -166,7 +167,7 @@ class _Pipeline:
             self.reporter.done = len(found)
             self.reporter.report(f"verdicts of {name}")
         rows = [found[q.id] for q in judged]
-        store.write_atomically(path, json.dumps(rows).encode())
+        write_atomically(path, json.dumps(rows).encode())
         return rows
 
     def _load(self, name: str, *, total: int, done: int = 0) -> None:
@@ -188,5 +189,5 @@ def _read_answers(path: Path) -> dict[str, str]:
             except (ValueError, KeyError, TypeError):
                 continue
         text = "".join(json.dumps({"id": k, "answer": v}, ensure_ascii=False) + "\n" for k, v in known.items())
-        store.write_atomically(path, text.encode())
+        write_atomically(path, text.encode())
     return known

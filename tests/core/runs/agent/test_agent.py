@@ -11,10 +11,10 @@ import time
 import psutil
 import pytest
 
+from core.files.file_lock import holder, is_held, take
 from core.runs import engine, store
 from core.runs.agent import liveness, recovery
 from core.runs.agent import worker_process as processes
-from core.runs.agent.file_lock import holder, is_held, take
 from core.runs.agent.worker_process import environment
 from core.runs.devices.slots import Slot, slots
 from core.runs.queue import run_queue

@@ -11,11 +11,11 @@ import pytest
 
 from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
+from core.files.file_lock import take
 from core.inference.generation import Generator
 from core.reports import evaluation
 from core.runs import engine, store
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import take
 from core.runs.execution import memory_estimate, perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.juries import jury_job, jury_pipeline, jury_store

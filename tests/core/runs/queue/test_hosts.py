@@ -11,8 +11,9 @@ import psutil
 import pytest
 
 from core.errors import RunBusyError, RunError
+from core.files import file_lock
 from core.runs import engine, store
-from core.runs.agent import file_lock, liveness
+from core.runs.agent import liveness
 from core.runs.queue import database, hosts
 from tests.core.runs.conftest import (
     agent_of,
