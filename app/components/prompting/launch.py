@@ -44,7 +44,7 @@ def _form() -> Combination | None:
     left, right = st.columns(2, gap="medium")
     offered, titles = form.known_models(), catalogue.choices()
     models = left.multiselect(
-        "Models", offered, offered[:1], accept_new_options=True, key="ways_models", help=form.MODEL_HELP
+        "Models", offered, offered[:1], accept_new_options=True, key="ways_models", help=form.MODEL_HELP, wrap=True
     )
     tasks = right.multiselect(
         "Questions",
@@ -54,6 +54,7 @@ def _form() -> Combination | None:
         accept_new_options=True,
         key="ways_tasks",
         help=form.TASK_HELP,
+        wrap=True,
     )
     forms = left.segmented_control(
         "Options are scored",
@@ -65,7 +66,7 @@ def _form() -> Combination | None:
         help=form.FORM_HELP,
     )
     shots = right.multiselect(
-        "Shots", range(MAX_SHOTS + 1), list(SHOTS), select_all=False, key="ways_shots", help=form.SHOTS_HELP
+        "Shots", range(MAX_SHOTS + 1), list(SHOTS), select_all=False, key="ways_shots", help=form.SHOTS_HELP, wrap=True
     )
     samples = left.number_input("Maximum number of questions", 2, 1_000_000, SAMPLES, step=100, key="ways_samples")
     strategy = right.segmented_control(
