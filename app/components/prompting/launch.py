@@ -79,7 +79,9 @@ def _begin_with(shown: ShownExperiment | None) -> None:
 def _form(shown: ShownExperiment | None) -> Combination | None:
     left, right = st.columns(2, gap="medium")
     offered, titles = form.known_models(), catalogue.choices()
-    models = left.multiselect("Models", offered, accept_new_options=True, key="ways_models", help=form.MODEL_HELP)
+    models = left.multiselect(
+        "Models", offered, accept_new_options=True, key="ways_models", help=form.MODEL_HELP, wrap=True
+    )
     tasks = right.multiselect(
         "Questions",
         list(titles),
@@ -87,6 +89,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         accept_new_options=True,
         key="ways_tasks",
         help=form.TASK_HELP,
+        wrap=True,
     )
     forms = left.segmented_control(
         "Options are scored",
@@ -96,7 +99,9 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         key="ways_forms",
         help=form.FORM_HELP,
     )
-    shots = right.multiselect("Shots", range(MAX_SHOTS + 1), select_all=False, key="ways_shots", help=form.SHOTS_HELP)
+    shots = right.multiselect(
+        "Shots", range(MAX_SHOTS + 1), select_all=False, key="ways_shots", help=form.SHOTS_HELP, wrap=True
+    )
     samples = left.number_input(
         "Maximum number of questions", 2, 1_000_000, None, step=100, placeholder="All questions", key="ways_samples"
     )
