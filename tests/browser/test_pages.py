@@ -121,7 +121,7 @@ def test_every_page_shows_its_figure_and_shuts_nobody_out(walk: Visit, entry: Pa
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_words_of_a_chart_have_the_themes_colour(visit: Visitor, address: str, theme: str):
-    page = visit(address, theme=theme).open("/?figure=scatter")
+    page = visit(address, theme=theme).open("/overview?figure=scatter")
     words = page.locator("svg.marks .role-axis-label text, svg.marks .role-legend-label text")
     expect(words.first).to_be_visible()
     fills = words.evaluate_all("all => [...new Set(all.map(one => one.getAttribute('fill')))]")

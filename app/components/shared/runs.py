@@ -1,4 +1,4 @@
-"""Choose a run, and say what to do if there is none."""
+"""Choose a run, link to what shows it, and say what to do if there is none."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import streamlit as st
 from app import navigation, state
 from app.caches import run_cache
 from app.formatting import plain
+from app.navigation import PageEntry
 from app.state.alpha_lab import AlphaLabView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
@@ -63,6 +64,15 @@ def no_runs_yet(what: str) -> None:
     )
     if st.button("Launch the first run"):
         navigation.go(navigation.NEW_RUN)
+
+
+def shown_on(record: RunRecord) -> tuple[PageEntry, dict[str, str], str]:
+    """The page that shows a finished run, the view that opens it there, and the words of a link to it."""
+    if record.spec.makes_jury:
+        return navigation.JURY, {"jury": record.provenance.get("jury", "")}, "Open on the Jury page"
+    if record.spec.measures_perplexity:
+        return navigation.PERPLEXITY, {"models": record.spec.model}, "Open on the Perplexity page"
+    return navigation.ALPHA_LAB, {"run": record.run_id}, "Open in the Alpha lab"
 
 
 def links_to(finished: Sequence[RunSpec]) -> None:
