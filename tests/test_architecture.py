@@ -19,6 +19,7 @@ LAYERS = {
     "records": 1,
     "settings": 1,
     "nvml": 1,
+    "progress": 1,
     "logistic": 2,
     "conformal": 3,
     "calibration": 4,

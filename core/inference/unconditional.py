@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from core.errors import InputError
 from core.inference.engine import Engine, SelfCheck
+from core.progress import Reporter
 from core.prompting.cloze import ANSWER, BARE, bare_prompt
 from core.records import OptionLogits, Prompt, joined
 
 Checked = Callable[[Engine, Sequence[Prompt]], SelfCheck]
 
 
-class Listener(Protocol):
-    """Who may stop the scoring between two batches, and hears what could not be scored."""
-
-    def stop_if_cancelled(self) -> None:
-        """Raise :class:`~core.errors.RunCancelled` if nobody wants the scores any more."""
-
-    def log(self, line: str) -> None:
-        """Write a line to the log."""
-
-
 def score_bare(
-    engine: Engine, prompts: Sequence[Prompt], *, checked: Checked, listener: Listener
+    engine: Engine, prompts: Sequence[Prompt], *, checked: Checked, reporter: Reporter
 ) -> dict[str, OptionLogits]:
     """The scores of each distinct option text after each bare prompt (a name of :data:`core.prompting.cloze.BARE`).
 
@@ -41,13 +31,13 @@ def score_bare(
         try:
             engine.prepare(bare)
         except InputError as error:
-            listener.log(f"options are not scored on their own by {by}: {error}")
+            reporter.log(f"options are not scored on their own by {by}: {error}")
             continue
         checked(engine, bare)
         batches = []
         for batch in engine.score(bare):
             batches.append(batch)
-            listener.stop_if_cancelled()
+            reporter.stop_if_cancelled()
         found[by] = joined(batches, texts, k=1)
     return found
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -16,25 +15,12 @@ from core.inference.imports import language_models
 from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
 from core.jury_pipeline.jury_spec import JurySpec, answer_prompt, drawn, folder_of, own_part, split
+from core.progress import Reporter
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
 
 WRITE_EVERY = 5
 """Steps of tuning after which the loss curve is written."""
-
-
-class Reporter(Protocol):
-    """Who hears how far a stage is: ``done`` of ``total``, and whether the pipeline was cancelled."""
-
-    done: int
-    total: int
-    cancelled: Callable[[], bool]
-
-    def report(self, stage: str) -> None:
-        """Tell the stage. Raises :class:`~core.errors.RunCancelled` if the pipeline was cancelled."""
-
-    def log(self, line: str) -> None:
-        """Write a line to the log."""
 
 
 def make(spec: JurySpec, reporter: Reporter) -> str:

@@ -44,7 +44,6 @@ WAIT_FOR_RUN_S = 5.0
 LOOK_EVERY_S = 2.0
 LOOK_SHARED_EVERY_S = 0.75
 """How often an idle worker asks for a run that another host may have queued; a submit on this host wakes it at once."""
-WAIT_FOR_DATABASE_S = 0.5
 WOKEN_WITHIN_S = 0.1
 
 
@@ -72,16 +71,10 @@ class Worker:
 
     def _lease(self, run_id: str) -> Lease | None:
         """This worker's right to the run; waits for a database that is gone."""
-        while True:
-            try:
-                entry = run_queue.entries([run_id]).get(run_id)
-            except RunError as error:
-                print(f"{run_id}: {error}", flush=True)
-                time.sleep(WAIT_FOR_DATABASE_S)
-                continue
-            if entry is None or (entry.status, entry.executor) != (RUNNING, self.executor):
-                return None
-            return Lease(run_id, self.executor, entry.tries)
+        entry = run_queue.wait_for_entry(run_id)
+        if entry is None or (entry.status, entry.executor) != (RUNNING, self.executor):
+            return None
+        return Lease(run_id, self.executor, entry.tries)
 
 
 @contextmanager

@@ -25,7 +25,6 @@ from core.records import Prompt, joined
 from core.runs import banks, store
 from core.runs.agent import liveness
 from core.runs.execution import jury_run, perplexity_run
-from core.runs.execution.eta import RunRate
 from core.runs.execution.progress import IsCancelled, OnProgress, ProgressReporter
 from core.runs.prompts import draw_questions, load_data, make_prompt, prompts
 from core.runs.spec import JURY, PERPLEXITY, RunSpec
@@ -130,7 +129,7 @@ class _Execution:
         asked = prompts(self.spec, self.drawn)
         if self.spec.asks_texts and not store.has_bare(self.folder):
             self.reporter.report("scoring the options on their own")
-            if bare := score_bare(engine, asked, checked=self._checked, listener=self.reporter):
+            if bare := score_bare(engine, asked, checked=self._checked, reporter=self.reporter):
                 store.write_bare(self.folder, bare)
         engine.prepare(asked)
         if shortened := cut_short(engine.description):
@@ -191,17 +190,15 @@ class _Execution:
         self.reporter.done = sum(len(chunks[i]) for i in finished)
         if finished:
             self.reporter.log(f"goes on after {self.reporter.done} questions that an earlier try finished")
-        speed = RunRate(sum(len(p.text) for i in missing for p in chunks[i]))
+        self.reporter.expect(sum(len(p.text) for i in missing for p in chunks[i]))
         for i in missing:
             batches = []
             characters = {p.question_id: len(p.text) for p in chunks[i]}
             for batch in engine.score(chunks[i]):
                 batches.append(batch)
-                self.reporter.done += len(batch.ids)
-                speed.add(len(batch.ids), sum(characters[name] for name in batch.ids))
-                self.reporter.report("scoring", rate=speed.rate, remaining_s=speed.remaining_s)
+                self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
             store.write_chunk(self.folder, i, joined(batches, list(characters), k=max(p.k for p in prompts)))
-        return speed.seconds
+        return self.reporter.rate.seconds
 
     def _write(self, engine: Engine) -> None:
         """Let the model answer the test questions in its own words, and note which option each answer names."""

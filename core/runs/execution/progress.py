@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.errors import RunCancelled
 from core.files.atomic import drop_parts
+from core.progress import Rate
 from core.runs import store
 from core.runs.store import Progress
 
@@ -27,9 +28,20 @@ class ProgressReporter:
         self.worker = worker
         self.total = 0
         self.done = 0
+        self.rate = Rate(0)
         self._reported: tuple[str, float] = ("", 0.0)
 
-    def report(self, stage: str, *, rate: float | None = None, remaining_s: float | None = None) -> None:
+    def expect(self, size: int) -> None:
+        """Start the clock of the scoring: so much text is to be read, in characters or tokens."""
+        self.rate = Rate(size)
+
+    def advance(self, number: int, size: int) -> None:
+        """Report that ``number`` more questions or messages are scored, which had ``size`` to read."""
+        self.done += number
+        self.rate.add(number, size)
+        self.report("scoring", rate=self.rate)
+
+    def report(self, stage: str, *, rate: Rate | None = None) -> None:
         """Report progress, at most ten times per second. Raises :class:`RunCancelled` if the run was cancelled."""
         self.stop_if_cancelled()
         if (
@@ -39,7 +51,14 @@ class ProgressReporter:
         ):
             return
         self._reported = (stage, time.monotonic())
-        progress = Progress(self.done, self.total, stage, rate, remaining_s, self.worker)
+        progress = Progress(
+            self.done,
+            self.total,
+            stage,
+            rate=rate.per_second if rate else None,
+            remaining_s=rate.remaining_s if rate else None,
+            worker=self.worker,
+        )
         store.write_progress(self.folder, progress)
         self.on_progress(progress)
 

@@ -31,6 +31,7 @@ N = 120
 
 VICTIM = """
 import os, signal, sys
+from core import progress
 from core.files import atomic, tables
 from core.runs import store
 from core.runs.execution import execute as module
@@ -60,7 +61,7 @@ elif where == "asking":
 elif where == "ending":
     store.write_record = dying(store.write_record, 4)
 elif where == "scoring":
-    module.RunRate.add = dying(module.RunRate.add, 2)
+    progress.Rate.add = dying(progress.Rate.add, 2)
 elif where == "writing":
     atomic._sync = dying(atomic._sync, 8)
 elif where == "joining":
