@@ -13,7 +13,7 @@ class Reporter(Protocol):
     done: int
     total: int
     cancelled: Callable[[], bool]
-    rate: Rate
+    rate: ScoringRate
 
     def expect(self, size: int) -> None:
         """Start the clock: so much is to be read, in characters or tokens."""
@@ -31,7 +31,7 @@ class Reporter(Protocol):
         """Write a line to the log."""
 
 
-class Rate:
+class ScoringRate:
     """The rate of questions; the time left goes by their length, because the longest come first.
 
     ``size`` is how much text is still to be read, in characters or tokens.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.errors import RunCancelled
 from core.files.atomic import drop_parts
-from core.progress import Rate
+from core.progress import ScoringRate
 from core.runs import store
 from core.runs.store import Progress
 
@@ -28,12 +28,12 @@ class ProgressReporter:
         self.worker = worker
         self.total = 0
         self.done = 0
-        self.rate = Rate(0)
+        self.rate = ScoringRate(0)
         self._reported: tuple[str, float] = ("", 0.0)
 
     def expect(self, size: int) -> None:
         """Start the clock of the scoring: so much text is to be read, in characters or tokens."""
-        self.rate = Rate(size)
+        self.rate = ScoringRate(size)
 
     def advance(self, number: int, size: int) -> None:
         """Report that ``number`` more questions or messages are scored, which had ``size`` to read."""
@@ -41,7 +41,7 @@ class ProgressReporter:
         self.rate.add(number, size)
         self.report("scoring", rate=self.rate)
 
-    def report(self, stage: str, *, rate: Rate | None = None) -> None:
+    def report(self, stage: str, *, rate: ScoringRate | None = None) -> None:
         """Report progress, at most ten times per second. Raises :class:`RunCancelled` if the run was cancelled."""
         self.stop_if_cancelled()
         if (

@@ -61,7 +61,7 @@ elif where == "asking":
 elif where == "ending":
     store.write_record = dying(store.write_record, 4)
 elif where == "scoring":
-    progress.Rate.add = dying(progress.Rate.add, 2)
+    progress.ScoringRate.add = dying(progress.ScoringRate.add, 2)
 elif where == "writing":
     atomic._sync = dying(atomic._sync, 8)
 elif where == "joining":
