@@ -16,7 +16,7 @@ from app.state.compare import CompareView
 from core.errors import InputError
 from core.reports.compare import paired
 from core.reports.question_identity import question_set
-from core.runs.titles import record_task_title
+from core.reports.titles import record_task_title
 
 SHOWN_QUESTIONS = 200
 TESTS_HELP = (

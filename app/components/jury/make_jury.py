@@ -15,9 +15,9 @@ from core.errors import InputError
 from core.inference.models import DTYPES
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
+from core.reports.titles import PRECISION_TITLES
 from core.runs import jury_job
 from core.runs.jury_job import JuryProgress
-from core.runs.titles import PRECISION_TITLES
 from core.tasks import trivia
 
 POLL_S = 1.0

@@ -13,9 +13,9 @@ from app.components.new_run.forecast import forecast
 from app.components.prompting.experiment import ShownExperiment
 from app.formatting import plain
 from core.prompting.strategies import STRATEGIES
+from core.reports.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
 from core.runs.spec import FORMATS, FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM
-from core.runs.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.tasks import catalogue
 
 SHOTS = (0, 1, 2, 5)

@@ -10,11 +10,7 @@ import pytest
 from core.inference.models import DTYPES
 from core.jury_pipeline.jury_spec import JurySpec
 from core.prompting.strategies import STRATEGIES
-from core.runs import store
-from core.runs.banks import bank_name
-from core.runs.execution import jury_run
-from core.runs.spec import FORMATS, FORMS, RunSpec
-from core.runs.titles import (
+from core.reports.titles import (
     FORM_TITLES,
     FORMAT_TITLES,
     PRECISION_TITLES,
@@ -24,6 +20,10 @@ from core.runs.titles import (
     record_titles,
     run_title,
 )
+from core.runs import store
+from core.runs.banks import bank_name
+from core.runs.execution import jury_run
+from core.runs.spec import FORMATS, FORMS, RunSpec
 from core.tasks import POCKET_BANK
 
 PLAIN = RunSpec(model="org/phi-2", task="ds")
