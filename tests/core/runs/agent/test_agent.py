@@ -84,7 +84,7 @@ def test_an_agent_that_is_stopped_puts_its_run_back(engine_home):
 
 
 def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine_home):
-    ended = run_agent("--idle-minutes", "0")
+    ended = run_agent("0")
     assert ended.returncode == 0, ended.stderr
     assert "no run for 0 minutes" in ended.stderr
     assert not engine.agent_alive()
@@ -93,7 +93,7 @@ def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine
 
 def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monkeypatch):
     monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")
-    ended = run_agent("--idle-minutes", "0")
+    ended = run_agent("0")
     assert ended.returncode == 1
     assert "no run for 0 minutes" in ended.stderr
     assert living(engine_home) == []
