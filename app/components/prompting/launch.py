@@ -64,6 +64,7 @@ def _form() -> Combination | None:
         format_func=FORM_TITLES.__getitem__,
         key="ways_forms",
         help=form.FORM_HELP,
+        wrap=True,
     )
     shots = right.multiselect(
         "Shots", range(MAX_SHOTS + 1), list(SHOTS), select_all=False, key="ways_shots", help=form.SHOTS_HELP, wrap=True
@@ -77,6 +78,7 @@ def _form() -> Combination | None:
         required=True,
         key="ways_strategy",
         help=form.STRATEGY_HELP,
+        wrap=True,
     )
     prompt_format = left.segmented_control(
         "Format",
@@ -86,6 +88,7 @@ def _form() -> Combination | None:
         required=True,
         key="ways_format",
         help=form.FORMAT_HELP,
+        wrap=True,
     )
     repeats = right.number_input("Written answers", 0, MAX_REPEATS, 0, key="ways_repeats", help=REPEATS_HELP)
     system = st.text_area(
