@@ -14,8 +14,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from app.formatting import JOINER
 from app.navigation import PAGES, PageEntry
 from charts.theme import FAINT
+from core.jury_pipeline import jury_store
 from core.runs import store
-from core.runs.juries import jury_store
 from core.settings import ROOT
 from tests.browser import axe
 from tests.browser.conftest import Lab, Visit, Visitor, choose_page, server

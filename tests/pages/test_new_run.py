@@ -22,8 +22,8 @@ from app.formatting import clock
 from core.cli import parser
 from core.commands.runs import specs_of
 from core.errors import RunError
+from core.nvml import GpuMetrics
 from core.runs import groups, store
-from core.runs.devices.nvml import GpuMetrics
 from core.runs.prompts import draw_questions, pinned, prompts
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus

@@ -12,10 +12,10 @@ from playwright.sync_api import Page
 
 from app.components.one_question.own_examples import EXAMPLES
 from app.navigation import PAGES
+from app.showcase import showcase
 from core.exchange.run_table import run_table
 from core.exchange.writing import to_csv
 from core.reports import lesson
-from core.runs.showcase import showcase
 from tests.browser.test_pages import FIGURES
 
 ENDS_WITHIN_MS = 240_000

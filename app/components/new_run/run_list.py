@@ -11,12 +11,12 @@ from app.components.new_run import form, run_groups, run_queue
 from app.components.shared.runs import shown_on
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
+from core.nvml import GpuMetrics
+from core.reports.titles import details, record_task_title
 from core.runs import actions, engine, store
 from core.runs.devices import gpu_metrics
-from core.runs.devices.nvml import GpuMetrics
 from core.runs.status import RunStatus
 from core.runs.storage import trash
-from core.runs.titles import details, record_task_title
 
 POLL_S = 1.0
 LOG_LINES = 40

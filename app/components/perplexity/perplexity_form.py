@@ -17,7 +17,7 @@ from core.inference.models import bundled_models
 from core.perplexity import conversations as talks
 from core.perplexity.conversations import Conversation
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
-from core.runs.titles import PRECISION_TITLES
+from core.reports.titles import PRECISION_TITLES
 
 UPLOADED = "words_uploaded"
 TAKEN = "words_taken"

@@ -11,13 +11,13 @@ from app import navigation, state
 from app.caches import run_cache
 from app.formatting import plain
 from app.navigation import PageEntry
+from app.showcase import default_run
 from app.state.alpha_lab import AlphaLabView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
+from core.reports import titles as run_titles
 from core.runs import store
-from core.runs import titles as run_titles
-from core.runs.showcase import default_run
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
@@ -92,7 +92,7 @@ def links_to(finished: Sequence[RunSpec]) -> None:
 def pick_run(view: SharedView, what: str) -> RunRecord | None:
     """Show a choice of a finished run, and return the one that the view names.
 
-    If the view names none, it is :func:`~core.runs.showcase.default_run`. If the view names a run that can't be shown,
+    If the view names none, it is :func:`~app.showcase.default_run`. If the view names a run that can't be shown,
     the page says so and shows the default run instead. Returns None if there is no finished run. ``what`` is what the
     page would show.
     """
