@@ -31,11 +31,11 @@ from core.conformal.threshold import exact
 from core.errors import InputError
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
+from core.reports import question_identity
 from core.reports.compare.paired import FEWEST, mcnemar
 from core.reports.compare.shared_questions import aligned, options_key, orders, shared_rows, widened
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import FormedSets, form
-from core.runs import banks
 
 MOST_RUNS = 12
 """The most runs of a matrix: they have 66 pairs."""
@@ -100,7 +100,7 @@ def groups(run_ids: Sequence[str]) -> list[tuple[str, ...]]:
     """The runs that were tested on the same set of questions, in the given order; the first run's group comes first."""
     found: dict[str, list[str]] = {}
     for name in run_ids:
-        found.setdefault(banks.question_set(name), []).append(name)
+        found.setdefault(question_identity.question_set(name), []).append(name)
     return [tuple(names) for names in found.values()]
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.records import LETTERS, FloatArray, IntArray
+from core.reports import question_identity
 from core.reports.evaluation import Evaluation
-from core.runs import banks, store
+from core.runs import store
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def shared_rows(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> list[In
 
 def options_key(run: Evaluation, rows: IntArray) -> OptionsKey:
     """The key of the options of a run's rows."""
-    return OptionsKey(banks.questions_key(run.run_id), run.ids[rows].tobytes(), run.letters)
+    return OptionsKey(question_identity.questions_key(run.run_id), run.ids[rows].tobytes(), run.letters)
 
 
 def aligned(values: FloatArray, order: IntArray | None) -> FloatArray:
@@ -59,7 +60,7 @@ def orders(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray,
 
 def question_keys(run: Evaluation, rows: IntArray) -> list[tuple[str, int]]:
     """A key for each row's question: its identity, and a number by id that tells identical questions apart."""
-    named = banks.identities(run.run_id)
+    named = question_identity.identities(run.run_id)
     ids = run.ids[rows].tolist()
     seen: Counter[str] = Counter()
     keys: dict[str, tuple[str, int]] = {}

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.jury_pipeline import jury_spec
+from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import engine, store
-from core.runs.juries import jury_pipeline
-from core.runs.juries.jury_pipeline import JurySpec
+from core.runs.execution import jury_run
 
 STOPPED = "its process was stopped; launch it again to continue"
 
@@ -35,24 +36,24 @@ def launch(spec: JurySpec) -> str:
 
     Raises :class:`~core.errors.InputError`, and starts nothing, where its models or questions are not there.
     """
-    path_id = jury_pipeline.create(spec)
+    path_id = jury_spec.create(spec)
     resume(path_id)
     return path_id
 
 
 def resume(path_id: str) -> None:
     """Continue a pipeline, or begin it."""
-    engine.submit(jury_pipeline.read_spec(path_id).run_spec)
+    engine.submit(jury_run.spec_of(jury_spec.read_spec(path_id)))
 
 
 def cancel(path_id: str) -> None:
     """Stop a pipeline; what it has is kept."""
-    engine.cancel(jury_pipeline.read_spec(path_id).run_spec.run_id)
+    engine.cancel(jury_run.spec_of(jury_spec.read_spec(path_id)).run_id)
 
 
 def read_state(path_id: str) -> JuryProgress:
     """How far a pipeline is."""
-    folder, run_id = jury_pipeline.folder_of(path_id), jury_pipeline.read_spec(path_id).run_spec.run_id
+    folder, run_id = jury_spec.folder_of(path_id), jury_run.spec_of(jury_spec.read_spec(path_id)).run_id
     if run_id not in store.run_ids():
         return _without_run(folder)
     now = engine.status(run_id)

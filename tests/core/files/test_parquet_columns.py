@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core.runs.storage.parquet_columns import number_rows, numbers, text_lists, texts
+from core.files.parquet_columns import number_rows, numbers, text_lists, texts
 from core.settings import ROOT
 
 TEXTS = ("", "two words", "Größe – 漢字 🙂", "line\nbreak", "\x00")

@@ -1,20 +1,7 @@
 """A jury pipeline: a base model's answers, jurors tuned on a part of them, and their verdicts on the rest.
 
-A pipeline is a run among the others (form ``jury``): the same queue holds it, the same workers take it, and its run
-folder says how far it is and how it ended. What it makes on its way lies in ``HEDGE_HOME/jury-paths/<id>/``, so that it
-goes on from the stage where it was stopped:
-
-=====================  ================================================================================
-``path.json``          what was asked (:class:`JurySpec`)
-``answers.jsonl``      a line an answer as soon as it is there
-``jurors/<name>/``     the adapters that were tuned, as safetensors
-``losses.json``        the loss curve of the juror that is or was tuned last
-``judged-<name>.json`` a juror's probabilities
-=====================  ================================================================================
-
-This module holds what is asked; :mod:`core.runs.juries.jury_stages` does it, and :mod:`core.runs.juries.jury_job`
-launches it and tells how far it is. The result is a jury (:mod:`core.runs.juries.jury_store`), which the Jury page and
-``jury evaluate`` read.
+The run engine executes it (:mod:`core.runs.execution.jury_run`); its stages are :mod:`core.jury_pipeline.jury_stages`.
+The result is a jury (:mod:`core.jury_pipeline.jury_store`), which the Jury page and ``jury evaluate`` read.
 """
 
 from __future__ import annotations
@@ -28,8 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from core.errors import InputError
-from core.runs import store
-from core.runs.spec import DTYPES, JURY, RunSpec
+from core.files.atomic import write_atomically
+from core.inference.models import DTYPES
 from core.settings import settings
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
@@ -82,11 +69,6 @@ class JurySpec:
         return f"{re.sub(r'[^a-z0-9]+', '-', words.lower()).strip('-')}-{digest}"
 
     @property
-    def run_spec(self) -> RunSpec:
-        """The run that makes this jury."""
-        return RunSpec(self.base, f"{JURY}@{self.path_id}", dtype=self.dtype, form=JURY, seed=self.seed)
-
-    @property
     def models(self) -> tuple[str, ...]:
         """The models that are loaded, one after another."""
         return self.base, *self.jurors
@@ -134,11 +116,6 @@ def read_spec(path_id: str) -> JurySpec:
         raise InputError(f"there is not a jury pipeline {path_id!r} ({type(error).__name__})") from error
 
 
-def of_run(spec: RunSpec) -> JurySpec:
-    """What the run of a pipeline was asked for. Raises :class:`InputError` if its folder is gone."""
-    return read_spec(spec.task.partition("@")[2])
-
-
 def create(spec: JurySpec) -> str:
     """Write a path's folder, after a look at its models and questions, and return its id."""
     from core.inference.models import canonical
@@ -150,7 +127,7 @@ def create(spec: JurySpec) -> str:
         spec = replace(spec, questions=str(place))
     folder = folder_of(spec.path_id)
     folder.mkdir(parents=True, exist_ok=True)
-    store.write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
+    write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
     return spec.path_id
 
 

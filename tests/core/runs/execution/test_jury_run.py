@@ -6,20 +6,19 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
+from core.files.file_lock import take
 from core.inference.generation import Generator
+from core.jury_pipeline import jury_spec, jury_store
+from core.jury_pipeline.jury_spec import JurySpec
 from core.reports import evaluation
-from core.runs import engine, store
+from core.runs import engine, jury_job, store
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import take
-from core.runs.execution import memory_estimate, perplexity_run
-from core.runs.execution.execute import execute
-from core.runs.juries import jury_job, jury_pipeline, jury_store
-from core.runs.juries.jury_pipeline import JurySpec
+from core.runs.execution import jury_run, perplexity_run
+from core.runs.execution.execute import execute, memory_gib
 from core.runs.spec import RunSpec
 from tests.core.runs.conftest import until
 from tests.processes import living
@@ -30,7 +29,7 @@ SPEC = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 3, samples=60, steps=4
 
 def made(spec: JurySpec, **options) -> str:
     """Make a jury in this process and return its id."""
-    run_id = execute(jury_pipeline.read_spec(jury_pipeline.create(spec)).run_spec, **options)
+    run_id = execute(jury_run.prepare(spec), **options)
     return store.read_record(run_id).provenance["jury"]
 
 
@@ -46,13 +45,13 @@ def tuning(path_id: str) -> None:
 
 
 def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
-    path_id = jury_pipeline.create(SPEC)
+    path_id = jury_spec.create(SPEC)
     seen = []
     with pytest.raises(RunCancelled):
         made(SPEC, on_progress=lambda now: seen.append(now.stage), cancelled=lambda: "tuning pocket-1m-2" in seen)
     assert jury_job.read_state(path_id).state == "cancelled"
     assert len(jury_job.read_state(path_id).losses) >= 2
-    folder = jury_pipeline.folder_of(path_id)
+    folder = jury_spec.folder_of(path_id)
     first = (folder / "answers.jsonl").read_text()
     assert len(first.splitlines()) == 60
     judged_once = (folder / "judged-pocket-1m-1.json").stat().st_mtime_ns
@@ -65,13 +64,13 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     judged = jury_store.read(jury_id)
     assert judged.jurors == ("pocket-1m-1", "pocket-1m-2", "pocket-1m-3")
     assert set(judged.parts) == {"calibration", "test"}
-    assert len(judged) + sum(1 for _ in jury_pipeline.split(jury_pipeline.drawn(SPEC), SPEC)[0]) == 60
+    assert len(judged) + sum(1 for _ in jury_spec.split(jury_spec.drawn(SPEC), SPEC)[0]) == 60
     assert len({tuple(column) for column in judged.p_true.T}) == 3
     state = jury_job.read_state(path_id)
     assert (state.state, state.jury) == ("done", jury_id)
     assert made(SPEC) == jury_id
     # It is no run of answers nor of perplexity, and says so where it is taken for one.
-    run_id = SPEC.run_spec.run_id
+    run_id = jury_run.spec_of(SPEC).run_id
     with pytest.raises(InputError, match="made a jury and has no answers of its own; see the Jury page"):
         evaluation.load(run_id)
     with pytest.raises(InputError, match="made a jury; it holds no losses of words"):
@@ -86,18 +85,18 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     ],
 )
 def test_a_jury_says_which_jurors_its_answers_tuned(home, jurors, says) -> None:
-    path_id = jury_pipeline.create(replace(SPEC, jurors=jurors, steps=1))
+    path_id = jury_spec.create(replace(SPEC, jurors=jurors, steps=1))
     record = jury_store.read_record(made(replace(SPEC, jurors=jurors, steps=1)))
     assert record.name == "Answers of pocket-1m to trivia"
     assert path_id in record.origin
     assert record.notes[0].startswith("All answers are by pocket-1m.")
     assert says in record.notes[0]
-    tuned = [path.name for path in (jury_pipeline.folder_of(path_id) / "jurors").glob("*")]
+    tuned = [path.name for path in (jury_spec.folder_of(path_id) / "jurors").glob("*")]
     assert tuned == [name for name in jurors if not name.startswith("juror-")]
 
 
 def test_answers_do_not_depend_on_the_batch() -> None:
-    prompts = [jury_pipeline.answer_prompt(q.question) for q in jury_pipeline.drawn(replace(SPEC, samples=12))]
+    prompts = [jury_spec.answer_prompt(q.question) for q in jury_spec.drawn(replace(SPEC, samples=12))]
     loaded = Generator.load("pocket-1m", dtype="float32", longest=6)
     together = dict(loaded.answers(prompts))
     alone = dict(Generator(loaded.model, loaded.tokenizer, longest=6, rows=1).answers(prompts))
@@ -105,56 +104,8 @@ def test_answers_do_not_depend_on_the_batch() -> None:
     assert all("\n" not in text for text in together.values())
 
 
-def test_a_fact_and_its_inverse_stay_on_one_side() -> None:
-    spec = replace(SPEC, samples=None)
-    parts = jury_pipeline.split(jury_pipeline.drawn(spec), spec)
-    clusters = [{q.cluster for q in part} for part in parts]
-    assert not clusters[0] & clusters[1]
-    assert not (clusters[0] | clusters[1]) & clusters[2]
-    sizes = np.array([len(part) for part in parts]) / sum(map(len, parts))
-    np.testing.assert_allclose(sizes, [1 / 3, 1 / 3, 1 / 3], atol=0.02)
-    own = [{q.id for q in jury_pipeline.own_part(parts[0], spec, place)} for place in range(3)]
-    assert len(own[0] & own[1]) < len(own[0])
-
-
-def test_questions_that_are_for_tuning_tune(tmp_path) -> None:
-    rows = [{"question": f"What is {n}?", "answer": str(n), "tuning": n % 4 == 0} for n in range(40)]
-    path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    spec = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, questions=str(path), tune_share=0.9)
-    tuning, calibration, test = jury_pipeline.split(jury_pipeline.drawn(spec), spec)
-    assert {int(q.normalized_aliases[0]) for q in tuning} == set(range(0, 40, 4))
-    assert len(calibration) == len(test) == 15
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"jurors": ("pocket-1m",)}, "at least two jurors, got 1"),
-        ({"samples": 3}, "at least 8, got 3"),
-        ({"tune_share": 1.0}, r"tune share must lie in \(0, 1\), got 1"),
-        ({"dtype": "int3"}, "unknown dtype 'int3'"),
-        ({"steps": 0}, "steps must be at least 1"),
-        ({"rate": 3.0}, "learning rate must lie in"),
-    ],
-)
-def test_requests_that_make_no_path(change, says) -> None:
-    with pytest.raises(InputError, match=says):
-        replace(SPEC, **change)
-
-
-def test_models_and_questions_that_are_not_there(home, tmp_path) -> None:
-    with pytest.raises(InputError, match="there is no folder"):
-        jury_pipeline.create(replace(SPEC, base="./gone"))
-    with pytest.raises(InputError, match="there is no file"):
-        jury_pipeline.create(replace(SPEC, questions=str(tmp_path / "gone.jsonl")))
-    assert jury_pipeline.path_ids() == []
-    with pytest.raises(InputError, match="is not a jury pipeline"):
-        jury_pipeline.folder_of("../runs")
-
-
 def test_two_processes_are_not_at_one_path(home) -> None:
-    spec = jury_pipeline.read_spec(jury_pipeline.create(SPEC)).run_spec
+    spec = jury_run.prepare(SPEC)
     folder = store.create(store.RunRecord(spec=spec, state="queued", created=1.0))
     lock = take(liveness.run_lock(folder))
     assert lock is not None
@@ -165,7 +116,7 @@ def test_two_processes_are_not_at_one_path(home) -> None:
 def test_answers_that_teach_nothing_fail_in_one_sentence(home, tmp_path) -> None:
     path = tmp_path / "hard.jsonl"
     path.write_text("".join(json.dumps({"question": f"What is {i}?", "answer": f"zz{i}"}) + "\n" for i in range(12)))
-    path_id = jury_pipeline.create(replace(SPEC, questions=str(path)))
+    path_id = jury_spec.create(replace(SPEC, questions=str(path)))
     with pytest.raises(InputError, match="0 of 4 are right"):
         made(replace(SPEC, questions=str(path)))
     state = jury_job.read_state(path_id)
@@ -177,7 +128,7 @@ def test_a_path_waits_in_the_queue_and_a_killed_worker_goes_on_from_its_stage(en
     before = engine.submit(RunSpec(model="fake", task="qa", samples=100))
     spec = replace(SPEC, jurors=("pocket-1m",) * 2, samples=40, steps=20)
     path_id = jury_job.launch(spec)
-    run_id = jury_pipeline.read_spec(path_id).run_spec.run_id
+    run_id = jury_run.spec_of(jury_spec.read_spec(path_id)).run_id
     assert jury_job.read_state(path_id).state in ("queued", "running")
     assert run_id in [now.run_id for now in engine.statuses()]
     tuning(path_id)
@@ -193,7 +144,7 @@ def test_a_path_waits_in_the_queue_and_a_killed_worker_goes_on_from_its_stage(en
     log = (store.folder_of(run_id) / "log.txt").read_text()
     assert log.count("answers are right") == 2
     assert log.count("juror pocket-1m-1: 20 steps") == 1
-    assert jury_pipeline.path_ids() == [path_id]
+    assert jury_spec.path_ids() == [path_id]
     jury_job.resume(path_id)  # done: nothing is started
     assert jury_job.read_state(path_id).jury == now.jury
 
@@ -211,13 +162,13 @@ def test_one_that_waits_or_tunes_is_cancelled_and_gone_on_with(engine_home: Path
 
 
 def test_a_path_needs_the_memory_of_its_largest_model(home) -> None:
-    spec = jury_pipeline.read_spec(jury_pipeline.create(replace(SPEC, jurors=("pocket-1m", "pocket-8m")))).run_spec
-    assert memory_estimate.memory_gib(spec) == memory_estimate.memory_gib(RunSpec(model="pocket-8m", task="qa"))
+    spec = jury_run.prepare(replace(SPEC, jurors=("pocket-1m", "pocket-8m")))
+    assert memory_gib(spec) == memory_gib(RunSpec(model="pocket-8m", task="qa"))
 
 
 def test_paths_of_an_older_version_are_read(home) -> None:
-    path_id = jury_pipeline.create(SPEC)
-    folder = jury_pipeline.folder_of(path_id)
+    path_id = jury_spec.create(SPEC)
+    folder = jury_spec.folder_of(path_id)
     assert jury_job.read_state(path_id).message == jury_job.STOPPED
     before = {"stage": "done", "state": "done", "done": 1, "total": 1, "what": "", "message": "", "losses": [0.7],
               "jury": "answers-of-pocket-1m", "updated": 1.0}  # fmt: skip

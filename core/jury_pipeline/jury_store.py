@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.errors import InputError
+from core.files.atomic import write_atomically
 from core.jury.judgements import Judgements, from_table
-from core.runs.store import write_atomically
 from core.settings import ASSETS, settings
 
 SCHEMA_VERSION = 1

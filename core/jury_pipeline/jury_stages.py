@@ -1,24 +1,21 @@
-"""The stages of a jury pipeline (:mod:`core.runs.juries.jury_pipeline`); each continues where it was stopped."""
+"""The stages of a jury pipeline; each continues where it was stopped."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from core.errors import RunCancelled
+from core.files.atomic import write_atomically
 from core.inference.imports import language_models
 from core.jury.judgements import Judgements
-from core.runs import store
-from core.runs.execution.progress import ProgressReporter
-from core.runs.juries import jury_pipeline, jury_store
-from core.runs.juries.jury_pipeline import JurySpec, answer_prompt, drawn, folder_of, own_part, split
-from core.runs.spec import RunSpec
+from core.jury_pipeline import jury_store
+from core.jury_pipeline.jury_spec import JurySpec, answer_prompt, drawn, folder_of, own_part, split
+from core.progress import Reporter
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
 
@@ -26,24 +23,20 @@ WRITE_EVERY = 5
 """Steps of tuning after which the loss curve is written."""
 
 
-def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str, Any]:
-    """Do a pipeline, or what is left of it; returns what ``run.json`` says of it, the jury's id.
+def make(spec: JurySpec, reporter: Reporter) -> str:
+    """Do a pipeline, or what is left of it; returns the jury's id.
 
     Raises :class:`~core.errors.InputError` for what can't be done.
     """
-    store.update_record(spec.run_id, state="running", started=time.time(), ended=None, message="")
-    path = jury_pipeline.of_run(spec)
-    store.log(folder, f"{reporter.worker} begins: {len(path.jurors)} jurors")
-    return {"jury": _Pipeline(path, folder, reporter).run()}
+    return _Pipeline(spec, reporter).run()
 
 
 class _Pipeline:
     """A path at work in its folder."""
 
-    def __init__(self, spec: JurySpec, run_folder: Path, reporter: ProgressReporter) -> None:
+    def __init__(self, spec: JurySpec, reporter: Reporter) -> None:
         self.spec = spec
         self.folder = folder_of(spec.path_id)
-        self.run_folder = run_folder
         self.reporter = reporter
 
     def run(self) -> str:
@@ -51,7 +44,7 @@ class _Pipeline:
         answers = self._answers(questions)
         tuning, calibration, test = split(questions, self.spec)
         right = {q.id: trivia.is_right(answers[q.id], q.normalized_aliases) for q in questions}
-        store.log(self.run_folder, f"{sum(right.values())} of {len(questions)} answers are right")
+        self.reporter.log(f"{sum(right.values())} of {len(questions)} answers are right")
         judged = [*calibration, *test]
         found = [
             self._judge(name, self._juror(place, tuning, answers, right), judged, answers)
@@ -72,7 +65,7 @@ class _Pipeline:
         jury_id = jury_store.save(
             jury, name=self.spec.jury_name, origin=f"made here by path {self.folder.name}", notes=[note]
         )
-        store.log(self.run_folder, f"jury {jury_id}")
+        self.reporter.log(f"jury {jury_id}")
         return jury_id
 
     # ---- the three stages
@@ -123,14 +116,14 @@ class _Pipeline:
         def report(done: int, total: int, loss: float) -> None:
             losses.append(loss)
             if done in (2, total) or done % WRITE_EVERY == 0:
-                store.write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), sync=False)
+                write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), lasting=False)
             self.reporter.done = done
             with suppress(RunCancelled):  # the tuning asks by itself, and writes a checkpoint before it stops
                 self.reporter.report(f"tuning {name}")
 
         dtype = self.spec.dtype
         fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.reporter.cancelled)
-        store.log(self.run_folder, f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
+        self.reporter.log(f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
         return str(folder)
 
     def _tuned_on(self, answers: int) -> str:
@@ -157,16 +150,14 @@ class _Pipeline:
 
         judging = judge(model, [(q.id, q.question, answers[q.id]) for q in judged], dtype=self.spec.dtype)
         checked = judging.checked
-        store.log(
-            self.run_folder, f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most"
-        )
+        self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
         found: dict[str, tuple[float, float]] = {}
         for question, said in judging.verdicts():
             found[question] = said
             self.reporter.done = len(found)
             self.reporter.report(f"verdicts of {name}")
         rows = [found[q.id] for q in judged]
-        store.write_atomically(path, json.dumps(rows).encode())
+        write_atomically(path, json.dumps(rows).encode())
         return rows
 
     def _load(self, name: str, *, total: int, done: int = 0) -> None:
@@ -188,5 +179,5 @@ def _read_answers(path: Path) -> dict[str, str]:
             except (ValueError, KeyError, TypeError):
                 continue
         text = "".join(json.dumps({"id": k, "answer": v}, ensure_ascii=False) + "\n" for k, v in known.items())
-        store.write_atomically(path, text.encode())
+        write_atomically(path, text.encode())
     return known

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-
-import numpy as np
 
 from core.errors import InputError
 from core.inference.engine import Engine, SelfCheck
+from core.progress import Reporter
 from core.prompting.cloze import ANSWER, BARE, bare_prompt
-from core.records import OptionLogits, Prompt
-from core.runs import store
+from core.records import OptionLogits, Prompt, joined
 
-OnBatch = Callable[[], None]
 Checked = Callable[[Engine, Sequence[Prompt]], SelfCheck]
 
 
-def score_bare(engine: Engine, prompts: Sequence[Prompt], folder: Path, *, checked: Checked, tell: OnBatch) -> None:
-    """Score each distinct option text once after each bare prompt, and write that down; nothing if it is there.
+def score_bare(
+    engine: Engine, prompts: Sequence[Prompt], *, checked: Checked, reporter: Reporter
+) -> dict[str, OptionLogits]:
+    """The scores of each distinct option text after each bare prompt (a name of :data:`core.prompting.cloze.BARE`).
 
-    ``checked`` compares fast with slow scoring, ``tell`` is called between batches. A model whose tokenizer has no
-    token to begin a text with leaves that part out.
+    ``checked`` compares fast with slow scoring. A model whose tokenizer has no token to begin a text with leaves that
+    part out.
     """
-    if store.has_bare(folder):
-        return
     texts = sorted({text for prompt in prompts for text in prompt.continuations})
     found: dict[str, OptionLogits] = {}
     for by in _asked(prompts[0]):
@@ -35,20 +31,15 @@ def score_bare(engine: Engine, prompts: Sequence[Prompt], folder: Path, *, check
         try:
             engine.prepare(bare)
         except InputError as error:
-            store.log(folder, f"options are not scored on their own by {by}: {error}")
+            reporter.log(f"options are not scored on their own by {by}: {error}")
             continue
         checked(engine, bare)
         batches = []
         for batch in engine.score(bare):
             batches.append(batch)
-            tell()
-        found[by] = OptionLogits(
-            ids=tuple(name for batch in batches for name in batch.ids),
-            logits=np.concatenate([batch.logits for batch in batches]),
-            letter_mass=np.concatenate([batch.letter_mass for batch in batches]),
-        )
-    if found:
-        store.write_bare(folder, found)
+            reporter.stop_if_cancelled()
+        found[by] = joined(batches, texts, k=1)
+    return found
 
 
 def _asked(prompt: Prompt) -> list[str]:

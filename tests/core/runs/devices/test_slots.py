@@ -1,10 +1,8 @@
-"""GPUs as NVML sees them; eight CPU slots pose as GPUs, and each run sees exactly its own."""
+"""Eight CPU slots pose as GPUs, and each run sees exactly its own."""
 
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,45 +10,11 @@ from core.errors import InputError
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import WorkerProcess
-from core.runs.devices import gpu_metrics, nvml
+from core.runs.devices import gpu_metrics
 from core.runs.devices.slots import Slot, published, slots
-from core.runs.execution import memory_estimate
 from core.runs.queue import run_queue
+from tests.core.conftest import FAKE_NVML
 from tests.core.runs.conftest import agent_of, is_in, spec, until
-
-FAKE = Path(__file__).parent / "fake_nvml"
-
-
-@pytest.fixture
-def eight(monkeypatch):
-    """NVML with eight GPUs, in this process."""
-    monkeypatch.setenv("HEDGE_TEST_GPUS", json.dumps([16, 16, 24, 24, 40, 40, 80, 80]))
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.syspath_prepend(str(FAKE))
-    monkeypatch.delitem(sys.modules, "pynvml", raising=False)
-    yield
-    sys.modules.pop("pynvml", None)
-
-
-def test_gpus_as_they_say(eight):
-    found = nvml.readings()
-    assert [seen.total_gib for seen in found] == [16, 16, 24, 24, 40, 40, 80, 80]
-    assert found[2] == nvml.GpuMetrics(2, "GPU-00000002", "Fake GPU", 24.0, 3.0, 0.2, 42)
-    assert found[7].load is None
-    assert nvml.driver() == "999.1"
-    assert nvml.reading("3") == found[3]
-    assert nvml.reading("GPU-00000004") == found[4]
-    assert nvml.reading("9") is None
-    assert nvml.reading("") is None
-
-
-def test_the_real_library_without_a_driver_says_nothing(monkeypatch):
-    pytest.importorskip("pynvml")
-    if nvml.readings():
-        assert nvml.driver()
-    else:
-        assert nvml.driver() == ""
-        assert nvml.reading("0") is None
 
 
 def test_slots_know_their_memory(eight, monkeypatch):
@@ -70,7 +34,7 @@ def test_each_of_eight_runs_sees_exactly_its_device(engine_home, monkeypatch):
     monkeypatch.setattr(engine, "ensure_agent", lambda: None)
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1000}))  # none is done before the last has begun
     names = [engine.submit(spec(seed=seed)) for seed in range(8)]
-    variables = {"HEDGE_TEST_GPUS": json.dumps([16] * 8), "PYTHONPATH": str(FAKE)}
+    variables = {"HEDGE_TEST_GPUS": json.dumps([16] * 8), "PYTHONPATH": str(FAKE_NVML)}
     with agent_of(liveness.host(), CUDA_VISIBLE_DEVICES="0,1,2,3,4,5,6,7", **variables) as agent:
         until(lambda: len(at_work()) == 8, "all eight to be at work", within_s=120)
         now = at_work()
@@ -105,16 +69,6 @@ def test_a_worker_waits_until_the_dead_ones_memory_is_free(eight, home, monkeypa
     assert not worker._is_freed()
     worker.died = 0.0  # long ago: whoever has it will not give it back
     assert worker._is_freed()
-
-
-def test_memory_that_a_run_needs(home, monkeypatch):
-    # 7,242 million parameters of 2 bytes, a fifth more, and half a GiB.
-    heavy = spec(model="mistralai/Mistral-7B-v0.1", dtype="bfloat16")
-    assert memory_estimate.memory_gib(heavy) == pytest.approx(7.242e9 * 2 * 1.2 / 2**30 + 0.5)
-    pocket = spec(model="pocket-1m")
-    assert 0.9e6 < memory_estimate.parameters("pocket-1m") < 2e6
-    assert 0.5 < memory_estimate.memory_gib(pocket) < 0.6
-    assert memory_estimate.memory_gib(spec(model="somebody/unknown")) == 0.0
 
 
 def test_a_model_too_large_for_any_device_is_refused_in_one_sentence(engine_home, monkeypatch):

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
+from core.inference.models import DTYPES
+from core.jury_pipeline.jury_spec import JurySpec
 from core.prompting.strategies import STRATEGIES
-from core.runs import store
-from core.runs.banks import bank_name
-from core.runs.juries.jury_pipeline import JurySpec
-from core.runs.spec import DTYPES, FORMATS, FORMS, RunSpec
-from core.runs.titles import (
+from core.reports.titles import (
     FORM_TITLES,
     FORMAT_TITLES,
     PRECISION_TITLES,
@@ -22,6 +20,10 @@ from core.runs.titles import (
     record_titles,
     run_title,
 )
+from core.runs import store
+from core.runs.banks import bank_name
+from core.runs.execution import jury_run
+from core.runs.spec import FORMATS, FORMS, RunSpec
 from core.tasks import POCKET_BANK
 
 PLAIN = RunSpec(model="org/phi-2", task="ds")
@@ -58,7 +60,7 @@ def test_a_title_says_what_is_not_at_its_default(changed: dict[str, Any], said: 
 
 
 def test_a_jury_has_a_title():
-    spec = JurySpec("pocket-3m", ("pocket-1m", "pocket-8m"), "trivia").run_spec
+    spec = jury_run.spec_of(JurySpec("pocket-3m", ("pocket-1m", "pocket-8m"), "trivia"))
     assert run_title(spec, bank_name(spec)) == "pocket-3m · Jury"
     assert details(spec) == "answers, tuned jurors and their verdicts · 32-bit"
 
