@@ -18,7 +18,7 @@ from app.state.compare import CompareView
 from core.errors import InputError
 from core.reports.compare import run_matrix
 from core.reports.compare.run_matrix import MOST_RUNS
-from core.runs.titles import record_task_title
+from core.reports.titles import record_task_title
 
 ONE_RUN = (
     "The matrix and the questions below compare two runs, and only one is chosen. Choose a second run at the top of "
