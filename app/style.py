@@ -31,12 +31,27 @@ CAPTIONS = f"""<style>
 """Draws captions as faint as the words of charts. Streamlit's own opacity, 0.6, gives them a contrast of 4.37 : 1 on
 white, and text of this size needs 4.5 : 1 (WCAG 2.2, success criterion 1.4.3)."""
 
-ELLIPSES = """<style>
+LONG_WORDS = """<style>
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
+[data-testid="stFileUploaderDropzone"] span { white-space: normal; }
 </style>"""
-"""Ends a choice that is too long for its box with three dots. Streamlit cuts it in the middle of a letter."""
+"""Ends a choice that is too long for its box with three dots, where Streamlit cuts it in the middle of a letter, and
+breaks the line that says which files can be uploaded."""
 
-FRAME = CHOSEN + STACKED + CAPTIONS + ELLIPSES
+LINKS = """<style>
+[data-testid="stPageLink"] a p { text-decoration: underline; text-underline-offset: 3px; }
+</style>"""
+"""Underlines links to other pages, as all other links are. Beside buttons one would take them for plain words."""
+
+BESIDE_KEY = "beside_the_figures"
+BESIDE = f"""<style>
+[data-testid="stLayoutWrapper"]:has(> .st-key-{BESIDE_KEY}) {{
+  flex: 1 1 13rem; min-width: min(13rem, 100%); width: auto;
+}}
+</style>"""
+"""Lets the container :data:`BESIDE_KEY` fill what the figures leave of their row, if words can be read there."""
+
+FRAME = CHOSEN + STACKED + CAPTIONS + LONG_WORDS + LINKS + BESIDE
 """What every page needs."""
 
 
