@@ -91,7 +91,7 @@ FORMATS = ("llm-uncertainty-bench", "bluq", "lm-eval", "inspect", "table")
 
 
 def _keep(found: FoundJury) -> str:
-    from core.runs.juries import jury_store
+    from core.jury_pipeline import jury_store
 
     name = ", ".join(found.jury.judgements.jurors)[:60]
     origin = f"imported from {', '.join(Path(file).name for file in found.names)}"

@@ -15,6 +15,7 @@ from core.errors import InputError
 from core.exchange.build_run import check_not_flat
 from core.exchange.imported import ImportedRun
 from core.exchange.safe_read import json_document
+from core.files.tables import read_table
 from core.records import OptionLogits, Question
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -42,7 +43,7 @@ def read(folder: Path) -> ImportedRun:
     spec = RunSpec.from_json(values["spec"])
     if not spec.answers:
         raise InputError(f"{path}: expected a run that answers questions, found one of the form {spec.form!r}")
-    table = store.read_table(folder / "questions.parquet")
+    table = read_table(folder / "questions.parquet")
     try:
         rows = table.to_pylist()
         questions = tuple(
@@ -58,7 +59,7 @@ def read(folder: Path) -> ImportedRun:
             for row in rows
         )
         roles = tuple(row["role"] for row in rows)
-        scored = _logits(store.read_table(folder / "logits.parquet"))
+        scored = _logits(read_table(folder / "logits.parquet"))
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise InputError(f"{path}: expected the questions and logits of a run, found otherwise ({error})") from error
     unknown = set(scored.ids) - {question.id for question in questions}

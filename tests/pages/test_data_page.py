@@ -18,14 +18,14 @@ from core.exchange import column_mappings, table, writing
 from core.exchange.run_table import runs_table
 from core.exchange.table import Columns
 from core.exchange.tabular import open_sheet
+from core.jury_pipeline import jury_store
 from core.prompting.strategies import STRATEGIES
 from core.reports import evaluation
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import report
+from core.reports.titles import STRATEGY_TITLES
 from core.runs import store
-from core.runs.juries import jury_store
 from core.runs.storage import trash
-from core.runs.titles import STRATEGY_TITLES
 from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published

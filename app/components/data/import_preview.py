@@ -15,10 +15,10 @@ from app.formatting import counted, plain, sentence, shortened
 from core.exchange import column_mappings
 from core.exchange.dropped.reading import FoundJury, FoundRun, named, refusals
 from core.exchange.imported import ImportedRun, save
+from core.jury_pipeline import jury_store
 from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, stored_as
+from core.reports.titles import setting_title
 from core.runs.banks import bank_name, task_title
-from core.runs.juries import jury_store
-from core.runs.titles import setting_title
 from core.tasks.identity import unpublished
 
 ROWS_SHOWN = 9

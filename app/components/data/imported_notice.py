@@ -14,9 +14,9 @@ from app.errors import spoken
 from app.formatting import counted, plain
 from app.state.fields import MOST_COMPARED
 from core.errors import HedgeError
+from core.jury_pipeline import jury_store
 from core.runs import actions, store
 from core.runs.banks import bank_name, task_title
-from core.runs.juries import jury_store
 from core.runs.store import RunRecord
 
 NOTICE_KEY = "imported_notice"
