@@ -6,11 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from core.runs import store
-from core.runs.banks import bank_name
-from core.runs.spec import RunSpec, short_task
-from core.runs.store import RunRecord
-from core.runs.titles import (
+from core.reports.titles import (
     FORM_TITLES,
     PRECISION_TITLES,
     STRATEGY_TITLES,
@@ -18,6 +14,10 @@ from core.runs.titles import (
     record_task_title,
     record_title,
 )
+from core.runs import store
+from core.runs.banks import bank_name
+from core.runs.spec import RunSpec, short_task
+from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
 
 SETTINGS = ("strategy", "form", "dtype")

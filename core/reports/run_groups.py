@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from core.errors import HedgeError
+from core.reports.question_identity import question_set
 from core.reports.run_filter import is_own
-from core.runs.banks import question_set
+from core.reports.titles import differences, reading_order, record_task_title
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.runs.titles import differences, reading_order, record_task_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def grouped(records: Iterable[RunRecord]) -> list[RunGroup]:
 def setting_words(record: RunRecord, title: str) -> str:
     """What a run's ``title`` says besides its model and its task; empty if nothing.
 
-    ``title`` is one of :func:`core.runs.titles.record_titles`, which also says what tells two runs apart.
+    ``title`` is one of :func:`core.reports.titles.record_titles`, which also says what tells two runs apart.
     """
     start = f"{record.spec.model_name} · {record_task_title(record)}"
     return title.removeprefix(start).removeprefix(" · ")

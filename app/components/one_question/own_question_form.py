@@ -15,6 +15,7 @@ from app.components.shared.run_list import Picker
 from app.components.shared.run_picker import one_line
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
+from app.showcase import default_run
 from app.state.one_question import OneQuestionView
 from core.answering import client, custom_question
 from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
@@ -22,7 +23,6 @@ from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.question_kind import QuestionKind, best_run
-from core.runs.showcase import default_run
 from core.runs.store import RunRecord
 
 MODEL_KEY = "own_model"

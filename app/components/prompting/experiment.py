@@ -12,15 +12,15 @@ from app.caches import prompting_cache
 from app.components.shared.run_list import Picker
 from app.components.shared.run_picker import one_line
 from app.formatting import counted
+from app.showcase import showcase
 from app.state.prompting import PromptingView
 from core.reports.compare.benchmark import SetRule
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperiment, PromptingMethod
 from core.reports.run_filter import is_own
+from core.reports.titles import distinct_titles
 from core.runs.banks import bank_name
-from core.runs.showcase import showcase
 from core.runs.store import RunRecord
-from core.runs.titles import distinct_titles
 
 Found = Mapping[str, tuple[PromptingExperiment, tuple[RunRecord, ...]]]
 """An experiment's key → the experiment and its runs."""

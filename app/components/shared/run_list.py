@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import streamlit as st
 
@@ -181,20 +182,19 @@ def _runs(picker: Picker, group: RunGroup, shown: Sequence[RunRecord]) -> None:
     pressed = [run_id for run_id in draft if run_id in labels]
     several = picker.most > 1
     st.session_state[key] = pressed if several else next(iter(pressed), None)
-    if labels:
-        st.pills(
-            _heading(group),
-            list(labels),
-            selection_mode="multi" if several else "single",
-            required=not several,
-            format_func=labels.__getitem__,
-            key=key,
-            on_change=_take_pressed,
-            args=(picker, key, tuple(labels)),
-            label_visibility="collapsed",
-            width="stretch",
-            wrap=True,
-        )
+    drawn: dict[str, Any] = {
+        "format_func": labels.__getitem__,
+        "key": key,
+        "on_change": _take_pressed,
+        "args": (picker, key, tuple(labels)),
+        "label_visibility": "collapsed",
+        "width": "stretch",
+        "wrap": True,
+    }
+    if labels and several:
+        st.pills(_heading(group), list(labels), selection_mode="multi", default=None, **drawn)
+    elif labels:
+        st.pills(_heading(group), list(labels), required=True, **drawn)
     for one in shown:
         if one.state != "done":
             st.caption(f"{label(one, picker.names[one.run_id])} ({STATE_TITLES[one.state]})")

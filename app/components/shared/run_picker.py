@@ -14,12 +14,12 @@ from app.components.shared import run_list
 from app.components.shared.run_list import Picker
 from app.components.shared.runs import no_runs_yet, title, titles
 from app.formatting import counted, plain, shortened
+from app.showcase import default_comparison, default_run
 from app.state.fields import MOST_COMPARED
 from app.state.shared import NO_RUNS, SharedView
 from core.reports.run_groups import sharing_questions
-from core.runs.showcase import default_comparison, default_run
+from core.reports.titles import details, record_task_title
 from core.runs.store import RunRecord
-from core.runs.titles import details, record_task_title
 
 FIRST_SHOWN = 6
 MOST_CHIPS = 12
@@ -30,7 +30,7 @@ SAID_KEY = "run_picker_said"
 def pick_run(view: SharedView, what: str) -> RunRecord | None:
     """Show which run is chosen, with a button to choose another, and return the run that the view names.
 
-    If the view names none, it is :func:`~core.runs.showcase.default_run`. If the view names a run that can't be shown,
+    If the view names none, it is :func:`~app.showcase.default_run`. If the view names a run that can't be shown,
     the page says so and shows the default run instead. Returns None if there is no finished run. ``what`` is what the
     page would show.
     """

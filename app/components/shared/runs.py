@@ -8,11 +8,12 @@ from typing import NoReturn
 import streamlit as st
 
 from app import navigation, state
+from app.navigation import PageEntry
 from app.state.alpha_lab import AlphaLabView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
-from core.runs import titles as run_titles
+from core.reports import titles as run_titles
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
@@ -35,6 +36,15 @@ def no_runs_yet(what: str) -> None:
     )
     if st.button("Launch the first run"):
         navigation.go(navigation.NEW_RUN)
+
+
+def shown_on(record: RunRecord) -> tuple[PageEntry, dict[str, str], str]:
+    """The page that shows a finished run, the view that opens it there, and the words of a link to it."""
+    if record.spec.makes_jury:
+        return navigation.JURY, {"jury": record.provenance.get("jury", "")}, "Open on the Jury page"
+    if record.spec.measures_perplexity:
+        return navigation.PERPLEXITY, {"models": record.spec.model}, "Open on the Perplexity page"
+    return navigation.ALPHA_LAB, {"run": record.run_id}, "Open in the Alpha lab"
 
 
 def links_to(finished: Sequence[RunSpec]) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from core.reports.run_groups import grouped, setting_words, sharing_questions
+from core.reports.titles import record_titles
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.runs.titles import record_titles
 from tests.conftest import synthetic_run
 
 
