@@ -31,6 +31,19 @@ CAPTIONS = f"""<style>
 """Draws captions as faint as the words of charts. Streamlit's own opacity, 0.6, gives them a contrast of 4.37 : 1 on
 white, and text of this size needs 4.5 : 1 (WCAG 2.2, success criterion 1.4.3)."""
 
+RUN_LIST_KEY = "run_list"
+RUN_LIST = f"""<style>
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] > [role] {{
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: 0.25rem;
+}}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] > [role] > button {{
+  width: 100%; max-width: none; height: auto; min-height: 2rem; justify-content: flex-start; border-radius: 6px;
+}}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] button > div {{ justify-content: flex-start; width: 100%; }}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] p {{ white-space: normal; text-align: left; }}
+</style>"""
+"""Draws the runs of the container :data:`RUN_LIST_KEY` in columns, so that a person can scan their names."""
+
 LONG_WORDS = """<style>
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
 [data-testid="stFileUploaderDropzone"] span { white-space: normal; }
