@@ -26,3 +26,15 @@ CAPTIONS = f"""<style>
 </style>"""
 """Draws captions as faint as the words of charts. Streamlit's own opacity, 0.6, gives them a contrast of 4.37 : 1 on
 white, and text of this size needs 4.5 : 1 (WCAG 2.2, success criterion 1.4.3)."""
+
+COMPUTING = """<style>
+.computing { display: flex; gap: .6em; margin: 0; font-size: .875rem; line-height: 1.25rem; }
+.computing::before {
+  content: ""; flex: none; width: .875em; height: .875em; margin-top: .15em;
+  border: 2px solid currentColor; border-right-color: transparent;
+  border-radius: 50%; animation: computing 1s linear infinite;
+}
+@keyframes computing { to { transform: rotate(1turn); } }
+@media (prefers-reduced-motion: reduce) { .computing::before { animation: none; } }
+</style>"""
+"""Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it."""

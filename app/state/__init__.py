@@ -23,7 +23,17 @@ record, for four reasons, found with Streamlit 1.67:
 """
 
 from app.state.address import address_of
-from app.state.session import change, choose_run, fresh, name_unknown, no_view, read_changes, taking, view
+from app.state.session import (
+    change,
+    choose_run,
+    fresh,
+    name_unknown,
+    no_view,
+    read_changes,
+    taking,
+    until_next_action,
+    view,
+)
 
 __all__ = [
     "address_of",
@@ -34,5 +44,6 @@ __all__ = [
     "no_view",
     "read_changes",
     "taking",
+    "until_next_action",
     "view",
 ]
