@@ -1,5 +1,10 @@
 """The only style that Streamlit's own widgets need in addition to ``.streamlit/config.toml``."""
 
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from charts.theme import FAINT
 
 CHOSEN = """<style>
@@ -10,16 +15,15 @@ CHOSEN = """<style>
 the primary colour, which is too light for that in the dark theme."""
 
 STACKED_KEY = "stacked_when_narrow"
+_ROW = f'[class*="st-key-{STACKED_KEY}"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]'
 STACKED = f"""<style>
 @media (max-width: 1150px) {{
-  .st-key-{STACKED_KEY} [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) {{ flex-direction: column; }}
-  .st-key-{STACKED_KEY} [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) > [data-testid="stColumn"] {{
-    width: 100%; min-width: 100%; flex: 1 1 auto;
-  }}
+  {_ROW}:has(> [data-testid="stColumn"]) {{ flex-direction: column; }}
+  {_ROW} > [data-testid="stColumn"] {{ width: 100%; min-width: 100%; flex: 1 1 auto; }}
 }}
 </style>"""
-"""Puts the columns in the container :data:`STACKED_KEY` below each other in a window that is narrower than 1,150 px.
-Streamlit does so only below 640 px, where a figure beside a form has long become too narrow."""
+"""Puts the columns of :func:`stacked_when_narrow` below each other in a window that is narrower than 1,150 px.
+Streamlit does so only below 640 px, where a figure beside a form or a table has long become too narrow."""
 
 CAPTIONS = f"""<style>
 [data-testid="stCaptionContainer"] {{ opacity: {FAINT} !important; }}
@@ -38,3 +42,16 @@ COMPUTING = """<style>
 @media (prefers-reduced-motion: reduce) { .computing::before { animation: none; } }
 </style>"""
 """Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it."""
+
+ELLIPSES = """<style>
+[data-testid="stSelectbox"] input { text-overflow: ellipsis; }
+</style>"""
+"""Ends a choice that is too long for its box with three dots. Streamlit cuts it in the middle of a letter."""
+
+FRAME = CHOSEN + STACKED + CAPTIONS + ELLIPSES + COMPUTING
+"""What every page needs."""
+
+
+def stacked_when_narrow(name: str) -> DeltaGenerator:
+    """A container whose own columns stand below each other in a narrow window. ``name`` is its own on the page."""
+    return st.container(key=f"{STACKED_KEY}_{name}")

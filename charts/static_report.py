@@ -29,7 +29,7 @@ from core.reports import frames
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
-from core.runs.titles import distinct_titles
+from core.reports.titles import distinct_titles
 
 TEMPLATE = Path(__file__).with_name("static_report.html")
 LAB = COMPONENTS / "alpha_lab"

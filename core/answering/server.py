@@ -30,8 +30,8 @@ from core.answering import client
 from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.answering.token_text import TokenText
 from core.errors import HedgeError, InputError
+from core.files.file_lock import holder, take
 from core.runs.agent import exit_reasons, liveness
-from core.runs.agent.file_lock import holder, take
 from core.runs.devices.slots import Slot, slots
 from core.settings import ROOT
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.runs import store
+from core.files.atomic import write_atomically
 from core.settings import settings
 
 KEPT = 30
@@ -57,7 +57,7 @@ def write_view(asked: TokenText, view: dict[str, Any]) -> None:
     """Keep a token view (:func:`core.adapters.token_view.view_tokens`), and delete the oldest beyond the latest 30."""
     folder = view_file(asked).parent
     folder.mkdir(parents=True, exist_ok=True)
-    store.write_atomically(view_file(asked), json.dumps(view).encode(), sync=False)
+    write_atomically(view_file(asked), json.dumps(view).encode(), lasting=False)
     for path in sorted(folder.glob("*.json"), key=lambda path: max(_written([path]), default=0))[:-KEPT]:
         path.unlink(missing_ok=True)
 

@@ -14,11 +14,11 @@ from core.conformal.alpha import thousandths
 from core.errors import HedgeError
 from core.reports import report as reports
 from core.reports.evaluation import load
+from core.reports.titles import spec_task_title
 from core.runs import store
 from core.runs.banks import bank_name
 from core.runs.spec import MODES, RunSpec
 from core.runs.store import Progress, RunRecord
-from core.runs.titles import spec_task_title
 
 
 def run(arguments: Namespace) -> CommandResult:

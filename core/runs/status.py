@@ -11,9 +11,9 @@ import time
 from dataclasses import dataclass
 
 from core.errors import InputError
+from core.files.file_lock import is_held
 from core.runs import store
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import is_held
 from core.runs.queue import run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.store import ENDED, Progress, RunRecord, State

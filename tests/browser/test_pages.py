@@ -14,8 +14,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from app.formatting import JOINER
 from app.navigation import PAGES, PageEntry
 from charts.theme import FAINT
+from core.jury_pipeline import jury_store
 from core.runs import store
-from core.runs.juries import jury_store
 from core.settings import ROOT
 from tests.browser import axe
 from tests.browser.conftest import Lab, Visit, Visitor, choose_page, server
@@ -121,7 +121,7 @@ def test_every_page_shows_its_figure_and_shuts_nobody_out(walk: Visit, entry: Pa
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_words_of_a_chart_have_the_themes_colour(visit: Visitor, address: str, theme: str):
-    page = visit(address, theme=theme).open("/?figure=scatter")
+    page = visit(address, theme=theme).open("/overview?figure=scatter")
     words = page.locator("svg.marks .role-axis-label text, svg.marks .role-legend-label text")
     expect(words.first).to_be_visible()
     fills = words.evaluate_all("all => [...new Set(all.map(one => one.getAttribute('fill')))]")

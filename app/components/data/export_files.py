@@ -14,6 +14,7 @@ from app import navigation
 from app.caches import run_cache
 from app.components.shared.runs import choices
 from app.formatting import counted
+from app.showcase import default_run
 from app.state.data import DataView
 from charts import figure_files
 from charts.static_report import report_html
@@ -22,7 +23,6 @@ from core.exchange.run_table import run_table, runs_table
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
-from core.runs.showcase import default_run
 
 RUNS_KEY = "take_runs"
 MOST_RUNS = 50

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state
+from app import state, style
 from app.background import arrived
 from app.caches import prompting_cache
 from app.components.prompting.by_shots import SETS_NOTE
@@ -146,7 +146,8 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
     """Show the shared questions, those whose sets differ most first, and the card of the selected one."""
     one, two = (prompting_cache.sets_of(each, view.alpha, view.score) for each in (first, second))
     table = reports.joined(one, two)
-    left, right = st.columns([2, 3], gap="medium")
+    with style.stacked_when_narrow("questions"):
+        left, right = st.columns([2, 3], gap="medium")
     with left:
         st.caption(
             "Click a row to see how both ways answer that question. Questions whose sets differ most come first."

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.conformal.coverage import share_interval
+from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, report
 from core.runs import banks, store
@@ -63,7 +64,7 @@ def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame
                     "model": of.model,
                     "task": of.task,
                     "bank": of.bank,
-                    "questions": banks.question_set(run.run_id),
+                    "questions": question_identity.question_set(run.run_id),
                     "strategy": of.strategy,
                     "shots": run.spec.shots,
                     "dtype": of.dtype,

@@ -17,8 +17,8 @@ import signal
 import sys
 
 from core.errors import HedgeError, InputError
+from core.files.file_lock import holder, take
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import holder, take
 from core.runs.agent.worker_process import WorkerProcess
 from core.runs.devices.slots import slots
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
 
+from core.files.file_lock import holder, is_held, take
 from core.runs import engine, store
 from core.runs.agent import liveness, recovery
 from core.runs.agent import worker_process as processes
-from core.runs.agent.file_lock import holder, is_held, take
 from core.runs.agent.worker_process import environment
 from core.runs.devices.slots import Slot, slots
 from core.runs.queue import run_queue
@@ -168,13 +166,11 @@ def test_a_lock_has_one_holder_and_ends_with_it(tmp_path):
     again.close()
 
 
-def test_another_hosts_agent_lives_as_long_as_its_heart_beats(home):
+def test_a_database_file_has_one_host(home):
+    """Hosts that share a database know of each other by it (tests/core/runs/queue/test_hosts.py)."""
     path = liveness.agent_lock("another-host")
     path.parent.mkdir(parents=True)
     path.touch()
-    assert liveness.any_agent_alive()
-    assert liveness.worker_alive("another-host:gpu0")
-    os.utime(path, (time.time() - 60, time.time() - 60))
     assert not liveness.any_agent_alive()
     assert not liveness.worker_alive("another-host:gpu0")
     assert not liveness.worker_alive("")
