@@ -44,6 +44,18 @@ RUN_LIST = f"""<style>
 </style>"""
 """Draws the runs of the container :data:`RUN_LIST_KEY` in columns, so that a person can scan their names."""
 
+COMPUTING = """<style>
+.computing { display: flex; gap: .6em; margin: 0; font-size: .875rem; line-height: 1.25rem; }
+.computing::before {
+  content: ""; flex: none; width: .875em; height: .875em; margin-top: .15em;
+  border: 2px solid currentColor; border-right-color: transparent;
+  border-radius: 50%; animation: computing 1s linear infinite;
+}
+@keyframes computing { to { transform: rotate(1turn); } }
+@media (prefers-reduced-motion: reduce) { .computing::before { animation: none; } }
+</style>"""
+"""Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it."""
+
 LONG_WORDS = """<style>
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
 [data-testid="stFileUploaderDropzone"] span { white-space: normal; }
@@ -64,7 +76,7 @@ BESIDE = f"""<style>
 </style>"""
 """Lets the container :data:`BESIDE_KEY` fill what the figures leave of their row, if words can be read there."""
 
-FRAME = CHOSEN + STACKED + CAPTIONS + LONG_WORDS + LINKS + BESIDE
+FRAME = CHOSEN + STACKED + CAPTIONS + LONG_WORDS + LINKS + BESIDE + COMPUTING
 """What every page needs."""
 
 
