@@ -25,8 +25,8 @@ from core.records import FloatArray, Question
 from core.reports import one_question
 from core.reports.frames import alpha_value
 from core.reports.one_question import CalibratedRun, OptionPValues
+from core.reports.titles import record_task_title
 from core.runs.store import RunRecord
-from core.runs.titles import record_task_title
 
 NUMBER_KEY = "question_number"
 SEARCH_KEY = "question_search"
