@@ -220,7 +220,7 @@ def test_files_for_other_pages_are_taken_there(open_page: Open):
     text = said(app)
     assert "**1 conversation**: talk.txt. The Perplexity page scores the words of conversations." in text
     assert "**1 question bank**: bank.jsonl." in text
-    assert "**notes.md**: Text: It holds no results." in text
+    assert "**notes.md**: It is text without results." in text
     app.button(key="use-questions").click().run()
     assert not app.exception
     (task,) = app.session_state["launch_tasks"]
