@@ -16,7 +16,7 @@ chosen = pick_runs(view, "Reliability diagrams", first=3)
 
 if chosen:
     diagrams.choices(view)
-    found = diagrams.calibrations_of(chosen, view)
+    found = diagrams.diagrams_of(chosen, view)
     if found:
         diagrams.diagrams(found)
         figures_table.table(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from altair.vegalite.v6.schema import core
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
+from app.background import Computation
 from charts.figure import Figure
 from core.runs import store
 from core.settings import ROOT
@@ -22,11 +23,16 @@ Open = Callable[..., AppTest]
 
 @pytest.fixture
 def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """Opens a page by its name in the address, with its view; no run ships, none is queued, no agent is started."""
+    """Opens a page by its name in the address, with its view.
+
+    No run ships, none is queued, no agent is started, and no model is loaded before it is asked.
+    """
     monkeypatch.setattr("core.runs.store.ASSETS", home.parent / "assets")
     monkeypatch.setattr("core.runs.engine.agent_alive", lambda: True)
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [])
     monkeypatch.setattr(Figure, "page_spec", _validated(Figure.page_spec))
+    monkeypatch.setattr("app.background.start", _compute_at_once)
+    monkeypatch.setattr("core.answering.client.warm", lambda model, dtype: None)
     st.cache_resource.clear()
 
     def opened(page: str, **view: str) -> AppTest:
@@ -52,6 +58,12 @@ def _validated(page_spec: Callable[[Figure], dict[str, Any]]) -> Callable[[Figur
         return spec
 
     return checked
+
+
+def _compute_at_once(awaited: Sequence[Computation[object]]) -> None:
+    """In the place of the thread, so that a page that has run shows everything: it sees at once that all has ended."""
+    for of in awaited:
+        of.run()
 
 
 def said(app: AppTest) -> str:

@@ -9,8 +9,8 @@ import streamlit as st
 
 from app import state
 from app.caches import question_cache, run_cache
-from app.components.one_question.answer_progress import PENDING_KEY
 from app.components.one_question.own_examples import EXAMPLES, MODEL
+from app.components.shared.answer_progress import PENDING_KEY
 from app.components.shared.run_list import Picker
 from app.components.shared.run_picker import one_line
 from app.components.shared.runs import title

@@ -22,6 +22,7 @@ from core.reports.titles import distinct_titles
 from core.runs.banks import bank_name
 from core.runs.store import RunRecord
 
+GONE = "There are no finished runs of the linked experiment here (they may have been deleted). Another one is shown."
 Found = Mapping[str, tuple[PromptingExperiment, tuple[RunRecord, ...]]]
 """An experiment's key → the experiment and its runs."""
 
@@ -63,12 +64,9 @@ def choose(view: PromptingView) -> ShownExperiment | None:
             "asking. Launch one below; with a pocket model it takes about a minute."
         )
         return None
+    for message in state.until_next_action("experiment", *([GONE] if view.experiment not in ("", *found) else [])):
+        st.warning(message)
     if view.experiment not in found:
-        if view.experiment:
-            st.warning(
-                "There are no finished runs of the linked experiment here (they may have been deleted). Another one "
-                "is shown."
-            )
         view = state.change(PromptingView, experiment=_default(found))
     _pick(found, view.experiment)
     experiment, records = found[view.experiment]
