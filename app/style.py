@@ -41,6 +41,7 @@ RUN_LIST = f"""<style>
 }}
 .st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] button > div {{ justify-content: flex-start; width: 100%; }}
 .st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] p {{ white-space: normal; text-align: left; }}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] button[data-selected] {{ font-weight: 650; }}
 </style>"""
 """Draws the runs of the container :data:`RUN_LIST_KEY` in columns, so that a person can scan their names."""
 

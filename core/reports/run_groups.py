@@ -29,9 +29,11 @@ def grouped(records: Iterable[RunRecord]) -> list[RunGroup]:
     ``records`` are the latest first. A person's own runs come first, the latest of each group first and the group with
     the latest run first. Those that ship follow, ordered by task and then by model.
     """
-    every = list(records)
-    own = [record for record in every if is_own(record)]
-    shipped = sorted((record for record in every if not is_own(record)), key=reading_order)
+    own: list[RunRecord] = []
+    others: list[RunRecord] = []
+    for record in records:
+        (own if is_own(record) else others).append(record)
+    shipped = sorted(others, key=reading_order)
     found: dict[tuple[bool, str], list[RunRecord]] = defaultdict(list)
     for yours, these in ((True, own), (False, shipped)):
         for record in these:

@@ -505,7 +505,7 @@ def test_another_run_keeps_the_view(visit: Visitor, address: str, runs: dict[str
     lab.number.fill("0.25")
     lab.number.press("Enter")
     expect(page).to_have_url(re.compile("alpha=250"))
-    page.locator(".st-key-alphalab_choose button").press("Enter")
+    page.locator(".st-key-alphalab_choose button").first.press("Enter")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("searchbox").fill("two")
     dialog.get_by_role("searchbox").press("Enter")

@@ -208,12 +208,12 @@ def test_runs_are_chosen_with_the_keyboard(visit: Visitor, address: str, home: P
     listed = dialog.locator(".st-key-run_list [data-variant=pills]")
     expect(listed).to_have_count(1)
     page.keyboard.press("Enter")  # takes nothing
-    expect(dialog.get_by_role("button", name="Show 1 run")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Use 1 run")).to_be_visible()
     page.wait_for_function(SETTLED)
     faults = axe.faults(page) if axe.SCRIPT.is_file() else []
     listed.press("Space")
     expect(listed).to_have_attribute("aria-pressed", "true")
-    dialog.get_by_role("button", name="Show 2 runs").press("Enter")
+    dialog.get_by_role("button", name="Use 2 runs").press("Enter")
     expect(dialog).to_have_count(0)
     expect(page).to_have_url(re.compile(rf"runs={first}(,|%2C){second}"))
     page.get_by_role("button", name="Choose runs").press("Enter")

@@ -108,7 +108,7 @@ def test_an_own_question_is_calibrated_by_a_shipped_run_of_the_same_kind(open_pa
 def calibrated_by(app: AppTest) -> str:
     """The run that the automatic choice of a calibration names."""
     assert "chosen automatically" in said(app)
-    named = app.button(key="calibrated_by_choose").label.replace("\\", "")
+    named = app.button(key="calibrated_by_choose").label.replace("\\", "").removeprefix("Calibrated by ")
     (found,) = [name for name in store.run_ids() if title(store.read_record(name)) == named]
     return found
 

@@ -176,7 +176,7 @@ def test_a_chosen_calibration_stays_until_another_model_is_chosen(open_page: Ope
 
 def calibration(app: AppTest) -> tuple[str, str]:
     """The run that calibrates, and who chose it."""
-    return app.button(key="calibrated_by_choose").label.replace("\\", ""), next(
+    return app.button(key="calibrated_by_choose").label.replace("\\", "").removeprefix("Calibrated by "), next(
         one.value for one in app.caption if one.value.startswith("chosen")
     )
 

@@ -102,7 +102,7 @@ def test_ticks_are_taken_together_and_in_their_order(open_page: Open):
     assert app.query_params["runs"] == ids[0]  # nothing is taken before the button is pressed
     app.text_input(key=f"{page}_search").set_value("model-1").run()  # as Enter does in the search
     assert app.query_params["runs"] == ids[0]
-    assert app.button(key=f"{page}_take").label == "**Show 3 runs**"
+    assert app.button(key=f"{page}_take").label == "**Use 3 runs**"
     app.button(key=f"{page}_take").click().run()
     assert app.query_params["runs"] == ",".join([ids[0], ids[2], ids[1]])
     assert picked(app) == [ids[0], ids[2], ids[1]]
@@ -118,11 +118,11 @@ def test_a_choice_has_room_for_so_many_runs(open_page: Open, monkeypatch: pytest
     app.button(key=f"{page}_more").click().run()
     assert len(listed(app)) == 10
     app.button(key=f"{page}_runs_own_Question answering_all").click().run()
-    assert app.button(key=f"{page}_take").label == "**Show 24 runs**"
+    assert app.button(key=f"{page}_take").label == "**Use 24 runs**"
     assert not [one for one in app.button if (one.key or "").endswith("_all")]
     app.text_input(key=f"{page}_search").set_value("model-00").run()
     press(app, ids[-1])  # there is no room for it
-    assert app.button(key=f"{page}_take").label == "**Show 24 runs**"
+    assert app.button(key=f"{page}_take").label == "**Use 24 runs**"
     assert groups_of_runs(app)[0].value == []
 
 

@@ -158,7 +158,7 @@ def _problem(field: str) -> None:
 
 
 def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view: OneQuestionView) -> None:
-    """Show which model and calibration are used, with the choices folded away. The model's own runs come first."""
+    """Show which model and calibration are used, with the choice of the model folded away."""
     known = list(dict.fromkeys([*models.bundled_models(), *(one.spec.model for one in records)]))
     chosen = str(st.session_state[MODEL_KEY] or "")
     by_id = {one.run_id: one for one in records}
@@ -173,8 +173,7 @@ def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view:
             persist_state="session",
             on_change=_model_chosen,
         )
-        _pick_calibration(records, record, chosen, automatic=view.calibration not in by_id)
-    st.caption(plain(f"Calibrated by {title(record)}."))
+    _pick_calibration(records, record, chosen, automatic=view.calibration not in by_id)
     for field in ("model", "run_id"):
         _problem(field)
 
@@ -189,14 +188,11 @@ def _pick_calibration(records: Sequence[RunRecord], record: RunRecord, model: st
         state.choose_run(run_ids[0])
         state.change(OneQuestionView, calibration=run_ids[0])
 
-    st.markdown("Calibrated by", help=RUN_HELP)
     picker = Picker(CALIBRATION_PICKER, records, () if automatic else (record.run_id,), take)
-    one_line(picker, title(record), "chosen automatically" if automatic else "chosen by you")
+    chosen_by = "chosen automatically" if automatic else "chosen by you"
+    one_line(picker, f"Calibrated by {title(record)}", chosen_by, help=RUN_HELP)
     if not automatic:
-        again = {"calibration": AUTOMATIC}
-        st.button(
-            "Choose automatically", key="own_automatic", on_click=state.change, args=(OneQuestionView,), kwargs=again
-        )
+        st.button("Choose automatically", key="own_automatic", on_click=_calibrate_automatically)
 
 
 def _calibrate_automatically() -> None:

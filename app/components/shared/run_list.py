@@ -43,6 +43,7 @@ class Picker:
     most: int = 1
     """The most runs that can be chosen. With 1, a click takes a run at once."""
     noun: str = "run"
+    """What is chosen, in one word."""
     given_names: Mapping[str, str] = field(default_factory=dict)
     """The name of what each run stands for, by its id, where that is not the run's title."""
     properties: tuple[str, ...] = tuple(run_filters.LABELS)
@@ -72,7 +73,7 @@ def open_dialog(picker: Picker) -> None:
 def dialog_if_open(picker: Picker) -> None:
     """Show the page's dialog if a person has opened it and not yet closed it."""
     if st.session_state.get(OPEN_KEY) == picker.page:
-        said = f"Choose a {picker.noun}" if picker.most == 1 else f"Choose up to {picker.most} {picker.noun}s"
+        said = f"Choose another {picker.noun}" if picker.most == 1 else f"Choose up to {picker.most} {picker.noun}s"
         st.dialog(said, width="large", on_dismiss=_close)(_dialog)(picker)
 
 
@@ -125,7 +126,8 @@ def _filtered(picker: Picker) -> list[RunRecord]:
         return kept
     said = f"Keeps the runs that were tested on the same questions as {plain(picker.names[first.run_id])}."
     if st.toggle("Only with the same questions", key=f"{prefix}_questions", help=said):
-        kept = [record for record in kept if record in (first, *sharing_questions(first, kept))]
+        shared = {first.run_id, *(record.run_id for record in sharing_questions(first, kept))}
+        kept = [record for record in kept if record.run_id in shared]
     return kept
 
 
@@ -133,7 +135,7 @@ def _buttons(picker: Picker) -> None:
     """Show the button that takes the draft, and the one that empties it."""
     draft = _draft()
     st.button("Clear", key=f"{picker.page}_empty", type="tertiary", disabled=not draft, on_click=_set_draft, args=((),))
-    if st.button(f"**Show {counted(len(draft), picker.noun)}**", key=f"{picker.page}_take", disabled=not draft):
+    if st.button(f"**Use {counted(len(draft), picker.noun)}**", key=f"{picker.page}_take", disabled=not draft):
         _take(picker, draft)
 
 

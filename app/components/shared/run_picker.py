@@ -93,10 +93,10 @@ def _listed() -> tuple[RunRecord, ...]:
 
 
 @st.fragment
-def one_line(picker: Picker, name: str, about: str) -> None:
+def one_line(picker: Picker, name: str, about: str, *, help: str = "") -> None:
     """The line of a single choice: the ``name`` of what is chosen, which opens the dialog, and a caption ``about`` it.
 
-    A choice in the dialog runs the page again.
+    ``help`` is shown on hover. A choice in the dialog runs the page again.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
@@ -104,7 +104,7 @@ def one_line(picker: Picker, name: str, about: str) -> None:
             key=f"{picker.page}_choose",
             icon=":material/unfold_more:",
             icon_position="right",
-            help=f"Choose another {picker.noun}",
+            help=help or f"Choose another {picker.noun}",
             on_click=run_list.open_dialog,
             args=(picker,),
         )
