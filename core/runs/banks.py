@@ -74,16 +74,6 @@ def bank_of_task(task: str) -> str:
     return FINISHED.get(stem, stem)
 
 
-def labelled(task: str, bank: str) -> str:
-    """A task's name and its bank as one key of an exported file; a file of questions gives its name to both.
-
-    >>> labelled("qa@hub", "MMLU"), labelled("/data/mine.csv", "mine")
-    ('qa · MMLU', 'mine')
-    """
-    name = short_task(task)
-    return name if name == bank else f"{name} · {bank}"
-
-
 def task_title(task: str, bank: str) -> str:
     """The task in words, with its bank unless that is the one that ships with Hedge.
 

@@ -29,7 +29,7 @@ from core.runs.storage import trash
 from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, picked, said
 
 CSV = b"qid,A,B,C,answer\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n3,0.3,0.3,0.4,C\n4,0.6,0.2,0.2,A\n"
 ODD = b"one,two,three,says\n0.5,0.3,0.2,one\n0.1,0.8,0.1,two\n0.3,0.3,0.4,three\n0.6,0.2,0.2,one\n"
@@ -256,7 +256,7 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
     name = synthetic_run()
     app = open_page("data")
     assert not app.exception
-    assert app.multiselect(key="take_runs").value == [name]
+    assert picked(app) == [name]
     labels = [button.proto.label for button in app.get("download_button")]
     assert labels == [
         "CSV",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import platform
 import sys
 import threading
 import time
+from contextlib import redirect_stdout
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
@@ -19,7 +21,7 @@ import streamlit as st
 
 from app.caches import live_runs, overview_cache, preview_cache
 from app.formatting import clock
-from core.cli import parser
+from core.cli import main, parser
 from core.commands.runs import specs_of
 from core.errors import RunError
 from core.nvml import GpuMetrics
@@ -148,8 +150,15 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.runs.engine.submit", lambda spec: spec.run_id)
 
 
-read_once = cache(preview_cache._output)
-"""What a preview's process prints. It takes seconds and depends on its command alone, so each is started once."""
+@cache
+def read_once(command: tuple[str, ...]) -> dict[str, Any]:
+    """What the process of a preview prints, from the same words in this process, which need not load torch again."""
+    words = command[command.index("run") :]
+    out = io.StringIO()
+    with redirect_stdout(out):
+        assert main(list(words)) == 0
+    values: dict[str, Any] = json.loads(out.getvalue())
+    return values
 
 
 def printed(command: tuple[str, ...]) -> dict[str, Any]:
@@ -236,7 +245,8 @@ def test_a_preview_that_dies_is_one_sentence(open_page: Open, tasks: None, monke
     assert "The preview ended with status 7; the server's log has the details" in said(previewed(open_page("new_run")))
 
 
-def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None):
+def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None, monkeypatch: Any):
+    monkeypatch.setattr(preview_cache, "_output", printed)
     app = open_page("new_run")
     app.multiselect(key="launch_shots").set_value([16])
     app.segmented_control(key="launch_strategies").set_value(["shared"])

@@ -297,4 +297,4 @@ def test_the_published_data_in_one_go(home, tmp_path, real_data):
     }
     assert len(told) == 10
     for row in told:  # of tied options, the later one counts here and the first one there
-        assert computed[row["model"], row["task"]] == pytest.approx(row["accuracy"], abs=5e-4)
+        assert computed[row["model"], row["task"]] == pytest.approx(row["accuracy"], abs=1e-3)
