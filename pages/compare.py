@@ -5,8 +5,9 @@ import streamlit as st
 from app import state
 from app.caches import compare_cache
 from app.components.compare import abstention, all_runs, pairs, published_claims
-from app.components.shared import controls, run_choice
+from app.components.shared import controls
 from app.components.shared.page_head import head
+from app.components.shared.run_picker import pick_runs
 from app.state.compare import CompareView
 
 head(
@@ -15,7 +16,7 @@ head(
     terms=("run", "accuracy", "coverage", "set size", "uacc", "beyond luck"),
 )
 view = state.view(CompareView)
-chosen = run_choice.choose(view)
+chosen = pick_runs(view, "Runs side by side")
 
 if chosen:
     left, right = st.columns([3, 1], vertical_alignment="bottom")

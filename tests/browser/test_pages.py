@@ -181,6 +181,53 @@ def test_a_click_on_a_model_opens_its_run(visit: Visitor, address: str):
     assert "alpha_lab?run=" in page.url
 
 
+def test_rows_ticked_with_the_keyboard_open_in_compare(visit: Visitor, address: str):
+    page = visit(address).open("/?figure=runs")
+    table = page.get_by_test_id("stDataFrame").first
+    expect(table.locator("canvas").first).to_be_visible()
+    page.wait_for_function(SETTLED)
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 200, "y": 50})
+    for key in ("Shift+Space", "ArrowDown", "Shift+Space"):
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Compare the 2 chosen runs").press("Enter")
+    expect(page).to_have_url(re.compile(r"/compare\?runs=[\w-]+(,|%2C)[\w-]+&"))
+    expect(page.get_by_role("button", name="Choose runs")).to_be_visible()
+
+
+def test_runs_are_chosen_with_the_keyboard(visit: Visitor, address: str, home: Path):
+    first, second = sorted(name for name in store.run_ids() if name.startswith("model-"))
+    page = visit(address, width=390).open(f"/compare?runs={first}")
+    seen(page, "compare")
+    page.wait_for_function(SETTLED)
+    page.get_by_role("button", name="Choose runs").press("Enter")
+    dialog = page.get_by_role("dialog")
+    search = dialog.get_by_role("searchbox")
+    search.focus()
+    page.keyboard.type("model-1")
+    listed = dialog.locator(".st-key-run_list [data-variant=pills]")
+    expect(listed).to_have_count(1)
+    page.keyboard.press("Enter")  # takes nothing
+    expect(dialog.get_by_role("button", name="Use 1 run")).to_be_visible()
+    page.wait_for_function(SETTLED)
+    faults = axe.faults(page) if axe.SCRIPT.is_file() else []
+    listed.press("Space")
+    expect(listed).to_have_attribute("aria-pressed", "true")
+    dialog.get_by_role("button", name="Use 2 runs").press("Enter")
+    expect(dialog).to_have_count(0)
+    expect(page).to_have_url(re.compile(rf"runs={first}(,|%2C){second}"))
+    page.get_by_role("button", name="Choose runs").press("Enter")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.wait_for_function(SETTLED)
+    page.get_by_role("button", name="Clear all").press("Enter")
+    expect(page).to_have_url(re.compile("runs=none"))
+    expect(page.get_by_role("button", name="Show the first")).to_be_visible()
+    axe.required()
+    assert faults == []
+
+
 def test_cells_and_cards_open_their_pages_without_a_reload(visit: Visitor, address: str, home: Path):
     page = visit(address).open("/?models=model-0")
     page.evaluate("window.sameDocument = true")

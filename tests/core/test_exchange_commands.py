@@ -60,7 +60,7 @@ def test_many_paths_come_in_at_once_and_each_is_told_apart(home, tmp_path, capsy
     told = json.loads(capsys.readouterr().out)
     assert [load(name).spec.task for name in told["runs"]] == ["one", "two"]
     assert [one["place"] for one in told["elsewhere"]] == ["perplexity"]
-    assert [one["reason"] for one in told["refused"]] == ["text: It holds no results."]
+    assert [one["reason"] for one in told["refused"]] == ["it is text without results"]
     assert main(["import", *paths, "--model", "m"]) == 0
     assert capsys.readouterr().out.count("(was here already)") == 2
 

@@ -29,7 +29,7 @@ from core.runs.storage import trash
 from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, picked, said
 
 CSV = b"qid,A,B,C,answer\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n3,0.3,0.3,0.4,C\n4,0.6,0.2,0.2,A\n"
 ODD = b"one,two,three,says\n0.5,0.3,0.2,one\n0.1,0.8,0.1,two\n0.3,0.3,0.4,three\n0.6,0.2,0.2,one\n"
@@ -220,7 +220,7 @@ def test_files_for_other_pages_are_taken_there(open_page: Open):
     text = said(app)
     assert "**1 conversation**: talk.txt. The Perplexity page scores the words of conversations." in text
     assert "**1 question bank**: bank.jsonl." in text
-    assert "**notes.md**: Text: It holds no results." in text
+    assert "**notes.md**: It is text without results." in text
     app.button(key="use-questions").click().run()
     assert not app.exception
     (task,) = app.session_state["launch_tasks"]
@@ -256,7 +256,7 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
     name = synthetic_run()
     app = open_page("data")
     assert not app.exception
-    assert app.multiselect(key="take_runs").value == [name]
+    assert picked(app) == [name]
     labels = [button.proto.label for button in app.get("download_button")]
     assert labels == [
         "CSV",

@@ -602,3 +602,13 @@ def test_the_toast_of_a_finished_run_links_to_it(open_page: Open, asked: list[An
     app.run()
     (toast,) = app.toast
     assert toast.value.endswith(f"\n\n[Open in the Alpha lab](alpha_lab?run={queued.run_id})")
+
+
+def test_a_table_of_results_as_a_task_is_hinted_to_data(open_page: Open, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n")
+    app = open_page("new_run")
+    app.session_state["launch_tasks"] = [str(path)]
+    app.run()
+    assert not app.exception
+    assert "mine.csv is a table of option probabilities. It belongs on the page Data" in said(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.background import arrived
 from app.caches import jury_cache
 from app.components import jury as live
 from app.components.jury.agreement import agreement_figures
@@ -18,12 +19,14 @@ from core.jury_pipeline.jury_store import JuryRecord
 def section(record: JuryRecord, view: JuryView) -> None:
     """Show all figures of a jury."""
     protocol = jury_cache.protocol(record.jury_id, view.judged, view.confidence)
-    found = jury_cache.tried(record.jury_id, protocol)
+    whole = arrived(jury_cache.rules(record.jury_id, protocol))
+    rules = whole or jury_cache.rules_without_intervals(record.jury_id, protocol)
+    found = rules.experiment
     bench = jury_cache.first_split(record.jury_id, protocol)
     key = jury_cache.jury_key(record.jury_id)
     pairwise = jury_cache.judgements(record.jury_id).pairwise
     version = f"{key.jury_id}:{key.stamp}:{view.judged}:{view.confidence}"
-    live.jury(bench, found, jury_cache.risk(record.jury_id, protocol), version=version, view=view, pairwise=pairwise)
+    live.jury(bench, rules, complete=whole is not None, version=version, view=view, pairwise=pairwise)
     st.caption(
         plain(
             f"{counted(found.n, 'answer')} of {found.kept_of:,} {'is' if found.n == 1 else 'are'} used. In each "
@@ -43,6 +46,6 @@ def section(record: JuryRecord, view: JuryView) -> None:
         st.caption(plain(f"{note[:1].upper()}{note[1:]}"))
     agreement_figures(record, pairwise)
     gains(record, view, protocol)
-    confidences(record, protocol, found, pairwise)
+    confidences(record, protocol, whole.experiment if whole else None, pairwise)
     sets(record, view, protocol)
-    rules_table(found)
+    rules_table(whole.experiment if whole else None)

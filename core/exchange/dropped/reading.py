@@ -179,7 +179,8 @@ class Drop:
             text = text.replace(str(file.path), file.name)
         for folder in sorted({file.path.parent for file in self.files}, key=lambda folder: -len(str(folder))):
             text = text.replace(f"{folder}/", "").replace(str(folder), "this folder")
-        return Refusal(name, re.sub(rf"^{re.escape(name)}(: |, | (?=is |has ))", "", text))
+        text = re.sub(rf"^{re.escape(name)} (?=is |has |can't )", "it ", text)
+        return Refusal(name, re.sub(rf"^{re.escape(name)}(: |, )", "", text))
 
 
 def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
@@ -497,6 +498,6 @@ def refusals(reading: Reading) -> Iterator[tuple[str, tuple[str, ...]]]:
         said.setdefault(refusal.sentence, []).append(refusal.name)
     for found in reading.elsewhere:
         if not KINDS[found.kind].place:
-            said.setdefault(f"{KINDS[found.kind].title}: {KINDS[found.kind].sentence}", []).append(found.file.name)
+            said.setdefault(KINDS[found.kind].sentence, []).append(found.file.name)
     for sentence, names in said.items():
         yield sentence, tuple(names)
