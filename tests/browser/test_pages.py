@@ -198,7 +198,7 @@ def test_rows_ticked_with_the_keyboard_open_in_compare(visit: Visitor, address: 
 def test_runs_are_chosen_with_the_keyboard(visit: Visitor, address: str, home: Path):
     first, second = sorted(name for name in store.run_ids() if name.startswith("model-"))
     page = visit(address, width=390).open(f"/compare?runs={first}")
-    seen(page, "compare")
+    expect(page.get_by_role("button", name="Choose runs")).to_be_visible()
     page.wait_for_function(SETTLED)
     page.get_by_role("button", name="Choose runs").press("Enter")
     dialog = page.get_by_role("dialog")

@@ -200,7 +200,8 @@ def tick(app: AppTest, *rows: int) -> None:
 def test_ticked_rows_open_in_compare_and_in_calibration(open_page: Open, page: str):
     ids = [synthetic_run(model=f"model-{i}", seed=3) for i in range(3)]
     app = open_page("overview", figure="runs", alpha="200", score="aps")
-    assert "Tick runs to open them in Compare or in Calibration." in said(app)
+    assert "Tick runs to open them." in said(app)
+    assert app.button(key="ticked_compare").disabled
     tick(app, 0, 2)
     assert app.button(key="ticked_compare").label == "Compare the 2 chosen runs"
     assert app.button(key="ticked_calibration").label == "Calibration of the 2 chosen runs"
