@@ -65,7 +65,7 @@ def _button(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[
             st.info("Everything here was imported before." if len(rows) > 1 else "This run was imported before.")
             imported_notice.links([stored_as(row.run) or row.run.spec.run_id for row in rows])
         return False
-    if not st.button(f"Import {' and '.join(what)}", type="primary", key=f"import-{dropped.digest}"):
+    if not st.button(f"Import {' and '.join(what)}", key=f"import-{dropped.digest}"):
         return False
     with st.spinner("Importing …"):
         _import(dropped, rows, juries)
