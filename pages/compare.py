@@ -5,9 +5,10 @@ import streamlit as st
 from app import state
 from app.caches import compare_cache
 from app.components.compare import abstention, all_runs, published_claims, two_runs
-from app.components.shared import controls, run_choice
+from app.components.shared import controls, export, run_choice
 from app.components.shared.page_head import head
 from app.state.compare import CompareView
+from core.reports.figure_names import RUN_FIGURES
 
 head(
     "Compare runs",
@@ -40,3 +41,4 @@ if chosen:
     ) as abstaining:
         if abstaining.open:
             abstention.abstaining(chosen, rows, view)
+    export.section(chosen, all_runs.set_rule(view), list(RUN_FIGURES), key="compare")

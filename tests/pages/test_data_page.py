@@ -15,7 +15,7 @@ from app.components.data import export_files, import_files
 from core.exchange import column_mappings, table
 from core.exchange.table import Columns
 from core.prompting.strategies import STRATEGIES
-from core.reports import evaluation
+from core.reports import evaluation, exports
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import report
 from core.runs import store
@@ -169,11 +169,18 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
         "CSV",
         "Parquet",
         "JSON lines",
-        "XLSX",
-        "Markdown",
         "Results, summary, configuration",
-        "Charts as SVG, PNG, HTML",
-        "Interactive report (works offline)",
+        "SVG",
+        "PDF",
+        "PNG",
+        "HTML",
+        "Caption",
+        "All figures",
+        "LaTeX",
+        "Markdown",
+        "BibTeX",
+        "XLSX",
+        "Report (works offline)",
     ]
     asked = SetRule()
     with zipfile.ZipFile(io.BytesIO(export_files._benchmark([name], asked))) as archive:
@@ -181,7 +188,7 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
     made = report(evaluation.load(name), 100)
     assert [row["conformal_method"] for row in results] == ["lac", "aps"]
     assert results[0]["avg_set_size"] == made.scores["lac"].mean_set_size
-    book = pd.read_excel(io.BytesIO(export_files._xlsx([name], asked)), sheet_name=None)
+    book = pd.read_excel(io.BytesIO(exports.xlsx([evaluation.load(name)], asked)), sheet_name=None)
     assert book["figures"]["coverage"].tolist() == [f.coverage for f in made.scores.values()]
     path = tmp_path / "t.csv"
     path.write_bytes(export_files.writing.to_csv(export_files.runs_table([name])))
