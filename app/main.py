@@ -22,7 +22,7 @@ st.set_page_config(
     # minimal toolbar leaves out.
     menu_items={"About": "Hedge shows how sure a language model really is."},
 )
-st.html(style.CHOSEN + style.CAPTIONS)
+st.html(style.FRAME)
 st.logo(str(navigation.ICON), size="medium")
 page = st.navigation(navigation.pages(), position="top")
 notices.watch()

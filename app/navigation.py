@@ -69,14 +69,30 @@ PAGES = tuple(entry for group in MENU.values() for entry in group)
 
 
 def pages() -> dict[str, list[st.Page]]:
-    """The groups of pages as Streamlit expects them. A page's address is the name of its script."""
-    return {
+    """The groups of pages as Streamlit expects them. A page's address is the name of its script.
+
+    Streamlit shows the default page at ``/`` only, so a page outside the menu leads there from its own name.
+    """
+    menu = {
         title: [
-            st.Page(entry.script, title=entry.title, url_path=entry.name, help=entry.help, default=entry is PAGES[0])
+            st.Page(
+                entry.script,
+                title=entry.title,
+                url_path="" if entry is PAGES[0] else entry.name,
+                help=entry.help,
+                default=entry is PAGES[0],
+            )
             for entry in group
         ]
         for title, group in MENU.items()
     }
+    first = next(iter(menu.values()))
+    first.append(st.Page(_to_first_page, title=PAGES[0].title, url_path=PAGES[0].name, visibility="hidden"))
+    return menu
+
+
+def _to_first_page() -> None:
+    go(PAGES[0], **st.query_params.to_dict())
 
 
 def link(entry: PageEntry, label: str, **view: str) -> None:

@@ -6,13 +6,14 @@ The frame reads only ``run.json`` files, and only those that have changed. So no
 from __future__ import annotations
 
 import logging
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from app.caches import run_cache
-from app.components.shared.runs import title
+from app.components.shared.runs import shown_on, title
 from app.formatting import plain
-from core.runs.store import ENDED
+from core.runs.store import ENDED, RunRecord
 
 LOG = logging.getLogger(__name__)
 WATCHED = "runs_watched"
@@ -44,7 +45,7 @@ def _tell() -> None:
     now = {record.run_id: record for record in run_cache.runs().records}
     over = [now[run_id] for run_id in watched if run_id in now and now[run_id].state in ENDED]
     for record in over[:MOST]:
-        st.toast(plain(f"{SAID[record.state]}: {title(record)}"), duration="long")
+        st.toast(_said(record), duration="long")
     if len(over) > MOST:
         st.toast(f"{len(over) - MOST} more runs have ended.", duration="long")
     still = {run_id for run_id in watched if run_id in now and now[run_id].state not in ENDED}
@@ -52,6 +53,15 @@ def _tell() -> None:
     # A toast shown right before a rerun is lost, so polling stops only at the next tick without a newly ended run.
     if not over and not still:
         st.rerun()
+
+
+def _said(record: RunRecord) -> str:
+    """What has become of a run, with a link to it if it is done. The browser opens the link in a new tab."""
+    said = plain(f"{SAID[record.state]}: {title(record)}")
+    if record.state != "done":
+        return said
+    page, view, words = shown_on(record)
+    return f"{said}\n\n[{words}]({page.name}?{urlencode(view)})"
 
 
 def _unfinished() -> set[str]:

@@ -1,5 +1,10 @@
 """The only style that Streamlit's own widgets need in addition to ``.streamlit/config.toml``."""
 
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from charts.theme import FAINT
 
 CHOSEN = """<style>
@@ -10,19 +15,46 @@ CHOSEN = """<style>
 the primary colour, which is too light for that in the dark theme."""
 
 STACKED_KEY = "stacked_when_narrow"
+_ROW = f'[class*="st-key-{STACKED_KEY}"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]'
 STACKED = f"""<style>
 @media (max-width: 1150px) {{
-  .st-key-{STACKED_KEY} [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) {{ flex-direction: column; }}
-  .st-key-{STACKED_KEY} [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) > [data-testid="stColumn"] {{
-    width: 100%; min-width: 100%; flex: 1 1 auto;
-  }}
+  {_ROW}:has(> [data-testid="stColumn"]) {{ flex-direction: column; }}
+  {_ROW} > [data-testid="stColumn"] {{ width: 100%; min-width: 100%; flex: 1 1 auto; }}
 }}
 </style>"""
-"""Puts the columns in the container :data:`STACKED_KEY` below each other in a window that is narrower than 1,150 px.
-Streamlit does so only below 640 px, where a figure beside a form has long become too narrow."""
+"""Puts the columns of :func:`stacked_when_narrow` below each other in a window that is narrower than 1,150 px.
+Streamlit does so only below 640 px, where a figure beside a form or a table has long become too narrow."""
 
 CAPTIONS = f"""<style>
 [data-testid="stCaptionContainer"] {{ opacity: {FAINT} !important; }}
 </style>"""
 """Draws captions as faint as the words of charts. Streamlit's own opacity, 0.6, gives them a contrast of 4.37 : 1 on
 white, and text of this size needs 4.5 : 1 (WCAG 2.2, success criterion 1.4.3)."""
+
+LONG_WORDS = """<style>
+[data-testid="stSelectbox"] input { text-overflow: ellipsis; }
+[data-testid="stFileUploaderDropzone"] span { white-space: normal; }
+</style>"""
+"""Ends a choice that is too long for its box with three dots, where Streamlit cuts it in the middle of a letter, and
+breaks the line that says which files can be uploaded."""
+
+LINKS = """<style>
+[data-testid="stPageLink"] a p { text-decoration: underline; text-underline-offset: 3px; }
+</style>"""
+"""Underlines links to other pages, as all other links are. Beside buttons one would take them for plain words."""
+
+BESIDE_KEY = "beside_the_figures"
+BESIDE = f"""<style>
+[data-testid="stLayoutWrapper"]:has(> .st-key-{BESIDE_KEY}) {{
+  flex: 1 1 13rem; min-width: min(13rem, 100%); width: auto;
+}}
+</style>"""
+"""Lets the container :data:`BESIDE_KEY` fill what the figures leave of their row, if words can be read there."""
+
+FRAME = CHOSEN + STACKED + CAPTIONS + LONG_WORDS + LINKS + BESIDE
+"""What every page needs."""
+
+
+def stacked_when_narrow(name: str) -> DeltaGenerator:
+    """A container whose own columns stand below each other in a narrow window. ``name`` is its own on the page."""
+    return st.container(key=f"{STACKED_KEY}_{name}")

@@ -33,7 +33,7 @@ def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
     legend = alt.Legend(
         orient="top",
         title=None,
-        columns=run_styles.narrow(1, 3),
+        columns=run_styles.narrow(1, 3, below=run_styles.HALF_NARROW),
         labelLimit=300,
         **theme.legend_symbols(theme.LAC),
     )

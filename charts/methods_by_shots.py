@@ -10,7 +10,7 @@ import pandas as pd
 from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import INTERVALS, MEASURES, tips
-from core.runs.titles import shots_title
+from core.reports.titles import shots_title
 
 MARK_HEIGHT = 15
 GAP = 12

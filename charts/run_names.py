@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from core.reports.titles import DEFAULTS, setting_title
 from core.runs.banks import task_title
-from core.runs.titles import DEFAULTS, setting_title
 
 
 def short_names(rows: pd.DataFrame) -> pd.Series:

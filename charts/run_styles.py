@@ -64,10 +64,12 @@ def legend(names: Sequence[str], *, narrow_limit: int = 250, **more: Any) -> alt
     )
 
 
-def narrow(there: int, elsewhere: int) -> alt.ExprRef:
-    """A number that is ``there`` in a narrow window, such as a phone's, and ``elsewhere`` else."""
-    return alt.ExprRef(f"windowSize()[0] < {NARROW} ? {there} : {elsewhere}")
-
-
 NARROW = 600
 """Pixels of a window's width below which legends have one column and names are cut shorter."""
+HALF_NARROW = 1150
+"""The same for a chart that takes half of the page."""
+
+
+def narrow(there: int, elsewhere: int, *, below: int = NARROW) -> alt.ExprRef:
+    """A number that is ``there`` in a window narrower than ``below`` pixels, and ``elsewhere`` in a wider one."""
+    return alt.ExprRef(f"windowSize()[0] < {below} ? {there} : {elsewhere}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import html
-import itertools
 import json
 import math
 import re
@@ -31,17 +30,14 @@ from core.conformal.scores.table import score_table
 from core.errors import HedgeError
 from core.reports import frames, references
 from core.reports.calibration import calibrated
-from core.reports.compare import benchmark, paired
+from core.reports.compare import benchmark, run_matrix
 from core.reports.compare.benchmark import SetRule
-from core.reports.compare.paired import Pair
 from core.reports.evaluation import Evaluation
 from core.reports.provenance import of_runs
-from core.runs.titles import distinct_titles
+from core.reports.titles import distinct_titles
 
 TEMPLATE = Path(__file__).with_name("static_report.html")
 LAB = COMPONENTS / "alpha_lab"
-MOST_PAIRS = 28
-"""Pairs of runs that are compared: those of eight runs. A permutation test takes a second a pair."""
 START: dict[str, Any] = {
     "alpha": 100,
     "left": "lac",
@@ -152,33 +148,38 @@ def _calibration_html(runs: Sequence[Evaluation], names: dict[str, str]) -> str:
 
 def _pairs_html(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) -> str:
     """The differences of each pair of runs on the questions that they share, or a sentence that there is no pair."""
-    alike = [(a, b) for a, b in itertools.combinations(runs, 2) if paired.comparable(a, b)]
-    if not alike:
+    of = {run.run_id: run for run in runs}
+    groups = [group for group in run_matrix.groups(list(of)) if len(group) > 1]
+    if not groups:
         return "<p>No two of these runs were tested on the same questions.</p>"
-    left_out = len(alike) - MOST_PAIRS
-    pairs = paired.compare(alike[:MOST_PAIRS], asked.alpha, score=asked.scores[0])
-    head = ["First run", "Second run", "Questions", "Accuracy", "p", "Mean set size", "p", "UAcc", "p"]
+    title = SCORES[asked.scores[0]].title
     note = (
-        f"<p>The second run minus the first, with {SCORES[asked.scores[0]].title} sets: the difference, its 95% "
-        "interval in brackets, and the p-value (McNemar for accuracy, a paired permutation test for set size and "
-        "UAcc), corrected for all of these tests together (Holm).</p>"
+        f"<p>The second run minus the first, with {title} sets: the difference, its 95% interval in brackets, and the "
+        "p-value (McNemar for accuracy, a paired permutation test for set size and UAcc). The p-values of a figure are "
+        "corrected for all pairs (Holm), and its intervals hold together: all of them contain the true differences in "
+        "95% of draws.</p>"
     )
-    if left_out > 0:
-        note += (
-            f"<p>The first {MOST_PAIRS} of {len(alike)} pairs are here; make a report of fewer runs for the others.</p>"
-        )
-    return note + _table(head, [_pair_cells(pair, names) for pair in pairs])
+    return note + "".join(_group_html([of[name] for name in group], names, asked) for group in groups)
 
 
-def _pair_cells(pair: Pair, names: dict[str, str]) -> list[str]:
-    cells = [names[pair.first], names[pair.second], f"{pair.n:,}"]
-    for key, of in (("accuracy", pair.accuracy), ("set_size", pair.set_size), ("uacc", pair.uacc)):
-        p = pair.holm[key]
-        cells += [
-            f"{of.mean:+.3f} ({of.low:+.3f} to {of.high:+.3f})",
-            f"{p:.3f}" if p >= 0.001 else "below 0.001",
-        ]
-    return cells
+def _group_html(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) -> str:
+    kept = runs[: run_matrix.MOST_RUNS]
+    made = run_matrix.run_matrix(kept, asked.alpha, score=asked.scores[0], empty=asked.empty)
+    head = ["First run", "Second run", "Accuracy", "p", "Mean set size", "p", "UAcc", "p"]
+    rows = []
+    for pairs in zip(*(made.pairs[measure] for measure in run_matrix.MEASURES), strict=True):
+        cells = [names[made.runs[pairs[0].first]], names[made.runs[pairs[0].second]]]
+        for pair in pairs:
+            of, p = pair.difference, pair.corrected
+            cells += [
+                f"{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})",
+                f"{p:.3f}" if p >= 0.001 else "below 0.001",
+            ]
+        rows.append(cells)
+    said = f"{made.n_test:,} shared test questions"
+    if len(kept) < len(runs):
+        said += f"; the first {len(kept)} of {len(runs)} runs on these questions, the most that are compared at once"
+    return f"<p>{said}.</p>{_table(head, rows)}"
 
 
 def _script_json(value: Any) -> str:

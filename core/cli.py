@@ -27,6 +27,7 @@ from core.conformal.threshold import THRESHOLDS
 from core.errors import HedgeError, InputError
 from core.exchange.table import VALUES
 from core.exchange.writing import ONE_TABLE
+from core.inference.models import DTYPES
 from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import PROTOCOLS
@@ -34,7 +35,7 @@ from core.prompting.strategies import STRATEGIES
 from core.reports.calibration.calibrated import WITHIN
 from core.reports.figure_names import FILE_KINDS, JURY_FIGURES, RUN_FIGURES
 from core.reports.report import DEFAULT_SCORES
-from core.runs.spec import DTYPES, FORMATS, FORMS, MODES
+from core.runs.spec import FORMATS, FORMS, MODES
 
 TEXTS_HELP = (
     "trivia, bank, conversations; alpaca, alpaca_gpt4, code_alpaca, dolly, oasst1, gpteacher from the hub; or a file"

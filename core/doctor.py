@@ -135,7 +135,7 @@ def _torch() -> list[Finding]:
 def _driver() -> list[Finding]:
     import torch
 
-    from core.runs.devices import nvml
+    from core import nvml
 
     version = nvml.driver()
     usable = torch.cuda.is_available()
@@ -152,7 +152,7 @@ def _driver() -> list[Finding]:
 
 
 def _gpus() -> list[Finding]:
-    from core.runs.devices import nvml
+    from core import nvml
 
     seen = nvml.readings()
     if not seen:
@@ -180,7 +180,7 @@ def _gpus() -> list[Finding]:
 
 def _billions(gib: float, bytes_each: float) -> float:
     """Parameters in 10⁹ that fit, by the same estimate as the queue's."""
-    from core.runs.execution.memory_estimate import BESIDE, RUNTIME_GIB
+    from core.inference.memory_estimate import BESIDE, RUNTIME_GIB
 
     return max(gib - RUNTIME_GIB, 0) * GIB / BESIDE / bytes_each / 1e9
 

@@ -5,8 +5,9 @@ A record checks its shapes and ranges when it is made, so that no later stage ha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ NOT_PUBLISHED = "(text not published)"
 Role = Literal["calibration", "test", "demonstration", "rotation"]
 """What a question is for; a ``rotation`` is a scored question asked again with its options in another order."""
 
+Number = TypeVar("Number", bound=np.generic)
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -127,6 +129,29 @@ class OptionLogits:
             raise InputError(
                 f"question {self.ids[row]!r} has logits {self.logits[row].tolist()}; every logit must be a number"
             )
+
+
+def joined(batches: Sequence[OptionLogits], ids: Sequence[str], *, k: int) -> OptionLogits:
+    """Batches of one source as one, in the order of ``ids``, each row with places for ``k`` options.
+
+    Option tokens and top tokens are kept if every batch has them.
+    """
+    place = {name: i for i, name in enumerate(name for batch in batches for name in batch.ids)}
+    order = [place[name] for name in ids]
+    counts = [_wide(batch.option_tokens, k, 0) for batch in batches if batch.option_tokens is not None]
+    tops = [text for batch in batches for text in batch.top_tokens or ()]
+    return OptionLogits(
+        ids=tuple(ids),
+        logits=np.concatenate([_wide(batch.logits, k, -np.inf) for batch in batches])[order],
+        letter_mass=np.concatenate([batch.letter_mass for batch in batches])[order],
+        option_tokens=np.concatenate(counts)[order] if counts else None,
+        top_tokens=tuple(tops[i] for i in order) if len(tops) == len(place) else None,
+    )
+
+
+def _wide(rows: npt.NDArray[Number], k: int, fill: float) -> npt.NDArray[Number]:
+    """Rows (n, few) as (n, k), with ``fill`` behind them."""
+    return np.pad(rows, ((0, 0), (0, k - rows.shape[1])), constant_values=fill)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from app.caches import run_cache
 from app.components.overview import answer, run_table, ways_in
 from app.components.shared.runs import no_runs_yet
 from app.formatting import plain
+from app.showcase import default_run
 from app.state.overview import OverviewView
-from core.runs.showcase import default_run
 
 st.title("Hedge shows how sure a language model really is", anchor=False)
 st.markdown(

@@ -32,4 +32,4 @@ with spoken():
 folded = st.expander("Launch an experiment", expanded=not chosen, on_change="rerun", key="prompting_launch_open")
 with folded, spoken():
     if folded.open:
-        launch.section()
+        launch.section(chosen)

@@ -1,6 +1,6 @@
 """The juries that ship: pocket models on the free answers of the smallest and of the largest one.
 
-Each is made by the path that anyone takes (:mod:`core.runs.juries.jury_pipeline`); ``python -m core jury make`` with
+Each is made by the path that anyone takes (:mod:`core.jury_pipeline.jury_spec`); ``python -m core jury make`` with
 the same words repeats it.
 """
 
@@ -10,10 +10,11 @@ import logging
 import shutil
 from pathlib import Path
 
+from core.jury_pipeline import jury_store
+from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import store
+from core.runs.execution import jury_run
 from core.runs.execution.execute import execute
-from core.runs.juries import jury_pipeline, jury_store
-from core.runs.juries.jury_pipeline import JurySpec
 from core.runs.store import Progress
 from core.settings import ASSETS
 from pocket_world.jurors import JURORS
@@ -35,8 +36,7 @@ def make(spec: JurySpec, folder: Path = FOLDER) -> str:
         LOG.info("%s: %d of %d", progress.stage, progress.done, progress.total)
 
     with empty_home():
-        path_id = jury_pipeline.create(spec)
-        run_id = execute(jury_pipeline.read_spec(path_id).run_spec, on_progress=say)
+        run_id = execute(jury_run.prepare(spec), on_progress=say)
         jury_id = str(store.read_record(run_id).provenance["jury"])
         for older in folder.glob(f"{jury_id.rpartition('-')[0]}-*"):
             shutil.rmtree(older)

@@ -27,9 +27,13 @@ FOLDER = ASSETS / "runs"
 KEPT = ("run.json", "questions.parquet", "logits.parquet", "bare.parquet", "log.txt")
 KEPT_OF_WORDS = ("run.json", "request.json", "losses.parquet", "log.txt")
 
+WITH_SHOTS = "pocket-8m"
+SHOTS = (1, 2, 5)
+
 
 def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
-    """Over all questions of each task every strategy in float32 and in bfloat16; ``qa`` by cloze too."""
+    """Over all questions of each task every strategy in float32 and in bfloat16; ``qa`` by cloze too, and for
+    :data:`WITH_SHOTS` with the shots of :data:`SHOTS` by both."""
     specs = []
     for task in tasks:
         specs += [
@@ -39,6 +43,12 @@ def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSp
         ]
         if task == "qa":
             specs.append(RunSpec(model=model, task=task, form="cloze"))
+            if model == WITH_SHOTS:
+                specs += [
+                    RunSpec(model=model, task=task, form=form, shots=shots)
+                    for form in ("letters", "cloze")
+                    for shots in SHOTS
+                ]
     return tuple(specs)
 
 

@@ -15,25 +15,29 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = {
     "errors": 0,
     "estimates": 0,
+    "files": 1,
     "records": 1,
     "settings": 1,
+    "nvml": 1,
+    "progress": 1,
     "logistic": 2,
     "conformal": 3,
     "calibration": 4,
     "jury": 5,
+    "jury_pipeline": 7,
     "prompting": 2,
     "tasks": 3,
     "inference": 4,
     "adapters": 6,
     "perplexity": 5,
-    "runs": 7,
-    "answering": 8,
-    "exchange": 8,
-    "reports": 9,
-    "doctor": 10,
-    "commands": 11,
-    "cli": 12,
-    "__main__": 13,
+    "runs": 8,
+    "answering": 9,
+    "exchange": 9,
+    "reports": 10,
+    "doctor": 11,
+    "commands": 12,
+    "cli": 13,
+    "__main__": 14,
 }
 """Every room of core by its height; a room imports from lower ones and from itself."""
 
@@ -135,7 +139,7 @@ def test_what_the_page_process_imports_loads_no_torch():
         "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
         "core.answering.client, core.answering.server, core.reports.one_question, core.reports.tokens, "
         "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
-        "core.runs.juries.jury_job, core.reports.jury, charts.static_report, sys;"
+        "core.runs.jury_job, core.reports.jury, charts.static_report, sys;"
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)

@@ -13,10 +13,10 @@ from core.jury import experiment
 from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury.judgements import Judgements
+from core.jury_pipeline import jury_store
+from core.jury_pipeline.jury_store import JuryRecord
 from core.reports import jury as reports
 from core.reports.jury import JurySplit, SetsFigures
-from core.runs.juries import jury_store
-from core.runs.juries.jury_store import JuryRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ from app.caches.run_cache import EVERY_RUN, RunKey, load_evaluation, run_key, ru
 from core.errors import HedgeError
 from core.records import FloatArray, Question
 from core.reports import evaluation as evaluations
-from core.reports import frames, one_question
+from core.reports import frames, one_question, question_identity
 from core.reports.one_question import CalibratedRun, OptionPValues
 from core.reports.question_kind import QuestionKind, kind_of_run
-from core.runs import banks
 from core.runs.store import RunRecord
 
 
@@ -44,7 +43,7 @@ def shown_question(run_id: str, question_id: str) -> ShownQuestion:
 
 def question_kind(run_id: str) -> QuestionKind:
     """The kind of a run's questions: how many options they have, and whether a context stands before them."""
-    return _question_kind(banks.questions_key(run_id), run_id)
+    return _question_kind(question_identity.questions_key(run_id), run_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ def _standings(key: RunKey, question_id: str) -> tuple[OptionPValues, ...]:
 # Each entry is a reference to an index that runs with the same questions share.
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner="Looking for the question in other runs …")
 def _index(key: RunKey) -> dict[str, tuple[str, str]]:
-    return _index_of(banks.questions_key(key.run_id), key.run_id)
+    return _index_of(question_identity.questions_key(key.run_id), key.run_id)
 
 
 # 0.1 MB per entry: 5 MB in all.

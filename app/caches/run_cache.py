@@ -15,7 +15,7 @@ from core.runs.storage import trash
 from core.runs.store import RunRecord
 
 EVERY_RUN = 1024
-"""Enough entries for the 128 runs that ship, 500 of a person's own, and older versions of runs that were repeated."""
+"""Enough entries for the 134 runs that ship, 500 of a person's own, and older versions of runs that were repeated."""
 
 
 @dataclass(frozen=True, slots=True)

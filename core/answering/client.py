@@ -14,8 +14,8 @@ from typing import Any
 
 from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.errors import HedgeError, InputError, RunError
+from core.files.file_lock import is_held
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import is_held
 from core.runs.agent.worker_process import start_detached
 from core.settings import settings
 

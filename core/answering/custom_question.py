@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import InputError
+from core.files.atomic import write_atomically
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
-from core.runs import store
 from core.settings import settings
 
 FEWEST_OPTIONS = 2
@@ -197,7 +197,7 @@ def write_answer(answer: ModelAnswer) -> None:
     for name in ("letter_mass", "recorded_difference"):
         values[name] = None if math.isnan(values[name]) else values[name]
     values["logits"] = [None if math.isinf(value) else value for value in answer.logits]
-    store.write_atomically(folder / f"{answer.answer_id}.json", json.dumps(values).encode(), sync=False)
+    write_atomically(folder / f"{answer.answer_id}.json", json.dumps(values).encode(), lasting=False)
     kept = sorted(folder.glob("*.json"), key=_written_at)
     for path in kept[: max(0, len(kept) - KEPT)]:
         path.unlink(missing_ok=True)

@@ -29,8 +29,8 @@ from multiprocessing.connection import Connection, Listener, answer_challenge, d
 from core.answering import client
 from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.errors import HedgeError, InputError
+from core.files.file_lock import holder, take
 from core.runs.agent import exit_reasons, liveness
-from core.runs.agent.file_lock import holder, take
 from core.runs.devices.slots import Slot, slots
 from core.settings import ROOT
 

@@ -145,7 +145,7 @@ def figure(arguments: Namespace) -> CommandResult:
 
 def _evaluated_jury(names: Sequence[str]) -> tuple[Judgements, JuryExperiment, str]:
     from core.jury import experiment
-    from core.runs.juries import jury_store
+    from core.jury_pipeline import jury_store
 
     if len(names) != 1:
         raise InputError(f"a figure of a jury is of one jury, got {len(names)}; `python -m core jury list` lists all")

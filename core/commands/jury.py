@@ -16,9 +16,9 @@ from core.jury.adjudication import RULES
 from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import PROTOCOLS, JuryExperiment, Protocol, run, split_in_half
 from core.jury.judgements import Judgements
+from core.jury_pipeline import jury_store
 from core.reports import jury as reports
 from core.reports.report import finite
-from core.runs.juries import jury_store
 
 if TYPE_CHECKING:  # heavy, and whoever only asks for names does without
     import pandas as pd

@@ -14,11 +14,12 @@ import numpy as np
 from core.commands.answer import CommandResult
 from core.commands.runs import execute_here
 from core.errors import InputError
+from core.files.atomic import write_atomically
 from core.jury.judgements import Judgements, truth
-from core.runs import store
-from core.runs.juries import jury_job, jury_pipeline, jury_store
-from core.runs.juries.jury_pipeline import JurySpec, answer_prompt
-from core.runs.store import write_atomically
+from core.jury_pipeline import jury_spec, jury_store
+from core.jury_pipeline.jury_spec import JurySpec, answer_prompt
+from core.runs import jury_job, store
+from core.runs.execution import jury_run
 from core.tasks import trivia
 from core.tasks.rows import read_file
 
@@ -61,7 +62,7 @@ def answer(arguments: Namespace) -> CommandResult:
         base=arguments.model, jurors=("-", "-"), questions=arguments.questions, samples=arguments.samples,
         seed=arguments.seed, dtype=arguments.dtype,
     )  # fmt: skip
-    questions = jury_pipeline.drawn(spec)
+    questions = jury_spec.drawn(spec)
     generator = Generator.load(arguments.model, dtype=arguments.dtype)
     coming = generator.answers([answer_prompt(q.question) for q in questions])
     said = dict(tqdm(coming, total=len(questions), file=sys.stderr))
@@ -141,8 +142,8 @@ def make(arguments: Namespace) -> CommandResult:
     if arguments.queue:
         path_id = jury_job.launch(spec)
         return CommandResult({"path": path_id}, f"{path_id} is queued; see the New run page")
-    path_id = jury_pipeline.create(spec)
-    run_id = execute_here(jury_pipeline.read_spec(path_id).run_spec, unit="row")
+    path_id = jury_spec.create(spec)
+    run_id = execute_here(jury_run.spec_of(jury_spec.read_spec(path_id)), unit="row")
     jury_id = store.read_record(run_id).provenance["jury"]
     return CommandResult(
         {"path": path_id, "jury": jury_id}, f"{jury_id} is made; `python -m core jury evaluate` tries rules on it"

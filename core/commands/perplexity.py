@@ -12,7 +12,7 @@ from typing import Any
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError
-from core.inference.models import canonical
+from core.inference.models import DTYPES, canonical
 from core.perplexity import choices, conversations
 from core.perplexity.choices import Choice
 from core.perplexity.conversations import Conversation
@@ -22,7 +22,6 @@ from core.perplexity.request import Request
 from core.perplexity.windows import EXCHANGES
 from core.reports import perplexity as reports
 from core.runs.execution import perplexity_run
-from core.runs.spec import DTYPES
 
 BUNDLED = "bundled"
 EVERY = "all"

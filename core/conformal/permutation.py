@@ -91,7 +91,7 @@ def swap_test(
     as_far = np.zeros(2, dtype=np.int64)
     widest = max(n + len(first.alone), n + len(second.alone), m)
     for part in np.array_split(np.arange(resamples), max(1, resamples * widest // CHUNK)):
-        swaps = _coins(rng, len(part), n + m)
+        swaps = coins(rng, len(part), n + m)
         found = _differences(first, second, swaps[:, :n], swaps[:, n:], alpha, empty)
         # found (2, r). "Not less far" instead of "at least as far", so that a NaN counts against a difference.
         as_far += (~(np.abs(found) < np.abs(seen) - ALIKE)).sum(axis=1)
@@ -100,7 +100,7 @@ def swap_test(
     return PValues(size, both)
 
 
-def _coins(rng: np.random.Generator, rows: int, columns: int) -> BoolArray:
+def coins(rng: np.random.Generator, rows: int, columns: int) -> BoolArray:
     """Fair coin flips, (rows, columns); each random byte gives eight."""
     drawn = np.frombuffer(rng.bytes(rows * -(-columns // 8)), dtype=np.uint8).reshape(rows, -1)
     return np.unpackbits(drawn, axis=1)[:, :columns].astype(bool)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.errors import InputError
 from core.exchange.table import Columns
-from core.runs.store import write_atomically
+from core.files.atomic import write_atomically
 from core.settings import settings
 
 MOST = 100

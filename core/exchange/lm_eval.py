@@ -25,8 +25,9 @@ from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
 from core.exchange.safe_read import json_document, json_lines, number, shown
+from core.inference.models import DTYPES
 from core.records import LETTERS, FloatArray, Question
-from core.runs.spec import DTYPES, RunSpec
+from core.runs.spec import RunSpec
 
 ORIGIN = "lm-eval"
 NAME = re.compile(r"^samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT[\d\-.]+))?\.jsonl$")

@@ -12,6 +12,10 @@ from core.inference.folders import ADAPTER, check_adapter, check_folder, holds_a
 from core.inference.registry import BY_ID
 from core.settings import ASSETS
 
+DTYPES = ("float32", "float16", "bfloat16", "int8", "int4")
+"""The precisions in which a model may be loaded."""
+QUANTIZED = ("int8", "int4")
+"""The precisions that need an NVIDIA GPU and bitsandbytes."""
 FAKE_ENGINE_VARIABLE = "HEDGE_FAKE_ENGINE"
 FAKE_MODEL = "fake"
 HUB_ID = re.compile(r"^[\w.-]+(/[\w.-]+)?$")

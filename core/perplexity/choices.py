@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
+from core.files.atomic import write_atomically
 from core.perplexity.conversations import FOLDER, PERSON, ROLES, Conversation, Message, digest
 from core.perplexity.windows import windows
 
@@ -99,9 +100,7 @@ def parse(content: str, file: str) -> tuple[Choice, ...]:
 def write(choices: Sequence[Choice], path: Path) -> None:
     """Write choices as JSON lines, all at once."""
     lines = [json.dumps(choice.to_json(), ensure_ascii=False) for choice in choices]
-    part = path.with_name(f".{path.name}.part")
-    part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-    part.replace(path)
+    write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 Write = Callable[[Sequence[tuple[Message, ...]], int], list[list[str]]]

@@ -15,7 +15,7 @@ from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
 from core.reports.file_names import of_runs
 from core.reports.provenance import of_runs as provenance_of_runs
-from core.runs.titles import distinct_titles
+from core.reports.titles import distinct_titles
 
 
 def rows(runs: Sequence[Evaluation], asked: SetRule) -> pd.DataFrame:

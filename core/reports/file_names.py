@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from core.reports.titles import differences, spec_task_title
 from core.runs.spec import RunSpec
-from core.runs.titles import differences, spec_task_title
 
 LONGEST = 60
 """The characters of one part of a name."""

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 from core.errors import HedgeError
 from core.inference.counting import is_here
+from core.inference.memory_estimate import parameters
 from core.runs import store
 from core.runs.devices.slots import Slot
-from core.runs.execution import memory_estimate
+from core.runs.execution.execute import memory_gib
 from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import RunSpec
 from core.runs.storage import trash
@@ -112,7 +113,7 @@ def forecast(
     """
     work = worked(spec)
     held = text_of_token(spec.model, work) if work else None
-    needed = memory_estimate.memory_gib(spec)
+    needed = memory_gib(spec)
     return Forecast(
         spec=spec,
         work=work,
@@ -121,7 +122,7 @@ def forecast(
         memory_gib=needed,
         too_large=_too_large(needed, devices),
         disk=_disk(spec, work, earlier, worked),
-        download=0 if is_here(spec.model) else round(memory_estimate.parameters(spec.model) * HUB_BYTES),
+        download=0 if is_here(spec.model) else round(parameters(spec.model) * HUB_BYTES),
         rate=rate(spec, earlier, worked=worked),
     )
 

@@ -20,10 +20,11 @@ from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_b
 from core.conformal.set_sizes.intervals import intervals
 from core.conformal.tuning import tune
 from core.records import IntArray, Question
+from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, report
-from core.runs import banks, store
+from core.runs import store
 
 MOST_IN_LAB = 100_000
 CONTEXT_SHOWN = 400
@@ -79,7 +80,7 @@ def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEF
     rows = []
     for run in runs:
         made = report(run, alpha, scores=scores)
-        rows.append(overview_row(made, banks.question_set(run.run_id)))
+        rows.append(overview_row(made, question_identity.question_set(run.run_id)))
     return pd.DataFrame(rows)
 
 
@@ -95,7 +96,7 @@ class ScoreSummary:
 @dataclass(frozen=True, slots=True)
 class RunSummary:
     """What the overview needs of a run at any alpha, so that a moving alpha reads no run again; ``questions`` is the
-    digest of those that it was tested on (:func:`core.runs.banks.question_set`)."""
+    digest of those that it was tested on (:func:`core.reports.question_identity.question_set`)."""
 
     report: Report
     scores: dict[str, ScoreSummary]
@@ -105,7 +106,7 @@ class RunSummary:
 def summarise(run: Evaluation) -> RunSummary:
     """The figures that no alpha changes, and those of LAC and APS at every alpha."""
     scores = {name: summarise_score(run, name) for name in DEFAULT_SCORES}
-    return RunSummary(report(run, THOUSAND // 10, scores=()), scores, banks.question_set(run.run_id))
+    return RunSummary(report(run, THOUSAND // 10, scores=()), scores, question_identity.question_set(run.run_id))
 
 
 def summarise_score(run: Evaluation, name: str) -> ScoreSummary:

@@ -28,9 +28,10 @@ from core.conformal.threshold import rank
 from core.conformal.tuning import tune
 from core.errors import InputError
 from core.records import LETTERS, BoolArray, FloatArray, IntArray
+from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import tuning_note
-from core.runs import banks, store
+from core.runs import store
 from core.runs.spec import RunSpec
 
 
@@ -234,7 +235,7 @@ def score_frame(
 def question_index(run_id: str) -> dict[str, tuple[str, str]]:
     """From each question's id to its role in the run, and what it shares with the same question elsewhere: its identity
     and the order of its options, for a set is shown by its letters."""
-    table, named = store.read_questions(run_id), banks.identities(run_id)
+    table, named = store.read_questions(run_id), question_identity.identities(run_id)
     columns = [table[name].to_pylist() for name in ("id", "role", "options")]
     return {name: (role, _digest(named[name], options)) for name, role, options in zip(*columns, strict=True)}
 

@@ -12,8 +12,8 @@ import pandas as pd
 
 from core.conformal.scores import SCORES
 from core.reports.provenance import Provenance
+from core.reports.titles import DEFAULTS, setting_title
 from core.runs.banks import task_title
-from core.runs.titles import DEFAULTS, setting_title
 
 SETTINGS = ("strategy", "shots", "form", "dtype")
 ESCAPES = {

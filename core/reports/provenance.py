@@ -18,8 +18,8 @@ from core import __version__
 from core.conformal.scores import SCORES
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
+from core.reports.titles import details
 from core.runs.banks import task_title
-from core.runs.titles import details
 from core.settings import ROOT
 
 INTERVALS = (

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.errors import HedgeError
+from core.inference.models import DTYPES
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.runs import store
-from core.runs.spec import DTYPES, RunSpec
+from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.tasks import TASKS
 

@@ -19,7 +19,6 @@ from core.runs import store
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import start_detached
 from core.runs.devices.slots import Slot, published, slots
-from core.runs.execution import memory_estimate
 from core.runs.queue import database, run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.spec import RunSpec
@@ -82,10 +81,12 @@ def _agent_meanwhile() -> Iterator[None]:
 
 def check_fits(spec: RunSpec) -> None:
     """Raise :class:`~core.errors.InputError` if no device of this host or of another live host can hold the run."""
+    from core.runs.execution.execute import memory_gib
+
     said = published()
     here = said.get(liveness.host()) or slots()
     others = [slot for host in liveness.live_hosts() - {liveness.host()} for slot in said.get(host, ())]
-    if reason := _too_large(memory_estimate.memory_gib(spec), [*here, *others]):
+    if reason := _too_large(memory_gib(spec), [*here, *others]):
         raise InputError(
             f"model {spec.model_name} in {spec.dtype} {reason}; choose a smaller one, or add a host with more"
         )
@@ -239,7 +240,7 @@ def ensure_agent() -> None:
         if not liveness.agent_alive():
             # If several pages start one at once, all but one agent find the lock held and end.
             start_detached(
-                ("core.runs.agent.host_agent", "--idle-minutes", str(IDLE_MINUTES)),
+                ("core.runs.agent.host_agent", str(IDLE_MINUTES)),
                 log=f"agent-{liveness.host()}.log",
                 up=liveness.agent_alive,
                 within_s=AGENT_STARTS_WITHIN_S,
@@ -259,10 +260,12 @@ def _writable_home() -> Iterator[None]:
 
 
 def _enqueue(run_id: str) -> None:
+    from core.runs.execution.execute import memory_gib
+
     try:
-        run_queue.enqueue(run_id, needs_gib=memory_estimate.memory_gib(store.read_record(run_id).spec))
+        run_queue.enqueue(run_id, needs_gib=memory_gib(store.read_record(run_id).spec))
     except RunError as error:
-        store.update_record(run_id, state="failed", message=str(error), ended=time.time())
+        store.end(run_id, "failed", str(error))
         raise
     ensure_agent()
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import InputError
-from core.runs import store
+from core.files.atomic import write_atomically
 from core.settings import settings
 
 
@@ -35,7 +35,7 @@ def create(run_ids: Sequence[str], *, name: str = "") -> Group:
     folder = settings().home / "groups"
     folder.mkdir(parents=True, exist_ok=True)
     values = {"created": group.created, "runs": list(group.run_ids), "name": group.name}
-    store.write_atomically(folder / f"{group.id}.json", json.dumps(values).encode())
+    write_atomically(folder / f"{group.id}.json", json.dumps(values).encode())
     return group
 
 

@@ -11,11 +11,8 @@ from pathlib import PurePath
 from typing import Any
 
 from core.errors import InputError
+from core.inference.models import DTYPES
 from core.prompting.strategies import STRATEGIES
-
-DTYPES = ("float32", "float16", "bfloat16", "int8", "int4")
-QUANTIZED = ("int8", "int4")
-"""The precisions that need an NVIDIA GPU and bitsandbytes."""
 
 FORMS = ("letters", "cloze", "continuation")
 """Letters after the listed options; the options' texts after ``Answer:``; their texts right after the question."""
@@ -26,7 +23,7 @@ PERPLEXITY = "losses"
 ``perplexity@`` and the hash of a :class:`~core.perplexity.request.Request`."""
 JURY = "jury"
 """The form of a run that makes a jury; its task is ``jury@`` and the id of a
-:class:`~core.runs.juries.jury_pipeline.JurySpec`."""
+:class:`~core.jury_pipeline.jury_spec.JurySpec`."""
 FORMATS = ("plain", "chat")
 MODES = {"short": 100, "long": 10_000}
 """The most questions of a run, by mode."""

@@ -12,33 +12,32 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from core.errors import InputError
+from core.files import tables
+from core.files.atomic import write_atomically
+from core.files.parquet_columns import number_rows, numbers, text_lists, texts
+from core.files.tables import read_table, write_table
 from core.records import OptionLogits, Question, Role
 from core.runs.spec import RunSpec
-from core.runs.storage.parquet_columns import number_rows, numbers, text_lists, texts
 from core.settings import ASSETS, settings
 
 SCHEMA_VERSION = 1
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For each schema version, the function that migrates ``run.json`` to the next one."""
 
-_GUARD: ContextVar[Callable[[], None]] = ContextVar("guard", default=lambda: None)
-
 State = Literal["queued", "running", "done", "failed", "cancelled"]
+BARE = "bare.parquet"
+CANCELLED = "Cancelled; resume it to continue with what is missing."
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
 
 
@@ -116,19 +115,6 @@ def run_stamps() -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-@contextmanager
-def guarded(guard: Callable[[], None]) -> Iterator[None]:
-    """Call ``guard`` immediately before each lasting write of this thread. An exception from it prevents the write.
-
-    So a worker that was cut off and has lost its run to another worker writes nothing more of it.
-    """
-    token = _GUARD.set(guard)
-    try:
-        yield
-    finally:
-        _GUARD.reset(token)
-
-
 def is_bundled(run_id: str) -> bool:
     """Whether the run ships with Hedge (and so can't be changed)."""
     return folder_of(run_id).parent == ASSETS / "runs"
@@ -147,17 +133,7 @@ def create(record: RunRecord) -> Path:
 
 def write_record(folder: Path, record: RunRecord) -> None:
     """Replace ``run.json`` atomically."""
-    values = {
-        "schema": SCHEMA_VERSION,
-        "id": record.run_id,
-        "spec": record.spec.to_json(),
-        "state": record.state,
-        "message": record.message,
-        "created": record.created,
-        "started": record.started,
-        "ended": record.ended,
-        "provenance": record.provenance,
-    }
+    values = {"schema": SCHEMA_VERSION, "id": record.run_id, **asdict(record)}
     write_atomically(folder / "run.json", json.dumps(values, indent=1, sort_keys=True).encode())
 
 
@@ -174,15 +150,8 @@ def read_record(run_id: str) -> RunRecord:
             version = values["schema"]
         if values["state"] not in get_args(State):
             raise InputError(f"{path} has the unknown state {values['state']!r}; delete the run and repeat it")
-        return RunRecord(
-            spec=RunSpec.from_json(values["spec"]),
-            state=values["state"],
-            created=values["created"],
-            message=values["message"],
-            started=values["started"],
-            ended=values["ended"],
-            provenance=values["provenance"],
-        )
+        kept = {each.name: values[each.name] for each in fields(RunRecord)}
+        return RunRecord(**kept | {"spec": RunSpec.from_json(values["spec"])})
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} can't be read ({error}); delete the run and repeat it") from error
 
@@ -196,13 +165,22 @@ def update_record(run_id: str, **changes: Any) -> RunRecord:
     return record
 
 
+def end(run_id: str, state: State, message: str = "", **provenance: Any) -> None:
+    """Write down how a run ended."""
+    folder = folder_of(run_id)
+    clear_progress(folder)  # first, for on a full disk its few bytes make room for how the run ended
+    known = read_record(run_id).provenance | provenance
+    update_record(run_id, state=state, message=message, ended=time.time(), provenance=known)
+    log(folder, f"{state}{': ' + message if message else ''}")
+
+
 # ---------------------------------------------------------------- progress and log
 
 
 def write_progress(folder: Path, progress: Progress) -> None:
     """Replace ``progress.json`` atomically, with a timestamp."""
-    values = {name: getattr(progress, name) for name in Progress.__slots__} | {"updated": time.time()}
-    write_atomically(folder / "progress.json", json.dumps(values).encode(), sync=False)
+    values = asdict(progress) | {"updated": time.time()}
+    write_atomically(folder / "progress.json", json.dumps(values).encode(), lasting=False)
 
 
 def read_progress(run_id: str) -> Progress | None:
@@ -248,7 +226,7 @@ def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence
             "role": texts(roles),
         }
     )
-    _write_table(folder / "questions.parquet", [table])
+    write_table(folder / "questions.parquet", table)
 
 
 def read_questions(run_id: str) -> pa.Table:
@@ -257,43 +235,13 @@ def read_questions(run_id: str) -> pa.Table:
 
 
 def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
-    """Write one finished chunk; writing it again replaces it."""
-    write_chunk_table(folder, index, _logits_table(scored))
-
-
-def write_chunk_table(folder: Path, index: int, table: pa.Table) -> None:
-    """Write one finished chunk of a run of another kind; writing it again replaces it."""
-    chunks = folder / "chunks"
-    chunks.mkdir(exist_ok=True)
-    _write_table(chunks / f"{index:06d}.parquet", [table])
-
-
-def finished_chunks(folder: Path) -> list[int]:
-    """The indices of the chunks that are wholly on disk."""
-    return sorted(int(path.stem) for path in (folder / "chunks").glob("[0-9]*.parquet"))
-
-
-def join_chunks(folder: Path, name: str = "logits.parquet") -> None:
-    """Make ``logits.parquet``, or another file, of the chunks, one row group each, and drop them."""
-    paths = [folder / "chunks" / f"{index:06d}.parquet" for index in finished_chunks(folder)]
-    _write_table(folder / name, (pq.read_table(path, memory_map=False) for path in paths))
-    drop_chunks(folder)
-
-
-def drop_parts(folder: Path) -> None:
-    """Remove unfinished files of a killed writer. Only the holder of the run's lock may call this."""
-    for part in folder.rglob(".*.part"):
-        part.unlink(missing_ok=True)
-
-
-def drop_chunks(folder: Path) -> None:
-    """Delete the finished chunks."""
-    shutil.rmtree(folder / "chunks", ignore_errors=True)
+    """Write one finished chunk of logits; writing it again replaces it."""
+    tables.write_chunk(folder, index, _logits_table(scored))
 
 
 def write_logits(folder: Path, scored: OptionLogits) -> None:
     """Write ``logits.parquet`` whole, for results that come all at once."""
-    _write_table(folder / "logits.parquet", [_logits_table(scored)])
+    write_table(folder / "logits.parquet", _logits_table(scored))
 
 
 def read_logits(run_id: str) -> OptionLogits:
@@ -316,7 +264,7 @@ def read_logits(run_id: str) -> OptionLogits:
 def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
     """Write ``bare.parquet``: each distinct option text, and what it scores on its own after which bare prompt (a name
     of :data:`core.prompting.cloze.BARE`)."""
-    tables = [
+    scored_after = [
         pa.table(
             {
                 "by": texts([name] * len(scored.ids)),
@@ -326,22 +274,12 @@ def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
         )
         for name, scored in scores.items()
     ]
-    _write_table(folder / "bare.parquet", tables)
-
-
-def has_bare(folder: Path) -> bool:
-    """Whether the options' unconditional scores exist."""
-    return (folder / "bare.parquet").is_file()
-
-
-def drop_bare(folder: Path) -> None:
-    """Delete the options' unconditional scores."""
-    (folder / "bare.parquet").unlink(missing_ok=True)
+    write_table(folder / BARE, *scored_after)
 
 
 def read_bare(run_id: str) -> dict[str, dict[str, float]]:
     """By bare prompt, what each option text scores on its own; nothing for a run that did not ask."""
-    path = folder_of(run_id) / "bare.parquet"
+    path = folder_of(run_id) / BARE
     found: dict[str, dict[str, float]] = {}
     if path.is_file():
         for row in read_table(path).to_pylist():
@@ -349,10 +287,11 @@ def read_bare(run_id: str) -> dict[str, dict[str, float]]:
     return found
 
 
-def write_written(folder: Path, table: pa.Table) -> None:
+def write_written(folder: Path, rows: Sequence[tuple[str, int, str, int]]) -> None:
     """Write ``written.parquet``, the answers that the model wrote: ``id``, ``repeat``, ``text``, ``answer`` (-1 if
     none was found in the text)."""
-    _write_table(folder / "written.parquet", [table])
+    columns = zip(("id", "repeat", "text", "answer"), zip(*rows, strict=True), strict=True)
+    write_table(folder / "written.parquet", pa.table({name: list(values) for name, values in columns}))
 
 
 def read_written(run_id: str) -> pa.Table | None:
@@ -372,50 +311,3 @@ def _logits_table(scored: OptionLogits) -> pa.Table:
     if scored.top_tokens is not None:
         columns["top_token"] = texts(scored.top_tokens)
     return pa.table(columns)
-
-
-def read_table(path: Path) -> pa.Table:
-    """A Parquet file of a run. Raises :class:`InputError` if it is missing or damaged."""
-    try:
-        # Without the data sets and threads of pq.read_table, a run's small file is read in half the time.
-        with pq.ParquetFile(path, memory_map=False) as file:
-            return file.read(use_threads=False)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(
-            f"{path} is missing or damaged ({type(error).__name__}); delete the run and repeat it"
-        ) from error
-
-
-def _write_table(path: Path, tables: Sequence[pa.Table] | Iterator[pa.Table]) -> None:
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        writer: pq.ParquetWriter | None = None
-        for table in tables:
-            writer = writer or pq.ParquetWriter(part, table.schema, compression="zstd")
-            writer.write_table(table, row_group_size=max(table.num_rows, 1))
-        if writer is None:
-            raise InputError(f"there is nothing to write to {path}")
-        writer.close()
-        _sync(part)
-        _GUARD.get()()
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
-    """Replace a file atomically: a reader sees the old content or the new one, never a part."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        part.write_bytes(content)
-        if sync:
-            _sync(part)
-            _GUARD.get()()
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

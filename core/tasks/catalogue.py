@@ -12,12 +12,12 @@ What was built from the hub is kept in ``HEDGE_HOME/cache/tasks``.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.files.atomic import write_atomically
 from core.records import Question
 from core.settings import settings
 from core.tasks import DATA_SETS, TASKS, bank, finished, local_file, recipes
@@ -148,7 +148,5 @@ def _cached(task: str, name: str, make: Any) -> TaskData:
     except (OSError, ValueError, KeyError, TypeError):
         data: TaskData = make()
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_text(json.dumps(asdict(data)), encoding="utf-8")
-    part.replace(path)
+    write_atomically(path, json.dumps(asdict(data)).encode(), lasting=False)
     return data

@@ -13,10 +13,36 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED
 
 BYTES = 12
+
+
+Row = tuple[str, str, str, Sequence[str], int, str]
+"""A question as its id, context, text, options, label and role (:data:`core.records.Role`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSource:
+    """Where questions come from: the ``origin`` of their run, its ``task``, and whether their texts are known."""
+
+    origin: str
+    task: str
+    texts: bool
+
+    def identities(self, rows: Sequence[Row]) -> dict[str, str]:
+        """Identities by id. Rows that repeat a question in another rotation are not part of the table of answers."""
+        if self.texts and not any(unpublished(row[3]) for row in rows):
+            return {name: identity(context, asked, options, label) for name, context, asked, options, label, _ in rows}
+        labels = labels_digest((row[0], len(row[3]), row[4]) for row in rows if row[5] != "rotation")
+        return {row[0]: identity_by_place(self.origin, self.task, labels, row[0]) for row in rows}
+
+    def test_digest(self, rows: Sequence[Row]) -> str:
+        """The digest of the set of test questions."""
+        named = self.identities(rows)
+        return set_digest(named[row[0]] for row in rows if row[5] == "test")
 
 
 def identity(context: str, question: str, options: Sequence[str], label: int) -> str:

@@ -24,12 +24,12 @@ from core.errors import InputError
 from core.perplexity import conversations as talks
 from core.perplexity.prompts import SHIPPED
 from core.perplexity.request import Request
-from core.reports import evaluation, frames, one_question
+from core.reports import evaluation, frames, one_question, question_identity
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView
 from core.reports.prompting import experiments
 from core.reports.report import DEFAULT_SCORES, report
-from core.runs import banks, store
+from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.spec import MAX_SHOTS, RunSpec
 from core.runs.storage import trash
@@ -174,7 +174,7 @@ class Calls:
 def reads(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """How often a run's files were read for its figures, or its questions were hashed."""
     calls = Calls()
-    for module, name in ((evaluation, "load"), (one_question, "question_index"), (banks, "questions_key")):
+    for module, name in ((evaluation, "load"), (one_question, "question_index"), (question_identity, "questions_key")):
         monkeypatch.setattr(module, name, calls.counting(getattr(module, name)))
     return calls
 
@@ -205,7 +205,7 @@ def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: P
     [
         (run_cache, "_record", store, "read_record"),
         (run_cache, "_disk_use", trash, "disk_use"),
-        (question_cache, "_index", banks, "questions_key"),
+        (question_cache, "_index", question_identity, "questions_key"),
         (overview_cache, "_summary", frames, "summarise"),
         (perplexity_library, "_request", perplexity_run, "read_request"),
     ],
@@ -213,7 +213,7 @@ def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: P
 def test_what_is_read_of_every_run_has_room_for_them_all(
     home: Path, monkeypatch: pytest.MonkeyPatch, cache: ModuleType, cached: str, module: Any, computes: str
 ):
-    """The 128 runs that ship and 500 more, each gone through twice, as every view of a page does."""
+    """The 134 runs that ship and 500 more, each gone through twice, as every view of a page does."""
     key, calls = run_cache.run_key(synthetic_run(20)), Calls()
     run = evaluation.load(key.run_id)
     arguments = {"summarise": run, "disk_use": store.folder_of(key.run_id)}
@@ -224,9 +224,9 @@ def test_what_is_read_of_every_run_has_room_for_them_all(
     monkeypatch.setattr(evaluation, "load", lambda _: run)
     monkeypatch.setattr(module, computes, calls.counting(lambda _: found))
     for _ in range(2):
-        for stamp in range(128 + 500):
+        for stamp in range(134 + 500):
             getattr(cache, cached)(replace(key, stamp=stamp))
-        assert calls.count == 128 + 500
+        assert calls.count == 134 + 500
 
 
 def test_runs_of_the_same_questions_share_one_index(home: Path):

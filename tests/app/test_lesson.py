@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.showcase import showcase
 from core.conformal.coverage import beta_binomial_band
 from core.conformal.scores import score, true_scores
 from core.conformal.scores.table import score_table
@@ -21,7 +22,6 @@ from core.reports.alpha_lab import covariate_shift
 from core.reports.alpha_lab.covariate_shift import Search, Shifted
 from core.reports.evaluation import Evaluation
 from core.reports.report import report
-from core.runs.showcase import showcase
 from core.settings import ROOT
 from tests.app.javascript import passed_tests
 from tests.conftest import synthetic_run

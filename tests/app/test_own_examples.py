@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.components.one_question.own_examples import EXAMPLES, MODEL, RUN, what_to_see
+from app.showcase import showcase
 from core.answering.custom_question import CustomQuestion, ModelAnswer
 from core.answering.model_cache import ModelCache
 from core.answering.worker import answer
@@ -15,7 +16,6 @@ from core.reports import evaluation
 from core.reports.one_question import CalibratedRun, asked, bench
 from core.reports.question_kind import best_run, kind_of_run
 from core.runs import store
-from core.runs.showcase import showcase
 from core.settings import ASSETS
 
 

@@ -25,10 +25,10 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Browser, BrowserType, Error, Locator, Page, sync_playwright
 
+from app.showcase import showcase
 from core.records import OptionLogits
 from core.reports.lesson import load
 from core.runs import store
-from core.runs.showcase import showcase
 from core.settings import ROOT
 from tests.browser.conftest import FLAGS, Lab, server
 from tests.conftest import synthetic_run

@@ -35,6 +35,7 @@ from app.components.one_question.question import MOST_RUNS
 from app.state.alpha_lab import AlphaLabView
 from core.errors import HedgeError
 from core.jury.confidence import CONFIDENCES
+from core.reports import question_identity
 from core.reports.compare.benchmark import SetRule
 from core.reports.prompting import experiments
 from core.reports.prompting.experiments import LETTERS_METHOD, METHODS, PromptingMethod
@@ -126,11 +127,10 @@ def _sides(keys: list[RunKey], source: str, target: str) -> Iterator[tuple[Any, 
 
 
 def _question_sets(keys: list[RunKey]) -> Iterator[tuple[Any, ...]]:
-    from core.runs import banks
 
     seen: dict[tuple[str, ...], str] = {}
     for key in keys:
-        seen.setdefault(banks.questions_key(key.run_id), key.run_id)
+        seen.setdefault(question_identity.questions_key(key.run_id), key.run_id)
     yield from seen.items()
 
 

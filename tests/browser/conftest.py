@@ -20,11 +20,12 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from app.navigation import MENU
+from core.files import file_lock
 from core.reports import evaluation
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.report import report
-from core.runs.agent import file_lock, liveness
+from core.runs.agent import liveness
 from core.settings import ROOT
 from tests.processes import end_all
 

@@ -14,8 +14,8 @@ from playwright.sync_api import Page, expect
 
 from core.jury.adjudication import RULES
 from core.jury.experiment import PROTOCOLS, JuryExperiment, run
+from core.jury_pipeline import jury_store
 from core.reports.jury import bench, risk
-from core.runs.juries import jury_store
 from tests.browser.conftest import Visitor, server
 from tests.core.jury.verdicts import seeded_jury
 

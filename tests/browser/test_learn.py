@@ -74,13 +74,15 @@ def test_each_step_fits_and_nothing_is_too_wide(
         assert inside <= shown
         if width == 1280:
             assert tall <= TALLEST, place
-        figure, words = (page.locator(f".{name}").bounding_box() for name in ("stage", "words"))
+        figure, text, feet = (page.locator(f".{name}").bounding_box() for name in ("stage", "text", "feet"))
         assert figure
-        assert words
+        assert text
+        assert feet
         if width >= 900:
-            assert figure["x"] >= words["x"] + words["width"]
+            assert figure["x"] >= text["x"] + text["width"]
         else:
-            assert figure["y"] + figure["height"] <= words["y"]
+            assert text["y"] + text["height"] <= figure["y"]
+            assert figure["y"] + figure["height"] <= feet["y"]
         if place < END:
             page.get_by_role("button", name="Next step").click()
 

@@ -19,11 +19,11 @@ from charts.run_figures import FIGURES
 from charts.theme import theme_colors
 from core.errors import InputError
 from core.jury import experiment
+from core.jury_pipeline import jury_store
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation, load
 from core.reports.figure_names import JURY_FIGURES, RUN_FIGURES
 from core.reports.report import report
-from core.runs.juries import jury_store
 from tests.conftest import synthetic_run
 
 DC = "{http://purl.org/dc/elements/1.1/}"
@@ -55,10 +55,19 @@ def test_every_figure_has_a_title_and_something_that_draws_it():
     assert list(FIGURES) == list(RUN_FIGURES)
 
 
+IN_A_PAPER = ("reliability", "coverage-by-alpha", "set-size-by-alpha", "sets-by-size", "forest")
+
+
 @pytest.mark.parametrize(
-    ("width", "theme"), [("single", "light"), ("double", "dark"), ("slide", "dark"), (5.0, "light")]
+    ("width", "theme", "names"),
+    [
+        ("single", "light", IN_A_PAPER),
+        ("double", "dark", IN_A_PAPER),
+        ("slide", "dark", ("forest",)),
+        (5.0, "light", ("forest",)),
+    ],
 )
-def test_every_figure_is_as_wide_as_asked_for_on_its_themes_page_and_not_blank(runs, width, theme: str):
+def test_a_figure_is_as_wide_as_asked_for_on_its_themes_page_and_not_blank(runs, width, theme, names):
     style = FigureStyle(width, theme=theme)
     page = theme_colors(theme).background
     for one in figures(names, runs, 100, style):

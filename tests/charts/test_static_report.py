@@ -8,7 +8,7 @@ from app.components.alpha_lab import lab_view
 from app.state.alpha_lab import AlphaLabView
 from charts import run_names, static_report
 from core.reports.calibration.calibrated import calibrated
-from core.reports.compare import paired
+from core.reports.compare import run_matrix
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.reports.report import report
@@ -33,16 +33,16 @@ def test_the_report_has_the_figures_of_python_and_no_way_out(home):
 
 
 def test_the_report_has_calibration_pairs_provenance_and_references(home):
-    names = [synthetic_run(seed=i, model=f"model-{i}") for i in range(3)]
+    names = [synthetic_run(model=f"model-{i}", signal=1.0 + i) for i in range(3)]
     runs = [load(name) for name in names]
     page = static_report.report_html(runs, SetRule()).decode()
     found = calibrated(runs[0])[0]
     ece = found.estimates["ece"]
     assert f"<td>{ece.excess:.3f} ({ece.low:.3f} to {ece.high:.3f})</td><td>{ece.value:.3f}</td>" in page
-    pairs = paired.compare([(runs[0], runs[1]), (runs[0], runs[2]), (runs[1], runs[2])], 100)
-    for pair in pairs:
-        of = pair.set_size
-        assert f"<td>{of.mean:+.3f} ({of.low:+.3f} to {of.high:+.3f})</td>" in page
+    made = run_matrix.run_matrix(runs, 100)
+    for pair in (pair for pairs in made.pairs.values() for pair in pairs):
+        of = pair.difference
+        assert f"<td>{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})</td>" in page
     assert all(f"<dd>{name} (" in page for name in names)
     assert "@misc{hedge," in page
     assert page.count("<picture>") == 2

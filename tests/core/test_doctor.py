@@ -8,11 +8,10 @@ import sys
 
 import pytest
 
-from core import __version__, doctor
+from core import __version__, doctor, nvml
 from core.doctor import Finding
 from core.errors import RunError
 from core.inference.speed import measure
-from core.runs.devices import nvml
 from core.runs.queue import database
 from core.settings import ROOT
 

@@ -21,8 +21,9 @@ from typing import Any
 import psutil
 
 from core.errors import HedgeError
+from core.files import file_lock
 from core.runs import engine, store
-from core.runs.agent import file_lock, liveness
+from core.runs.agent import liveness
 from core.runs.agent.worker_process import environment
 from core.runs.queue import database
 from core.runs.spec import RunSpec

@@ -22,7 +22,7 @@ EVERYTHING = {
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_writes_the_fields_of_another(page: str, open_page: Open, home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.runs.juries.jury_store.jury_ids", lambda: ())  # those that ship take a while
+    monkeypatch.setattr("core.jury_pipeline.jury_store.jury_ids", lambda: ())  # those that ship take a while
     run = synthetic_run(60)
     app = open_page(page, run=run, **EVERYTHING)
     assert not app.exception

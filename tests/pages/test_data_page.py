@@ -18,8 +18,8 @@ from core.prompting.strategies import STRATEGIES
 from core.reports import evaluation, exports
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import report
+from core.reports.titles import STRATEGY_TITLES
 from core.runs import store
-from core.runs.titles import STRATEGY_TITLES
 from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from app.components.one_question.own_examples import RUN
 from app.components.shared.runs import title
+from app.showcase import showcase
 from core.reports.prompting.experiments import PromptingExperiment
 from core.runs import store
-from core.runs.showcase import showcase
 from core.runs.spec import RunSpec
 from core.settings import ASSETS
 from tests.conftest import synthetic_run

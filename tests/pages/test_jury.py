@@ -10,7 +10,7 @@ import pytest
 
 from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
-from core.runs.juries import jury_store
+from core.jury_pipeline import jury_store
 from tests.core.jury.verdicts import jury, seeded_jury
 from tests.pages.conftest import Open, said
 
@@ -19,7 +19,7 @@ from tests.pages.conftest import Open, said
 def without_bundled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No jury ships; intervals, which no test looks at here, leave out each of four groups in place of twenty."""
     monkeypatch.setattr("core.jury.experiment.random_groups", partial(random_groups, groups=4))
-    monkeypatch.setattr("core.runs.juries.jury_store.ASSETS", home.parent / "assets")
+    monkeypatch.setattr("core.jury_pipeline.jury_store.ASSETS", home.parent / "assets")
 
 
 def sent(app) -> dict:

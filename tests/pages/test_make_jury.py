@@ -6,20 +6,21 @@ from dataclasses import replace
 
 import pytest
 
+from core.files.file_lock import take
+from core.jury_pipeline import jury_spec
+from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import engine, store
 from core.runs.agent import liveness
-from core.runs.agent.file_lock import take
-from core.runs.juries import jury_pipeline
-from core.runs.juries.jury_pipeline import JurySpec
+from core.runs.execution import jury_run
 from pocket_world.jury import SPECS
 from tests.pages.conftest import Open, said
 
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[JurySpec]:
-    """What was asked for; tests/core/runs/juries/test_jury_pipeline.py has the real launch."""
+    """What was asked for; tests/core/runs/execution/test_jury_run.py has the real launch."""
     asked: list[JurySpec] = []
-    monkeypatch.setattr("core.runs.juries.jury_job.launch", asked.append)
+    monkeypatch.setattr("core.runs.jury_job.launch", asked.append)
     return asked
 
 
@@ -36,7 +37,7 @@ def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: li
     assert not app.exception
     (spec,) = launched
     assert replace(spec, samples=None) == SPECS["pocket-1m"]
-    assert spec.samples >= len(jury_pipeline.drawn(SPECS["pocket-1m"]))
+    assert spec.samples >= len(jury_spec.drawn(SPECS["pocket-1m"]))
 
 
 def test_a_jury_is_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
@@ -58,8 +59,8 @@ def test_one_juror_is_no_jury(open_page: Open, launched: list[JurySpec]) -> None
 
 def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
     spec = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
-    jury_pipeline.create(spec)
-    run = spec.run_spec
+    jury_spec.create(spec)
+    run = jury_run.spec_of(spec)
     folder = store.create(store.RunRecord(spec=run, state="running", created=1.0, started=2.0))
     store.write_progress(folder, store.Progress(7, 100, "tuning pocket-1m-2", None, None, "here"))
     lock = take(liveness.run_lock(folder))
@@ -79,8 +80,8 @@ def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
 def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_page: Open) -> None:
     """Every page that lists runs opens with one of a jury among them; the others take it for none of theirs."""
     spec = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
-    jury_pipeline.create(spec)
-    run = spec.run_spec
+    jury_spec.create(spec)
+    run = jury_run.spec_of(spec)
     record = store.RunRecord(spec=run, state="done", created=1.0, started=2.0, ended=3.0)
     store.write_record(store.create(record), replace(record, provenance={"jury": "some-jury"}))
     for page in ("new_run", "compare", "perplexity"):

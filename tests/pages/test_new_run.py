@@ -22,8 +22,8 @@ from app.formatting import clock
 from core.cli import parser
 from core.commands.runs import specs_of
 from core.errors import RunError
+from core.nvml import GpuMetrics
 from core.runs import groups, store
-from core.runs.devices.nvml import GpuMetrics
 from core.runs.prompts import draw_questions, pinned, prompts
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
@@ -583,3 +583,12 @@ def test_a_toast_says_on_another_page_that_a_run_has_ended(open_page: Open, aske
         "Failed: fake · Question answering · up to 100 questions"
     ]
     assert app.session_state["runs_watched"] == set()  # so that it is said once
+
+
+def test_the_toast_of_a_finished_run_links_to_it(open_page: Open, asked: list[Any]):
+    (queued,) = waiting(1)
+    app = open_page("learn")
+    store.update_record(queued.run_id, state="done", ended=time.time())
+    app.run()
+    (toast,) = app.toast
+    assert toast.value.endswith(f"\n\n[Open in the Alpha lab](alpha_lab?run={queued.run_id})")

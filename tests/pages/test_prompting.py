@@ -38,6 +38,19 @@ def test_an_empty_home_says_what_would_be_here_and_offers_the_launch(open_page: 
     assert "--form letters cloze --shots 0 1 2 5 --samples 200 --queue" in app.code[-1].value
 
 
+def test_the_form_begins_with_the_experiment_that_is_shown(asked, open_page: Open):
+    app = open_page("prompting")
+    app.session_state["prompting_launch_open"] = True
+    app.run()
+    assert app.multiselect(key="ways_models").value == ["fake"]
+    assert app.multiselect(key="ways_shots").value == [0, 2]
+    assert app.number_input(key="ways_samples").value is None
+    assert "--model fake --task qa --form letters cloze continuation --shots 0 2 --queue" in app.code[-1].value
+    app.multiselect(key="ways_shots").set_value([1]).run()
+    assert app.multiselect(key="ways_shots").value == [1]
+    assert "--shots 1 --queue" in app.code[-1].value
+
+
 def test_figures_are_those_of_the_reports(asked, open_page: Open):
     app = open_page("prompting", alpha="200", shots="2", method="letters", beside="unconditional")
     assert not app.exception

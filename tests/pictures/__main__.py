@@ -20,11 +20,11 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
-from app.navigation import PAGES
 from charts.run_styles import NARROW
 from core.settings import ROOT
 from tests.browser.conftest import FLAGS, Visit, server
-from tests.browser.test_pages import FIGURES
+from tests.pictures.faults import faults
+from tests.pictures.views import VIEWS, View
 
 SIZES = ((1440, 900), (1280, 720), (900, 900), (390, 844))
 THEMES = ("light", "dark")
@@ -44,16 +44,6 @@ SETTLED = """() => new Promise(done => {
   look();
 })"""
 """Resolves to the height of the page's content once the script has ended and the height has stood for 0.4 s."""
-
-MORE_VIEWS = {
-    "one_question_own": ("/one_question?ask=own", "textarea"),
-    **{f"learn_{step}": (f"/learn?step={step}", "h1") for step in range(2, 9)},
-}
-"""Views besides each page as its link opens it: the address, and what is there once the view is drawn."""
-
-VIEWS = {
-    entry.name: ("/" if entry is PAGES[0] else f"/{entry.name}", FIGURES[entry.name]) for entry in PAGES
-} | MORE_VIEWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +103,23 @@ def taken(
     page.set_default_timeout(SEEN_WITHIN_MS)
     window = Visit(page, address)
     window.listen()
-    path, drawn = VIEWS[view]
-    window.open(path)
-    late = not _is_drawn(page, drawn)
+    shown = VIEWS[view]
+    window.open(shown.address)
+    late = not _is_drawn(page, shown)
     pictures = []
     for width, height in sizes:
         page.set_viewport_size({"width": width, "height": height})
         if width < NARROW:
-            page.reload()
-            late = not _is_drawn(page, drawn)
+            window.open(shown.address)
+            late = not _is_drawn(page, shown)
         content = page.evaluate(SETTLED)
         # Streamlit scrolls inside the window, so the window itself grows to show everything.
         page.set_viewport_size({"width": width, "height": min(max(content, height), TALLEST)})
         page.evaluate(SETTLED)
-        faults = [*page.evaluate(FAULTS), *(f"the console says: {error}" for error in window.errors)]
+        wrong = [*faults(page), *(f"the console says: {error}" for error in window.errors)]
         if late:
-            faults.insert(0, f"not drawn within {SEEN_WITHIN_MS // 1000} s: {drawn}")
-        picture = Picture(view, width, height, theme, tuple(faults))
+            wrong.insert(0, "not drawn in time: " + shown.drawn)
+        picture = Picture(view, width, height, theme, tuple(wrong))
         page.screenshot(path=str(into / picture.file))
         _say(picture)
         pictures.append(picture)
@@ -137,13 +127,12 @@ def taken(
     return pictures
 
 
-FAULTS = (Path(__file__).parent / "faults.js").read_text(encoding="utf-8").split("\n", 1)[1].rstrip("; \n")
-"""A function that lists the faults of the page on which it runs."""
-
-
-def _is_drawn(page: Page, selector: str) -> bool:
+def _is_drawn(page: Page, view: View) -> bool:
+    """Whether the view is reached in time."""
     try:
-        page.locator(selector).first.wait_for()
+        page.locator(view.drawn).first.wait_for()
+        if view.reach:
+            view.reach(page)
     except TimeoutError:
         return False
     return True

@@ -55,6 +55,8 @@
     if (one instanceof SVGElement) continue;
     const input = one.matches("input:not([type=range], [type=checkbox], [type=radio], [type=file])");
     if (!(input || (ownText(one) && cuts(one)))) continue;
+    // A choice that ends with three dots is whole in its list.
+    if (input && getComputedStyle(one).textOverflow === "ellipsis") continue;
     if (one.scrollWidth > one.clientWidth + SLACK) {
       found.push(`text cut: ${label(one)}, ${one.scrollWidth} px in ${one.clientWidth} px`);
     }

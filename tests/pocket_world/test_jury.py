@@ -10,7 +10,7 @@ import pytest
 from core.inference.generation import Generator
 from core.inference.verdicts import judge
 from core.jury.judgements import Judgements
-from core.runs.juries import jury_pipeline, jury_store
+from core.jury_pipeline import jury_spec, jury_store
 from pocket_world import trivia
 from pocket_world.evaluate import Share
 from pocket_world.jury import FOLDER, SPECS
@@ -42,7 +42,7 @@ def test_the_same_answers_again(judged, base: str) -> None:
     one = judged[base]
     rows = random.Random(base).sample(range(len(one)), 60)
     generator = Generator.load(base, dtype="float32")
-    prompts = [jury_pipeline.answer_prompt(one.questions[row]) for row in rows]
+    prompts = [jury_spec.answer_prompt(one.questions[row]) for row in rows]
     assert dict(generator.answers(prompts)) == {i: one.answers[row] for i, row in enumerate(rows)}
 
 

@@ -97,6 +97,8 @@ def test_specs() -> None:
     assert len(specs) == len({spec.run_id for spec in specs}) == 31
     assert sum(spec.form == "cloze" for spec in specs) == 1
     assert sum(spec.dtype == "bfloat16" for spec in specs) == 15
+    with_shots = [(spec.form, spec.shots) for spec in recorded_specs("pocket-8m") if spec.shots]
+    assert with_shots == [(form, shots) for form in ("letters", "cloze") for shots in (1, 2, 5)]
 
 
 def test_an_unknown_task_is_not_recorded(tmp_path: Path) -> None:

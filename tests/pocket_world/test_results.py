@@ -35,7 +35,7 @@ def test_a_line_has_the_reports_figures() -> None:
     found = report(load(spec.run_id), 100)
     line = next(line for line in CARDS[0].read_text(encoding="utf-8").splitlines() if "| qa | letters | base |" in line)
     cells = [cell.strip() for cell in line.strip("|").split("|")]
-    assert cells[6] == f"{found.scores['lac'].mean_set_size:.2f}"
-    assert cells[7] == f"{found.scores['lac'].coverage:.1%}"
+    assert cells[7] == f"{found.scores['lac'].mean_set_size:.2f}"
+    assert cells[8] == f"{found.scores['lac'].coverage:.1%}"
     low, high = found.scores["lac"].coverage_band
-    assert cells[10] == f"{low:.1%} to {high:.1%}"
+    assert cells[11] == f"{low:.1%} to {high:.1%}"

@@ -10,6 +10,7 @@ from tests.simulation import (
     likelihood,
     perplexity,
     rotations,
+    run_matrix,
     search,
     set_sizes,
 )
@@ -18,6 +19,7 @@ from tests.simulation.case import Case
 CASES: tuple[Case, ...] = (
     *coverage.CASES,
     *set_sizes.CASES,
+    *run_matrix.CASES,
     *search.CASES,
     *calibration.CASES,
     *likelihood.CASES,

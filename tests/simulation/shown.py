@@ -32,12 +32,16 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.overview.matrix.Cell": ("coverage: band of coverage", "coverage: a table of 20 runs with a mark"),
     "core.reports.compare.paired.Difference": ("set size: interval of a difference in accuracy",),
     "core.reports.compare.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
+    "core.conformal.pairwise._p_values": ("matrix: any false difference in",),
+    "core.reports.compare.run_matrix.paired_share_interval": ("matrix: all intervals of accuracy",),
     # Found by search
     "core.conformal.mondrian.least_covered_p_values": ("search: least covered",),
     "core.conformal.shift.exchangeability_p_value": ("search: a pair chosen beforehand",),
     "core.reports.alpha_lab.covariate_shift.Search": ("search: worst pair",),
     # Calibration
     "core.estimates.Estimate": (
+        "matrix: all intervals of set size",
+        "matrix: all intervals of UAcc",
         "ECE",
         "overconfidence",
         "underconfidence",

@@ -14,8 +14,8 @@ from core.conformal.alpha import THOUSAND
 from core.conformal.shift import DRAWS
 from core.errors import HedgeError
 from core.reports.alpha_lab.covariate_shift import FEWEST, SEARCHED_AT, Search, Shifted
+from core.reports.titles import record_task_title
 from core.runs.store import RunRecord
-from core.runs.titles import record_task_title
 
 SOURCE_KEY = "shift_source"
 TARGET_KEY = "shift_target"

@@ -20,7 +20,7 @@ from charts.sizes_when_right import sizes_when_right
 from core.reports.compare import side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
-from core.runs.titles import setting_title
+from core.reports.titles import setting_title
 
 MEASURE_KEY = "compared_measure"
 FEW_FOR_RADAR = 9

@@ -15,8 +15,8 @@ from app.formatting import counted, plain
 from app.state.compare import CompareView
 from core.errors import InputError
 from core.reports.compare import paired
-from core.runs.banks import question_set
-from core.runs.titles import record_task_title
+from core.reports.question_identity import question_set
+from core.reports.titles import record_task_title
 
 SHOWN_QUESTIONS = 200
 TESTS_HELP = (

@@ -13,6 +13,7 @@ from app.caches import export_cache, run_cache
 from app.components.shared import export
 from app.components.shared.runs import choices
 from app.formatting import counted
+from app.showcase import default_run
 from app.state.data import DataView
 from core.exchange import writing
 from core.exchange.run_table import runs_table
@@ -20,7 +21,6 @@ from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.figure_names import RUN_FIGURES
 from core.reports.report import shown_with
-from core.runs.showcase import default_run
 
 RUNS_KEY = "take_runs"
 MOST_RUNS = 50

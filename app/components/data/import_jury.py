@@ -12,7 +12,7 @@ import streamlit as st
 from app import navigation
 from app.formatting import counted, plain
 from core.exchange import juries as files
-from core.runs.juries import jury_store
+from core.jury_pipeline import jury_store
 
 
 def offer(paths: Sequence[Path], folder: Path, *, key: str) -> None:

@@ -13,8 +13,8 @@ from app.components.shared.runs import titles
 from app.formatting import counted, plain
 from app.state.fields import MOST_COMPARED
 from core.exchange.imported import ImportedRun, save
+from core.reports.titles import setting_title
 from core.runs.banks import bank_name, task_title
-from core.runs.titles import setting_title
 from core.tasks.identity import unpublished
 
 LINKS_SHOWN = 8

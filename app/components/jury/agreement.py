@@ -5,13 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from app import style
 from app.caches import jury_cache
 from app.components.shared import figures
 from app.formatting import plain
 from charts.juror_pairs import PAIR_MEASURES, juror_pairs
 from core.estimates import Estimate
 from core.jury.agreement import Pairwise
-from core.runs.juries.jury_store import JuryRecord
+from core.jury_pipeline.jury_store import JuryRecord
 
 PAIR_KEY = "pair_measure"
 
@@ -21,7 +22,8 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
     found = jury_cache.agreed(record.jury_id)
     then = "and do they then agree with the label?" if pairwise else "and are they then right?"
     st.subheader(f"Do the jurors agree, {then}", anchor=False)
-    left, right = st.columns([3, 2], gap="large")
+    with style.stacked_when_narrow("agreement"):
+        left, right = st.columns([3, 2], gap="large")
     with right:
         st.markdown(
             plain(
@@ -59,6 +61,7 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
             default="agreement",
             required=True,
             key=PAIR_KEY,
+            wrap=True,
         )
         one_way = [
             {"first": a, "second": b, **_measured(pair)}

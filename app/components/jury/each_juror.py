@@ -14,7 +14,7 @@ from charts.juror_reliability import juror_reliability
 from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
-from core.runs.juries.jury_store import JuryRecord
+from core.jury_pipeline.jury_store import JuryRecord
 
 
 def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:

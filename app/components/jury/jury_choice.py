@@ -12,7 +12,7 @@ from app.components.shared import controls
 from app.formatting import counted, plain
 from app.state.jury import JuryView
 from core.jury.confidence import CONFIDENCES
-from core.runs.juries.jury_store import JuryRecord
+from core.jury_pipeline.jury_store import JuryRecord
 
 JURY_KEY = "jury_picker"
 JUDGED_KEY = "judged_choice"

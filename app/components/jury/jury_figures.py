@@ -12,7 +12,7 @@ from app.components.jury.jury_sets import sets
 from app.components.jury.rules_table import rules_table
 from app.formatting import counted, plain
 from app.state.jury import JuryView
-from core.runs.juries.jury_store import JuryRecord
+from core.jury_pipeline.jury_store import JuryRecord
 
 
 def section(record: JuryRecord, view: JuryView) -> None:

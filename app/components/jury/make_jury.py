@@ -12,11 +12,12 @@ from app.errors import spoken
 from app.formatting import counted, plain, sentence
 from charts.tuning_loss import tuning_loss
 from core.errors import InputError
-from core.runs.juries import jury_job, jury_pipeline
-from core.runs.juries.jury_job import JuryProgress
-from core.runs.juries.jury_pipeline import JurySpec
-from core.runs.spec import DTYPES
-from core.runs.titles import PRECISION_TITLES
+from core.inference.models import DTYPES
+from core.jury_pipeline import jury_spec
+from core.jury_pipeline.jury_spec import JurySpec
+from core.reports.titles import PRECISION_TITLES
+from core.runs import jury_job
+from core.runs.jury_job import JuryProgress
 from core.tasks import trivia
 
 POLL_S = 1.0
@@ -46,9 +47,7 @@ def section() -> None:
             "minutes on two cores. It goes on when you close the page."
         )
         _form()
-        busy = any(
-            jury_job.read_state(name).state in ("running", "queued") for name in jury_pipeline.path_ids()[:SHOWN]
-        )
+        busy = any(jury_job.read_state(name).state in ("running", "queued") for name in jury_spec.path_ids()[:SHOWN])
         st.fragment(_live, run_every=POLL_S if busy else None)(busy)
 
 
@@ -91,7 +90,7 @@ def _form() -> None:
 
 def _live(was_busy: bool) -> None:
     with spoken():
-        names = jury_pipeline.path_ids()
+        names = jury_spec.path_ids()
         found = [(name, jury_job.read_state(name)) for name in names[:SHOWN]]
         busy = any(state.state in ("running", "queued") for _, state in found)
         if was_busy and not busy:
@@ -101,7 +100,7 @@ def _live(was_busy: bool) -> None:
 
 
 def _card(name: str, state: JuryProgress) -> None:
-    spec = jury_pipeline.read_spec(name)
+    spec = jury_spec.read_spec(name)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, wrap=False):
             st.markdown(f"**{plain(', '.join(spec.juror_names))}** on answers of {plain(spec.base)}", width="stretch")

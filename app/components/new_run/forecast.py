@@ -12,11 +12,11 @@ from app.components.shared.runs import open_run, titles
 from app.errors import spoken
 from app.formatting import duration, plain, size
 from core.reports.forecast import Forecast
+from core.reports.titles import PRECISION_TITLES, STRATEGY_TITLES
 from core.runs import actions, engine
 from core.runs.banks import bank_name, task_title
 from core.runs.prompts import Combination
 from core.runs.store import RunRecord
-from core.runs.titles import PRECISION_TITLES, STRATEGY_TITLES
 
 MOST_SHOWN = 4
 TIME_HELP = (

@@ -10,11 +10,12 @@ import streamlit as st
 from app.caches import forecast_cache, run_cache
 from app.formatting import plain
 from core.inference import models
+from core.inference.models import DTYPES, QUANTIZED
 from core.inference.registry import BY_ID, MODELS
 from core.prompting.strategies import STRATEGIES
+from core.reports.titles import FORM_TITLES, FORMAT_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
-from core.runs.spec import DTYPES, FORMATS, FORMS, MAX_SHOTS, MODES, QUANTIZED, RunSpec
-from core.runs.titles import FORM_TITLES, FORMAT_TITLES, PRECISION_TITLES, STRATEGY_TITLES
+from core.runs.spec import FORMATS, FORMS, MAX_SHOTS, MODES, RunSpec
 from core.settings import settings
 from core.tasks import catalogue
 

@@ -8,8 +8,8 @@ import streamlit as st
 
 from app.caches import overview_cache
 from app.formatting import plain
+from core.reports.titles import differences, record_task_title
 from core.runs.store import RunRecord
-from core.runs.titles import differences, record_task_title
 
 ALPHA = 100
 MOST_RUNS = 60

@@ -12,9 +12,9 @@ from app.caches import preview_cache
 from app.caches.preview_cache import Previewed, PreviewJob
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
+from core.reports.titles import STRATEGY_TITLES
 from core.runs.banks import bank_of_task, task_title
 from core.runs.prompts import Combination
-from core.runs.titles import STRATEGY_TITLES
 
 KEY = "previewed"
 POLL_S = 0.5

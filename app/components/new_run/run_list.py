@@ -8,14 +8,15 @@ from app import navigation, notices
 from app.caches import live_runs
 from app.caches.live_runs import LiveRuns
 from app.components.new_run import form, run_groups, run_queue
+from app.components.shared.runs import shown_on
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
+from core.nvml import GpuMetrics
+from core.reports.titles import details, record_task_title
 from core.runs import actions, engine, store
 from core.runs.devices import gpu_metrics
-from core.runs.devices.nvml import GpuMetrics
 from core.runs.status import RunStatus
 from core.runs.storage import trash
-from core.runs.titles import details, record_task_title
 
 POLL_S = 1.0
 LOG_LINES = 40
@@ -143,15 +144,13 @@ def _device(status: RunStatus, gpu: GpuMetrics | None) -> list[str]:
 
 def _actions(status: RunStatus, *, alone: bool) -> None:
     run_id = status.run_id
-    if status.state == "done" and status.record.spec.makes_jury:
-        navigation.link(navigation.JURY, "Open it on the Jury page", jury=status.record.provenance.get("jury", ""))
-    elif status.state == "done" and not status.record.spec.answers:
-        navigation.link(navigation.PERPLEXITY, "Perplexity", models=status.record.spec.model)
-    elif status.state == "done":
+    if status.state == "done":
         # A link and not a button: the browser handles the click, so it is not lost if the list is redrawn at that
         # moment.
-        navigation.link(navigation.ALPHA_LAB, "Open in the Alpha lab", run=run_id)
-        navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
+        page, view, open_words = shown_on(status.record)
+        navigation.link(page, open_words, **view)
+        if page is navigation.ALPHA_LAB:
+            navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
     elif status.ended:
         if st.button("Try again" if status.state == "failed" else "Resume", key=f"resume-{run_id}", help=RESUME_HELP):
             engine.resume(run_id)
@@ -189,7 +188,7 @@ def undo_notice() -> None:
         if st.button("Undo", key="undo_delete"):
             del st.session_state[DELETED]
             for run_id in gone:
-                actions.restore(run_id)
+                trash.restore(run_id)
             st.rerun()
         if st.button("Dismiss", key="dismiss_delete"):
             del st.session_state[DELETED]

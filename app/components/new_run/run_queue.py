@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.formatting import counted, plain, sentence
+from core.reports.titles import details, record_task_title
 from core.runs import actions, engine
 from core.runs.status import RunStatus
-from core.runs.titles import details, record_task_title
 
 AS_CARDS = 3
 """Up to this many waiting runs are shown as a card each."""

@@ -40,8 +40,7 @@ def ask(view: OneQuestionView) -> None:
     view = refill_form(_with_latest_answer(view))
     if view.answer:
         example_buttons(ask_example)
-    st.html(style.STACKED)
-    with st.container(key=style.STACKED_KEY):
+    with style.stacked_when_narrow("own"):
         form, answer = st.columns([5, 9], gap="medium")
     with form:
         record = calibrating_run(records, view)

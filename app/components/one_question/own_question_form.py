@@ -13,6 +13,7 @@ from app.components.one_question.answer_progress import PENDING_KEY
 from app.components.one_question.own_examples import EXAMPLES, MODEL
 from app.components.shared.runs import choices, title
 from app.formatting import counted, plain, sentence
+from app.showcase import default_run
 from app.state.one_question import OneQuestionView
 from core.answering import client, custom_question
 from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
@@ -20,7 +21,6 @@ from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.question_kind import QuestionKind, best_run
-from core.runs.showcase import default_run
 from core.runs.store import RunRecord
 
 MODEL_KEY, RUN_KEY = "own_model", "own_run"

@@ -24,10 +24,10 @@ from core.reports.overview.filters import (
 )
 from core.reports.overview.headline import headline
 from core.reports.overview.matrix import by_model_and_task, leads, matrix
+from core.reports.titles import differences
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.runs.titles import differences
 
 FIGURES = {"matrix": "Set sizes", "scatter": "Scatter plot", "runs": "All figures"}
 FIGURE_KEY = "overview_figure"

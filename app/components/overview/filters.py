@@ -10,7 +10,7 @@ from app import state
 from app.formatting import plain
 from app.state.overview import OverviewView
 from core.reports.overview.filters import ALL, SETTINGS, Choices, RunFilter
-from core.runs.titles import FORM_TITLES, PRECISION_TITLES, STRATEGY_TITLES
+from core.reports.titles import FORM_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 
 FIELDS = {"strategy": "strategy", "form": "form", "dtype": "precision"}
 """A setting of a run → the view's field."""

@@ -13,8 +13,8 @@ from app.state.overview import OverviewView
 from core.conformal.scores import SCORES
 from core.estimates import Estimate
 from core.reports.overview.matrix import Cell, Column, Matrix, Row
+from core.reports.titles import differences
 from core.runs.spec import RunSpec
-from core.runs.titles import differences
 
 
 def score_color(score: str) -> str:

@@ -14,8 +14,8 @@ from charts.run_names import task_titles
 from core.conformal.scores import SCORES
 from core.reports.frames import overview_ties
 from core.reports.report import DEFAULT_SCORES
+from core.reports.titles import setting_title
 from core.runs.store import RunRecord
-from core.runs.titles import setting_title
 
 SIZE_HELP = "The mean number of options in a set."
 BOTH_DRAWS = "What other calibration and test questions would give on average lies in here for 95 of 100 runs."

@@ -139,6 +139,7 @@ def _figures(
             required=True,
             key=RULE_KEY,
             help=RULE_HELP,
+            wrap=True,
         )
     )
     st.session_state[ALPHA_KEY] = view.alpha / 1000

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import state
+from app import state, style
 from app.caches.perplexity_library import Library, ScoringSetup, library
 from app.components.new_run.form import MODEL_HELP, known_models, precisions
 from app.components.shared import controls
@@ -17,7 +17,7 @@ from core.inference.models import bundled_models
 from core.perplexity import conversations as talks
 from core.perplexity.conversations import Conversation
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
-from core.runs.titles import PRECISION_TITLES
+from core.reports.titles import PRECISION_TITLES
 
 UPLOADED = "words_uploaded"
 TAKEN = "words_taken"
@@ -84,7 +84,8 @@ def form(view: PerplexityView, found: Library) -> PerplexityForm:
         a = _prompt("a", view, found)
     with right:
         b = _prompt("b", view, found)
-    models, chosen = st.columns([2, 3], gap="medium")
+    with style.stacked_when_narrow("models"):
+        models, chosen = st.columns([2, 3], gap="medium")
     with models:
         of = _models(view)
     with chosen:
@@ -139,6 +140,7 @@ def _models(view: PerplexityView) -> tuple[str, ...]:
         key=MODELS_KEY,
         on_change=_models_chosen,
         help=MODEL_HELP,
+        wrap=True,
     )
     return tuple(map(str, chosen))
 
@@ -159,6 +161,7 @@ def _talks(view: PerplexityView, found: Library) -> tuple[str, ...]:
             key=TALKS_KEY,
             on_change=_talks_chosen,
             help="The nine that ship were written for Hedge. You can add your own below.",
+            wrap=True,
         )
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import streamlit as st
 
+from app import style
 from app.caches import prompting_cache
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
@@ -33,7 +34,8 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
     """Show one figure of every method by shots, a note on guessing, and the table to download. Returns the methods
     shown.
     """
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with style.stacked_when_narrow("ways"):
+        left, right = st.columns([2, 1], vertical_alignment="bottom")
     first = [name for name in FIRST if name in chosen.methods] or list(chosen.methods)
     picked = left.multiselect(
         "Ways of asking",
@@ -42,6 +44,7 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         format_func=METHODS.__getitem__,
         key=f"{METHODS_KEY}-{view.experiment}",
         help=METHODS_HELP,
+        wrap=True,
     )
     measure = right.segmented_control(
         "Figure",
@@ -50,6 +53,7 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         default="mean_set_size",
         required=True,
         key=MEASURE_KEY,
+        wrap=True,
     )
     shown = tuple(one for one in chosen.readings if one.method in picked)
     if not shown:

@@ -11,15 +11,15 @@ from app import state
 from app.caches import prompting_cache
 from app.components.shared.runs import OWN
 from app.formatting import counted
+from app.showcase import showcase
 from app.state.prompting import PromptingView
 from core.reports.compare.benchmark import SetRule
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperiment, PromptingMethod
+from core.reports.titles import distinct_titles, reading_order
 from core.runs import store
 from core.runs.banks import bank_name
-from core.runs.showcase import showcase
 from core.runs.store import RunRecord
-from core.runs.titles import distinct_titles, reading_order
 
 EXPERIMENT_KEY = "prompting_experiment"
 Found = Mapping[str, tuple[PromptingExperiment, tuple[RunRecord, ...]]]

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import streamlit as st
 
 from app import navigation
 from app.components.new_run import form, launch
 from app.components.new_run.forecast import forecast
+from app.components.prompting.experiment import ShownExperiment
 from app.formatting import plain
 from core.prompting.strategies import STRATEGIES
+from core.reports.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
 from core.runs.spec import FORMATS, FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM
-from core.runs.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.tasks import catalogue
 
 SHOTS = (0, 1, 2, 5)
 SAMPLES = 200
 FORM_CHOICES = ("letters", "cloze")
+BEGUN_WITH = "ways_begun_with"
 ORDERS_HELP = (
     "Ask every test question by letter, in all orders of its options: 24 for four options, and a seeded "
     "sample of 25 for five. By text there is no order."
@@ -27,9 +30,11 @@ REPEATS_HELP = "The number of answers that the model writes to each test questio
 SYSTEM_HELP = "In a chat template this is the system message. In plain text it comes before everything else."
 
 
-def section() -> None:
-    """Show the form, its forecast, and its button."""
-    combination = _form()
+def section(shown: ShownExperiment | None) -> None:
+    """Show the form, its forecast, and its button. The form begins with the experiment that is shown, if there is one,
+    so that what is added joins it."""
+    _begin_with(shown)
+    combination = _form(shown)
     with st.container(border=True, gap="small"):
         pressed = launch.launch_button(forecast(combination))
     if pressed and combination:
@@ -40,51 +45,84 @@ def section() -> None:
         st.code(f"python -m core run {shlex.join(combination.words())} --queue", language=None, wrap_lines=True)
 
 
-def _form() -> Combination | None:
+def _begin_with(shown: ShownExperiment | None) -> None:
+    """Set the form to the experiment that is shown, once for each; later changes of a person stay."""
+    key = shown.experiment.key if shown else ""
+    if st.session_state.get(BEGUN_WITH) == key and "ways_models" in st.session_state:
+        return
+    begin: dict[str, Any] = {
+        "ways_models": form.known_models()[:1],
+        "ways_tasks": list(catalogue.choices())[:1],
+        "ways_forms": list(FORM_CHOICES),
+        "ways_shots": list(SHOTS),
+        "ways_samples": SAMPLES,
+        "ways_strategy": STRATEGIES[0],
+        "ways_format": FORMATS[0],
+        "ways_system": "",
+    }
+    if shown:
+        specs, same = [record.spec for record in shown.records], shown.experiment
+        forms = {spec.form for spec in specs}
+        begin |= {
+            "ways_models": [same.model],
+            "ways_tasks": [same.task],
+            "ways_forms": [name for name in FORMS if name in forms],
+            "ways_shots": list(shown.shots),
+            "ways_samples": same.samples,
+            "ways_strategy": same.strategy,
+            "ways_format": same.prompt_format,
+            "ways_system": same.system,
+        }
+    st.session_state.update({BEGUN_WITH: key, **begin})
+
+
+def _form(shown: ShownExperiment | None) -> Combination | None:
     left, right = st.columns(2, gap="medium")
     offered, titles = form.known_models(), catalogue.choices()
     models = left.multiselect(
-        "Models", offered, offered[:1], accept_new_options=True, key="ways_models", help=form.MODEL_HELP
+        "Models", offered, accept_new_options=True, key="ways_models", help=form.MODEL_HELP, wrap=True
     )
     tasks = right.multiselect(
         "Questions",
         list(titles),
-        list(titles)[:1],
         format_func=lambda name: titles.get(name, name),
         accept_new_options=True,
         key="ways_tasks",
         help=form.TASK_HELP,
+        wrap=True,
     )
     forms = left.segmented_control(
         "Options are scored",
         FORMS,
         selection_mode="multi",
-        default=FORM_CHOICES,
         format_func=FORM_TITLES.__getitem__,
         key="ways_forms",
         help=form.FORM_HELP,
+        wrap=True,
     )
     shots = right.multiselect(
-        "Shots", range(MAX_SHOTS + 1), list(SHOTS), select_all=False, key="ways_shots", help=form.SHOTS_HELP
+        "Shots", range(MAX_SHOTS + 1), select_all=False, key="ways_shots", help=form.SHOTS_HELP, wrap=True
     )
-    samples = left.number_input("Maximum number of questions", 2, 1_000_000, SAMPLES, step=100, key="ways_samples")
+    samples = left.number_input(
+        "Maximum number of questions", 2, 1_000_000, None, step=100, placeholder="All questions", key="ways_samples"
+    )
     strategy = right.segmented_control(
         "Strategy",
         STRATEGIES,
-        default=STRATEGIES[0],
         format_func=STRATEGY_TITLES.__getitem__,
         required=True,
         key="ways_strategy",
         help=form.STRATEGY_HELP,
+        wrap=True,
     )
     prompt_format = left.segmented_control(
         "Format",
         FORMATS,
         format_func=FORMAT_TITLES.__getitem__,
-        default="plain",
         required=True,
         key="ways_format",
         help=form.FORMAT_HELP,
+        wrap=True,
     )
     repeats = right.number_input("Written answers", 0, MAX_REPEATS, 0, key="ways_repeats", help=REPEATS_HELP)
     system = st.text_area(
@@ -101,8 +139,17 @@ def _form() -> Combination | None:
         forms=tuple(name for name in FORMS if name in forms),
         formats=(str(prompt_format),),
         shots=tuple(sorted(shots)) or (0,),
-        samples=int(samples),
+        samples=None if samples is None else int(samples),
         orders=orders,
         system=system.strip(),
         repeats=int(repeats),
+        **_unchanged(shown),
     )
+
+
+def _unchanged(shown: ShownExperiment | None) -> dict[str, Any]:
+    """What the form does not ask for and an experiment's runs share: precision, seed, and share for calibration."""
+    if shown is None:
+        return {}
+    same = shown.experiment
+    return {"dtypes": (same.dtype,), "seed": same.seed, "calibration_share": same.calibration_share}

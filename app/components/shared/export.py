@@ -24,8 +24,8 @@ from core.reports import exports
 from core.reports.compare.benchmark import SetRule
 from core.reports.figure_names import FILE_KINDS, RUN_FIGURES
 from core.reports.file_names import of_runs
+from core.reports.titles import record_task_title
 from core.runs.banks import bank_name
-from core.runs.titles import record_task_title
 
 OPEN_KEY = "export_open"
 TITLE = "Export: figures, tables, references"

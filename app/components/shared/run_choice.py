@@ -8,9 +8,9 @@ from app import state
 from app.caches import run_cache
 from app.components.shared.runs import RUN_HELP, choices, no_runs_yet
 from app.formatting import plain, shortened
+from app.showcase import default_comparison
 from app.state.fields import MOST_COMPARED
 from app.state.shared import NO_RUNS, SharedView
-from core.runs.showcase import default_comparison
 
 RUNS_KEY = "compared_runs"
 DEFAULT_KEY = "compare_the_default"

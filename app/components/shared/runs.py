@@ -1,4 +1,4 @@
-"""Choose a run, and say what to do if there is none."""
+"""Choose a run, link to what shows it, and say what to do if there is none."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import streamlit as st
 from app import navigation, state
 from app.caches import run_cache
 from app.formatting import plain
+from app.navigation import PageEntry
+from app.showcase import default_run
 from app.state.alpha_lab import AlphaLabView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
+from core.reports import titles as run_titles
 from core.runs import store
-from core.runs import titles as run_titles
-from core.runs.showcase import default_run
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
@@ -65,6 +66,15 @@ def no_runs_yet(what: str) -> None:
         navigation.go(navigation.NEW_RUN)
 
 
+def shown_on(record: RunRecord) -> tuple[PageEntry, dict[str, str], str]:
+    """The page that shows a finished run, the view that opens it there, and the words of a link to it."""
+    if record.spec.makes_jury:
+        return navigation.JURY, {"jury": record.provenance.get("jury", "")}, "Open on the Jury page"
+    if record.spec.measures_perplexity:
+        return navigation.PERPLEXITY, {"models": record.spec.model}, "Open on the Perplexity page"
+    return navigation.ALPHA_LAB, {"run": record.run_id}, "Open in the Alpha lab"
+
+
 def links_to(finished: Sequence[RunSpec]) -> None:
     """Show links to the pages that show finished runs: the first run in the Alpha lab, all of them on Compare."""
     answered = [spec.run_id for spec in finished if spec.answers]
@@ -82,7 +92,7 @@ def links_to(finished: Sequence[RunSpec]) -> None:
 def pick_run(view: SharedView, what: str) -> RunRecord | None:
     """Show a choice of a finished run, and return the one that the view names.
 
-    If the view names none, it is :func:`~core.runs.showcase.default_run`. If the view names a run that can't be shown,
+    If the view names none, it is :func:`~app.showcase.default_run`. If the view names a run that can't be shown,
     the page says so and shows the default run instead. Returns None if there is no finished run. ``what`` is what the
     page would show.
     """

@@ -9,7 +9,6 @@ of :mod:`core.conformal.permutation`, which counts the luck of the calibration d
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -27,10 +26,10 @@ from core.conformal.set_sizes.intervals import SetEstimates
 from core.conformal.tuning import Tuned
 from core.errors import InputError
 from core.estimates import Estimate
-from core.records import LETTERS, FloatArray, IntArray
+from core.records import FloatArray, IntArray
+from core.reports.compare.shared_questions import aligned, orders, question_keys, widened
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
-from core.runs import banks, store
 
 FEWEST = 10
 """The fewest questions that two runs must share."""
@@ -163,21 +162,9 @@ def comparable(a: Evaluation, b: Evaluation) -> bool:
 
 def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tuple[IntArray, IntArray]:
     """Where the rows ``of_a`` and ``of_b`` hold the same questions, (n,) places each, in the first run's order."""
-    places = {key: i for i, key in enumerate(_keys(b, of_b))}
-    found = [(i, places[key]) for i, key in enumerate(_keys(a, of_a)) if key in places]
+    places = {key: i for i, key in enumerate(question_keys(b, of_b))}
+    found = [(i, places[key]) for i, key in enumerate(question_keys(a, of_a)) if key in places]
     return np.array([i for i, _ in found], dtype=np.int64), np.array([j for _, j in found], dtype=np.int64)
-
-
-def _keys(run: Evaluation, rows: IntArray) -> list[tuple[str, int]]:
-    """A key for each row's question: its identity, and a number by id that tells identical questions apart."""
-    named = banks.identities(run.run_id)
-    ids = run.ids[rows].tolist()
-    seen: Counter[str] = Counter()
-    keys: dict[str, tuple[str, int]] = {}
-    for name in sorted(ids):
-        keys[name] = (named[name], seen[named[name]])
-        seen[named[name]] += 1
-    return [keys[name] for name in ids]
 
 
 def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple[Swappable, Swappable]:
@@ -189,7 +176,7 @@ def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple
     for run, other, me in ((a, b, 0), (b, a, 1)):
         mine, theirs = sides.rows[me], sides.rows[1 - me]
         k = max(run.k, other.k)
-        said = _widened(run, k)
+        said = widened(run, k)
         swapped = said.copy()
         for own_rows, other_rows in ((calibration[me], calibration[1 - me]), (mine, theirs)):
             swapped[own_rows] = _heard(run, own_rows, other, other_rows, k)
@@ -212,45 +199,7 @@ def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple
 
 def _heard(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray, k: int) -> FloatArray:
     """The other model's probabilities on the same questions, (n, k), with options in this run's order."""
-    said = _widened(other, k)[theirs]
-    for i, (own, asked) in enumerate(zip(_options(run, rows), _options(other, theirs), strict=True)):
-        if own != asked:
-            said[i] = said[i, _order(own, asked, k)]
-    return said
-
-
-def _options(run: Evaluation, rows: IntArray) -> list[list[str]]:
-    """The texts of the options that the run still has, in its order."""
-    texts = store.read_questions(run.run_id)
-    at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
-    asked = texts["options"].take([at[name] for name in run.ids[rows].tolist()]).to_pylist()
-    kept = [LETTERS.index(letter) for letter in run.letters]
-    return [[options[place] for place in kept if place < len(options)] for options in asked]
-
-
-def _order(own: list[str], asked: list[str], k: int) -> list[int]:
-    """Where the option at each of the k places of a question stands where it was asked with others or in another order.
-
-    Options that ``own`` lacks come last.
-
-    >>> _order(["red", "green"], ["green", "red"], 3)
-    [1, 0, 2]
-    """
-    left = list(range(k))
-    order = []
-    for option in own:
-        same = next((j for j in left if j < len(asked) and asked[j].strip() == option.strip()), None)
-        if same is None:  # the other question lacks it: the last place left, behind its options if there is one
-            same = left[-1]
-        left.remove(same)
-        order.append(same)
-    return [*order, *left]
-
-
-def _widened(run: Evaluation, k: int) -> FloatArray:
-    """The probabilities with NaN for options that only the other run's questions have, (N, k)."""
-    p = run.option_probabilities
-    return np.concatenate([p, np.full((len(p), k - run.k), np.nan)], axis=1)
+    return aligned(widened(other, k)[theirs], orders(run, rows, other, theirs, k))
 
 
 def _side(of: Swappable) -> PairedRun:

@@ -25,7 +25,8 @@ TICK_S = 0.2
 RECOVER_EVERY_S = 2.0
 READ_EVERY_S = 2.0
 HANGS_EVERY_S = 1.0
-HOUSE_EVERY_S = 3600.0
+LOCK_EVERY_S = 2.0
+BIN_EVERY_S = 3600.0
 ARCHIVE_EVERY_S = 10.0
 
 
@@ -50,11 +51,11 @@ class Agent:
         self._try("publish the slots", lambda: publish(tuple(worker.slot for worker in self.workers)))
         rounds = (
             ("recover", self._recover, RECOVER_EVERY_S),
-            ("beat", self._beat, liveness.BEAT_EVERY_S),
-            ("shared beat", self._beat_among_hosts, hosts.BEAT_EVERY_S),
+            ("see the lock", self._see_the_lock, LOCK_EVERY_S),
+            ("beat", self._beat, hosts.BEAT_EVERY_S),
             ("see who hangs", self._see_who_hangs, HANGS_EVERY_S),
             ("read the GPUs", self._read, READ_EVERY_S),
-            ("keep house", trash.keep, HOUSE_EVERY_S),
+            ("empty the bin", partial(trash.empty_bin, older_than_s=trash.KEEP_S), BIN_EVERY_S),
             ("archive", self._archive, ARCHIVE_EVERY_S),
         )
         due = dict.fromkeys((name for name, _, _ in rounds), 0.0)
@@ -117,15 +118,13 @@ class Agent:
             self.ended_idle = True
             self.stopping.set()
 
-    def _beat(self) -> None:
+    def _see_the_lock(self) -> None:
         path = liveness.agent_lock()
         if not path.exists() or path.stat().st_ino != os.fstat(self.lock.fileno()).st_ino:
             say(f"{path} is gone, and with it this agent's right to be")
             self.stopping.set()
-            return
-        liveness.beat()
 
-    def _beat_among_hosts(self) -> None:
+    def _beat(self) -> None:
         """If hosts share a database: record this host's heartbeat, and requeue the runs of dead hosts."""
         if not database.is_shared():
             return

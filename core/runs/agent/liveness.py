@@ -1,7 +1,7 @@
 """Liveness: the files in ``HEDGE_HOME/agents/<host>/`` that show which agents and workers are running.
 
 ==================  ==================================================================================
-``agent.lock``      held by the host's one agent; touched every two seconds, which is its heartbeat
+``agent.lock``      held by the host's one agent
 ``wake``            touched by whoever has something for the agent to do at once
 ``<slot>.lock``     held by the slot's worker, so that no two workers ever share an executor id
 ``<slot>.run``      the run that the worker is at; gone when it is at none
@@ -9,8 +9,8 @@
 ``readings.json``   its GPUs' memory, load and heat while runs run (:mod:`core.runs.devices.gpu_metrics`)
 ==================  ==================================================================================
 
-A worker's executor id is ``host:slot``. On this host the locks are the truth; of another host the heartbeat is: the
-one in the database that they share (:mod:`core.runs.queue.hosts`), or the folder's where the database is a file.
+A worker's executor id is ``host:slot``. On this host the locks are the truth; of another host the heartbeat is, in the
+database that they share (:mod:`core.runs.queue.hosts`). A database file has one host.
 """
 
 from __future__ import annotations
@@ -26,12 +26,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.runs.agent.file_lock import holder, is_held
+from core.files.atomic import write_atomically
+from core.files.file_lock import holder, is_held
 from core.settings import settings
 
-BEAT_EVERY_S = 2.0
-BEAT_STALE_S = 10.0
-"""A heartbeat of another host older than this means that its agent is dead."""
 ENDS_WITHIN_S = 3.0
 
 
@@ -40,17 +38,12 @@ def host() -> str:
 
     Without its domain, which a laptop changes with the network it is in.
     """
-    return _fit(settings().host or _machine())
-
-
-@functools.cache
-def _machine() -> str:
-    return socket.gethostname().partition(".")[0]
+    return _host(settings().host)
 
 
 @functools.lru_cache(maxsize=16)
-def _fit(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9-]+", "-", name) or "host"
+def _host(given: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]+", "-", given or socket.gethostname().partition(".")[0]) or "host"
 
 
 def executor_id(slot: str) -> str:
@@ -99,19 +92,15 @@ def end_agent() -> None:
 
 
 def any_agent_alive() -> bool:
-    """Whether an agent lives here or, by its heartbeat, on another host that shares ``HEDGE_HOME``."""
-    return agent_alive() or bool(live_hosts() - {host()})
+    """Whether an agent lives here or on another host that shares the database."""
+    return agent_alive() or bool(live_hosts())
 
 
 def live_hosts() -> frozenset[str]:
-    """The hosts whose agents live, by the database they share, or by the folder where the database is a file."""
-    from core.runs.queue import database, hosts
+    """The hosts whose agents live: this one by its lock, others by their heartbeats in the database they share."""
+    from core.runs.queue import hosts
 
-    here = frozenset({host()} if agent_alive() else ())
-    if database.is_shared():
-        return here | (hosts.alive() - {host()})
-    others = (settings().home / "agents").glob("*/agent.lock")
-    return here | {path.parent.name for path in others if path != agent_lock() and _beats(path)}
+    return (hosts.alive() - {host()}) | ({host()} if agent_alive() else set())
 
 
 def worker_alive(executor: str) -> bool:
@@ -125,11 +114,6 @@ def worker_alive(executor: str) -> bool:
 def at_work(executor: str, run_id: str) -> bool:
     """Whether this worker lives and is at this run."""
     return busy_with(executor) == run_id and worker_alive(executor)
-
-
-def beat() -> None:
-    """Record a heartbeat of this host's agent."""
-    os.utime(agent_lock())
 
 
 def wake() -> None:
@@ -149,10 +133,7 @@ def last_wake() -> int:
 
 def say_busy(executor: str, run_id: str) -> None:
     """Record that a worker executes a run."""
-    path = _busy_file(executor)
-    part = path.with_suffix(".part")
-    part.write_text(run_id, encoding="utf-8")
-    part.replace(path)
+    write_atomically(_busy_file(executor), run_id.encode(), lasting=False)
 
 
 def say_idle(executor: str) -> None:
@@ -172,9 +153,7 @@ def publish(name: str, values: object) -> None:
     """Publish ``values`` as JSON under this name, for pages and other hosts."""
     path = agent_lock().with_name(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(values), encoding="utf-8")
-    part.replace(path)
+    write_atomically(path, json.dumps(values).encode(), lasting=False)
 
 
 def published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
@@ -193,10 +172,3 @@ def _wake_file() -> Path:
 
 def _busy_file(executor: str) -> Path:
     return worker_lock(executor).with_suffix(".run")
-
-
-def _beats(path: Path) -> bool:
-    try:
-        return time.time() - path.stat().st_mtime < BEAT_STALE_S
-    except FileNotFoundError:
-        return False

@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection
 
 from core.runs.agent import liveness
+from core.runs.agent.watchdog import UnchangedFor
 from core.runs.queue import hosts, run_queue
 from core.runs.queue.run_queue import QueueEntry
 
@@ -36,8 +37,8 @@ class Recovery:
     def __init__(self, executors: Collection[str]) -> None:
         self.executors = frozenset(executors)
         self.seen_until = 0.0
-        self.unattended: dict[str, float] = {}
-        self.cancelled: dict[str, float] = {}
+        self.unattended = UnchangedFor()
+        self.cancelled = UnchangedFor()
         self.stuck: set[str] = set()
         self.watch = hosts.HostWatch()
 
@@ -77,16 +78,13 @@ class Recovery:
         return taken
 
     def _see_who_is_stuck(self, ended: Collection[QueueEntry]) -> None:
-        now = time.monotonic()
         still = {entry.run_id: entry.executor for entry in ended if liveness.at_work(entry.executor, entry.run_id)}
-        self.cancelled = {run_id: self.cancelled.get(run_id, now) for run_id in still}
-        self.stuck = {still[run_id] for run_id, since in self.cancelled.items() if now - since >= STOPS_WITHIN_S}
+        self.stuck = {still[run] for run, seconds in self.cancelled.seconds(still).items() if seconds >= STOPS_WITHIN_S}
 
     def _put_back_unattended(self, entries: Collection[QueueEntry]) -> None:
-        now = time.monotonic()
-        self.unattended = {entry.run_id: self.unattended.get(entry.run_id, now) for entry in entries}
+        seconds = self.unattended.seconds({entry.run_id: entry.run_id for entry in entries})
         for entry in entries:
-            if now - self.unattended[entry.run_id] >= UNATTENDED_S:
+            if seconds[entry.run_id] >= UNATTENDED_S:
                 _put_back(entry, "no worker was at the run, which goes back into the queue")
 
     def _is_unattended(self, entry: QueueEntry) -> bool:

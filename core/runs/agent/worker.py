@@ -22,11 +22,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError
+from core.files.atomic import guarded
+from core.files.file_lock import take
 from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL
 from core.runs import store
 from core.runs.agent import exit_reasons, liveness, watchdog
-from core.runs.agent.file_lock import take
 from core.runs.devices.slots import UNKNOWN_GIB
 from core.runs.queue import database, run_queue
 from core.runs.queue.run_queue import RUNNING, Lease
@@ -43,7 +44,6 @@ WAIT_FOR_RUN_S = 5.0
 LOOK_EVERY_S = 2.0
 LOOK_SHARED_EVERY_S = 0.75
 """How often an idle worker asks for a run that another host may have queued; a submit on this host wakes it at once."""
-WAIT_FOR_DATABASE_S = 0.5
 WOKEN_WITHIN_S = 0.1
 
 
@@ -71,16 +71,10 @@ class Worker:
 
     def _lease(self, run_id: str) -> Lease | None:
         """This worker's right to the run; waits for a database that is gone."""
-        while True:
-            try:
-                entry = run_queue.entries([run_id]).get(run_id)
-            except RunError as error:
-                print(f"{run_id}: {error}", flush=True)
-                time.sleep(WAIT_FOR_DATABASE_S)
-                continue
-            if entry is None or (entry.status, entry.executor) != (RUNNING, self.executor):
-                return None
-            return Lease(run_id, self.executor, entry.tries)
+        entry = run_queue.wait_for_entry(run_id)
+        if entry is None or (entry.status, entry.executor) != (RUNNING, self.executor):
+            return None
+        return Lease(run_id, self.executor, entry.tries)
 
 
 @contextmanager
@@ -126,8 +120,12 @@ def _execute(lease: Lease, *, cancelled: Callable[[], bool]) -> str:
         return str(error)
     except HedgeError as error:
         return f"failed: {error}"
-    except Exception as error:
-        return f"failed: {_fail(lease.run_id, error)}"
+    except Exception as error:  # where execute did not see it
+        from core.runs.execution.execute import in_words
+
+        store.log(store.folder_of(lease.run_id), traceback.format_exc())
+        store.end(lease.run_id, "failed", in_words(error))
+        return f"failed: {in_words(error)}"
     return "done"
 
 
@@ -139,21 +137,13 @@ def _when_free(lease: Lease, *, cancelled: Callable[[], bool]) -> None:
     end = time.monotonic() + WAIT_FOR_RUN_S
     while True:
         try:
-            with store.guarded(lease.confirm):
+            with guarded(lease.confirm):
                 execute(spec, cancelled=cancelled, worker=lease.executor)
             return
         except RunBusyError:
             if cancelled() or time.monotonic() > end:
                 raise
             time.sleep(0.1)
-
-
-def _fail(run_id: str, error: Exception) -> str:
-    """Bring a run to its end that failed where :func:`execute` did not see it."""
-    sentence = f"the run stopped with {type(error).__name__}: {str(error)[:300]}; its log has the details"
-    store.log(store.folder_of(run_id), traceback.format_exc())
-    store.update_record(run_id, state="failed", message=sentence, ended=time.time())
-    return sentence
 
 
 def launch(worker: Worker) -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from core import nvml
 from core.errors import RunError
 from core.runs.agent import exit_reasons, liveness
-from core.runs.devices import nvml
 from core.runs.devices.slots import Slot
 from core.runs.queue import database
 from core.settings import ROOT, settings

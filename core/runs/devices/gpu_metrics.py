@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 
+from core import nvml
+from core.nvml import GpuMetrics
 from core.runs.agent import liveness
-from core.runs.devices import nvml
-from core.runs.devices.nvml import GpuMetrics
 from core.runs.devices.slots import Slot
 
 FILE = "readings.json"

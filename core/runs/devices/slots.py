@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 
+from core import nvml
 from core.runs.agent import liveness
-from core.runs.devices import nvml
 
 CPU = "cpu"
 FILE = "slots.json"

@@ -1,37 +1,28 @@
 """Perplexity runs, which score every word of a counselor: the request, the execution, and the files.
 
 The request is kept by its hash in ``HEDGE_HOME/perplexity`` before the run is asked for, and copied into the run's
-folder (``request.json``) when it begins. ``losses.parquet`` has one row per message and a row group a part (a system
-prompt and a conversation, or all choices): ``prompt``, ``source``, ``message``, ``dropped``, ``pieces`` and ``losses``
-(nats). Everything else is computed from them.
+folder (``request.json``) when it begins. ``losses.parquet`` holds the scored messages
+(:mod:`core.perplexity.scored_parts`).
 """
 
 from __future__ import annotations
 
-import itertools
 import json
-import platform
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import pyarrow as pa
+from typing import Any
 
 from core.errors import InputError
+from core.files.atomic import write_atomically
+from core.files.tables import join_chunks
+from core.perplexity import scored_parts
 from core.perplexity.figures import ScoredMessage
-from core.perplexity.request import Part, Request
-from core.perplexity.tokens import Words
+from core.perplexity.request import Request
+from core.perplexity.scoring import Scorer
 from core.runs import store
-from core.runs.execution.eta import RunRate
 from core.runs.execution.progress import ProgressReporter
 from core.runs.spec import PERPLEXITY, RunSpec
 from core.settings import settings
-
-if TYPE_CHECKING:
-    from core.perplexity.scoring import Scorer
 
 TASK = "perplexity"
 FILE = "losses.parquet"
@@ -41,7 +32,7 @@ def spec_of(request: Request, model: str, *, dtype: str = "float32") -> RunSpec:
     """The spec of a run that measures this request with a model. The request is stored."""
     folder = settings().home / TASK
     folder.mkdir(parents=True, exist_ok=True)
-    store.write_atomically(folder / f"{request.digest}.json", json.dumps(request.to_json()).encode())
+    write_atomically(folder / f"{request.digest}.json", json.dumps(request.to_json()).encode())
     return RunSpec(model=model, task=f"{TASK}@{request.digest}", form=PERPLEXITY, dtype=dtype)
 
 
@@ -84,17 +75,12 @@ def read(run_id: str) -> PerplexityRun:
         raise InputError(
             f"run {record.run_id} is {record.state}; its figures are shown once it has finished successfully"
         )
-    table = store.read_table(store.folder_of(run_id) / FILE)
-    messages: dict[tuple[str, str], list[ScoredMessage]] = {}
-    columns = [table[name].to_pylist() for name in ("prompt", "source", "message", "pieces", "losses")]
-    for prompt, source, number, pieces, losses in zip(*columns, strict=True):
-        made = ScoredMessage(number, tuple(pieces), np.array(losses, dtype=np.float32))
-        messages.setdefault((prompt, source), []).append(made)
+    messages, dropped = scored_parts.read(store.folder_of(run_id) / FILE)
     return PerplexityRun(
         record.spec,
         read_request(record.spec),
-        {key: tuple(of) for key, of in messages.items()},
-        sum(table["dropped"].to_pylist()),
+        messages,
+        dropped,
         tuple(record.provenance.get("engine", {}).get("notes", ())),
         record.provenance.get("engine", {}).get("vocabulary"),
     )
@@ -106,19 +92,14 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
     Raises :class:`~core.errors.InputError` if the words don't fit the model.
     """
     request = read_request(spec)
-    parts = list(request.parts())
-    _begin(spec, folder, request, reporter, messages=sum(len(part.windows) for part in parts))
-    from core.perplexity.scoring import Scorer
-
+    write_atomically(folder / "request.json", json.dumps(request.to_json()).encode())
+    reporter.total = sum(len(part.windows) for part in request.parts())
+    reporter.begin(f"{reporter.total} messages")
+    reporter.report("loading the model")
     scorer = Scorer.load(spec.model, dtype=spec.dtype, batch_size=spec.batch_size)
     reporter.stop_if_cancelled()
-    words = scorer.lay_out(parts, mode=request.mode)
-    for note in scorer.notes:
-        store.log(folder, note)
-    if dropped := sum(each.dropped for of in words for each in of):
-        store.log(folder, f"messages of context left out because the model reads too little: {dropped:,}")
-    seconds = _score_missing(folder, scorer, parts, words, reporter)
-    store.join_chunks(folder, FILE)
+    seconds = scored_parts.score_missing(scorer, request, folder, reporter)
+    join_chunks(folder, FILE)
     return {
         "engine": scorer.description,
         "request": {
@@ -128,56 +109,4 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
             "sources": list(request.sources),
         },
         "scoring_seconds": round(seconds, 3),
-        "python": platform.python_version(),
-        "host": platform.node(),
     }
-
-
-def _begin(spec: RunSpec, folder: Path, request: Request, reporter: ProgressReporter, *, messages: int) -> None:
-    store.write_atomically(folder / "request.json", json.dumps(request.to_json()).encode())
-    store.drop_parts(folder)
-    store.update_record(spec.run_id, state="running", started=time.time(), ended=None, message="")
-    store.log(folder, f"{reporter.worker} begins: {messages} messages")
-    reporter.total = messages
-    reporter.report("loading the model")
-
-
-def _score_missing(
-    folder: Path, scorer: Scorer, parts: Sequence[Part], words: Sequence[Sequence[Words]], reporter: ProgressReporter
-) -> float:
-    """Score the parts that no earlier try finished, prompt by prompt; returns the seconds it took."""
-    finished = set(store.finished_chunks(folder))
-    missing = [i for i in range(len(parts)) if i not in finished]
-    reporter.done = sum(len(parts[i].windows) for i in finished)
-    speed = RunRate(sum(len(each.tokens) for i in missing for each in words[i]))
-
-    def told(tokens: int) -> None:
-        reporter.done += 1
-        speed.add(1, tokens)
-        reporter.report("scoring", rate=speed.rate, remaining_s=speed.remaining_s)
-
-    for prompt, group in itertools.groupby(missing, key=lambda i: parts[i].prompt):
-        of_prompt = list(group)
-        reporter.report("checking itself")
-        check = scorer.begin([each for i in of_prompt for each in words[i]])
-        for reason in check.refused:
-            store.log(folder, f"self-check refused {reason}")
-        store.log(folder, f"{prompt.name}: self-check passed by {check.rung}: {check.largest_difference:.2e}")
-        for i in of_prompt:
-            messages = scorer.score(parts[i], words[i], tell=told)
-            store.write_chunk_table(folder, i, _table(parts[i], words[i], messages))
-    return speed.seconds
-
-
-def _table(part: Part, words: Sequence[Words], messages: Sequence[ScoredMessage]) -> pa.Table:
-    n = len(messages)
-    return pa.table(
-        {
-            "prompt": [part.prompt.digest] * n,
-            "source": [part.source] * n,
-            "message": pa.array([message.number for message in messages], pa.int32()),
-            "dropped": pa.array([each.dropped for each in words], pa.int32()),
-            "pieces": pa.array([list(message.pieces) for message in messages], pa.list_(pa.string())),
-            "losses": pa.array([message.losses for message in messages], pa.list_(pa.float32())),
-        }
-    )

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import RunCancelled
+from core.files.atomic import drop_parts
+from core.progress import ScoringRate
 from core.runs import store
 from core.runs.store import Progress
 
@@ -26,9 +28,20 @@ class ProgressReporter:
         self.worker = worker
         self.total = 0
         self.done = 0
+        self.rate = ScoringRate(0)
         self._reported: tuple[str, float] = ("", 0.0)
 
-    def report(self, stage: str, *, rate: float | None = None, remaining_s: float | None = None) -> None:
+    def expect(self, size: int) -> None:
+        """Start the clock of the scoring: so much text is to be read, in characters or tokens."""
+        self.rate = ScoringRate(size)
+
+    def advance(self, number: int, size: int) -> None:
+        """Report that ``number`` more questions or messages are scored, which had ``size`` to read."""
+        self.done += number
+        self.rate.add(number, size)
+        self.report("scoring", rate=self.rate)
+
+    def report(self, stage: str, *, rate: ScoringRate | None = None) -> None:
         """Report progress, at most ten times per second. Raises :class:`RunCancelled` if the run was cancelled."""
         self.stop_if_cancelled()
         if (
@@ -38,9 +51,22 @@ class ProgressReporter:
         ):
             return
         self._reported = (stage, time.monotonic())
-        progress = Progress(self.done, self.total, stage, rate, remaining_s, self.worker)
+        per_second, left = (rate.per_second, rate.remaining_s) if rate else (None, None)
+        progress = Progress(self.done, self.total, stage, per_second, left, self.worker)
         store.write_progress(self.folder, progress)
         self.on_progress(progress)
+
+    def begin(self, what: str, **provenance: object) -> None:
+        """Say in ``run.json`` that the run is running and where its results come from, and in its log what is done."""
+        drop_parts(self.folder)
+        known = store.read_record(self.folder.name).provenance | provenance
+        run_id = self.folder.name
+        store.update_record(run_id, state="running", started=time.time(), ended=None, message="", provenance=known)
+        self.log(f"{self.worker} begins: {what}")
+
+    def log(self, line: str) -> None:
+        """Write a line to the run's log."""
+        store.log(self.folder, line)
 
     def stop_if_cancelled(self) -> None:
         """Raise :class:`RunCancelled` if a person has cancelled the run."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from core.runs.agent.watchdog import UnchangedFor
 from core.runs.queue import database
 from core.runs.queue.database import transact
 from core.runs.queue.tables import hosts
@@ -72,7 +73,7 @@ class HostWatch:
     """One observer's record of the other hosts' heartbeats."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, tuple[int, float]] = {}
+        self._unchanged = UnchangedFor()
         self._looked = 0.0
 
     def dead(self, counts: Mapping[str, int]) -> set[str]:
@@ -82,13 +83,9 @@ class HostWatch:
         """
         now = time.monotonic()
         if now - self._looked > STALE_S / 2:
-            self._seen = {}
+            self._unchanged = UnchangedFor()
         self._looked = now
-        self._seen = {
-            name: seen if (seen := self._seen.get(name)) and seen[0] == count else (count, now)
-            for name, count in counts.items()
-        }
-        return {name for name, (_, since) in self._seen.items() if now - since >= STALE_S}
+        return {name for name, seconds in self._unchanged.seconds(counts).items() if seconds >= STALE_S}
 
 
 def _now() -> sa.ColumnElement[Any]:

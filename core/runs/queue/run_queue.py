@@ -39,7 +39,7 @@ from core.runs.queue.database import ANSWER_WITHIN_S, ask, transact
 from core.runs.queue.tables import workflows
 
 if TYPE_CHECKING:
-    from dbos import DBOSClient, EnqueueOptions, WorkflowStatus
+    from dbos import EnqueueOptions, WorkflowStatus
 
 WORKFLOW = "run"
 QUEUE = "runs"
@@ -47,7 +47,7 @@ VERSION = "1"
 """DBOS leaves a run of another version lying; ours changes only when old runs can't be continued."""
 TRIES = 3
 """How many workers a run may kill."""
-WAIT_FOR_DATABASE_S = 1.0
+WAIT_FOR_DATABASE_S = 0.5
 
 QUEUED = ("ENQUEUED", "DELAYED")
 RUNNING = "PENDING"
@@ -107,15 +107,10 @@ class Lease:
         the database answers. A database file has only one host, which takes from no worker that lives, and needs no
         asking.
         """
-        while database.is_shared():
-            try:
-                entry = entries([self.run_id]).get(self.run_id)
-            except RunError:
-                time.sleep(WAIT_FOR_DATABASE_S)
-                continue
+        if database.is_shared():
+            entry = wait_for_entry(self.run_id)
             if entry is None or entry.status in QUEUED or not self._is_mine(entry):
                 raise RunLostError(f"run {self.run_id} was given to another worker while this one could not be seen")
-            return
 
     def _is_mine(self, entry: QueueEntry) -> bool:
         return (entry.executor, entry.tries) == (self.executor, self.tries)
@@ -127,6 +122,16 @@ class Lease:
 def entries(run_ids: Sequence[str], *, within_s: float = ANSWER_WITHIN_S) -> dict[str, QueueEntry]:
     """What the database says about these runs; those it does not know are left out."""
     return _listed({"workflow_ids": list(run_ids)}, within_s=within_s) if run_ids else {}
+
+
+def wait_for_entry(run_id: str) -> QueueEntry | None:
+    """What the database says about a run; waits until the database answers. Only a worker has the time for this."""
+    while True:
+        try:
+            return entries([run_id]).get(run_id)
+        except RunError as error:
+            print(f"{run_id}: {error}", flush=True)
+            time.sleep(WAIT_FOR_DATABASE_S)
 
 
 def unfinished(*, within_s: float = ANSWER_WITHIN_S) -> dict[str, QueueEntry]:
@@ -156,7 +161,13 @@ def enqueue(run_id: str, *, needs_gib: float) -> None:
     place, attributes = max(0, last or 0) + 1, {"needs_gib": needs_gib}
     if before is not None:
         transact(lambda connection: _set_place(connection, run_id, place))
-        ask(lambda client: _rewind(client, run_id, attributes))
+        ask(lambda client: client.update_workflow_attributes(run_id, attributes))
+        try:
+            ask(lambda client: client.rewind_workflow(run_id, queue_name=QUEUE, application_version=VERSION))
+        except RunError:
+            again = entries([run_id]).get(run_id)
+            if again is None or again.status not in UNFINISHED:  # otherwise a second page was faster, which is as good
+                raise
         return
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
@@ -171,14 +182,10 @@ def enqueue(run_id: str, *, needs_gib: float) -> None:
 
 def cancel(run_id: str) -> QueueEntry | None:
     """Cancel a run that is queued or running; returns what the database said about it before."""
-
-    def question(client: DBOSClient) -> QueueEntry | None:
-        before = _find(client, run_id)
-        if before is not None and before.status in UNFINISHED:
-            client.cancel_workflow(run_id)
-        return before
-
-    return ask(question)
+    before = entries([run_id]).get(run_id)
+    if before is not None and before.status in UNFINISHED:
+        ask(lambda client: client.cancel_workflow(run_id))
+    return before
 
 
 def reorder(run_ids: Sequence[str]) -> None:
@@ -269,11 +276,6 @@ def _listed(options: dict[str, Any], *, within_s: float) -> dict[str, QueueEntry
     return {status.workflow_id: _entry(status) for status in found}
 
 
-def _find(client: DBOSClient, run_id: str) -> QueueEntry | None:
-    found = client.list_workflows(workflow_ids=[run_id], load_input=False, load_output=False)
-    return _entry(found[0]) if found else None
-
-
 def _entry(status: WorkflowStatus) -> QueueEntry:
     attributes = status.attributes or {}
     return QueueEntry(
@@ -286,15 +288,3 @@ def _entry(status: WorkflowStatus) -> QueueEntry:
         priority=status.priority or 0,
         needs_gib=attributes.get("needs_gib", 0.0),
     )
-
-
-def _rewind(client: DBOSClient, run_id: str, attributes: dict[str, Any]) -> None:
-    from dbos import error
-
-    client.update_workflow_attributes(run_id, attributes)
-    try:
-        client.rewind_workflow(run_id, queue_name=QUEUE, application_version=VERSION)
-    except error.DBOSException:
-        again = _find(client, run_id)
-        if again is None or again.status not in UNFINISHED:  # otherwise a second page was faster, which is as good
-            raise

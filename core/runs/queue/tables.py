@@ -1,10 +1,10 @@
 """The tables that Hedge reads and writes by SQL: two of its own, and the one in which DBOS keeps runs.
 
-=================== ====================================================================================
-``hedge_schema``    one number; a database of a newer Hedge is refused, an older one is brought up to date
-``hedge_hosts``     one row per host: a count that goes up with every heartbeat ``workflow_status`` DBOS's own table,
-one row per run; https://docs.dbos.dev/explanations/system-tables ===================
-====================================================================================
+===================  ====================================================================================
+``hedge_schema``     one number; a database of a newer Hedge is refused, an older one is brought up to date
+``hedge_hosts``      a row for each host: a count that goes up with every heartbeat
+``workflow_status``  DBOS's own table, a row for each run; https://docs.dbos.dev/explanations/system-tables
+===================  ====================================================================================
 
 Until schema 1 runs waited in a table of Hedge's own, ``hedge_queue``. Bringing such a database up to date gives every
 run that waits there its place and its need of memory in DBOS's table; a run that a worker held stays with that worker.

@@ -19,7 +19,7 @@ import pytest
 from core.answering import client, custom_question
 from core.answering.custom_question import AnswerProgress
 from core.errors import InputError, RunError
-from core.runs.agent.file_lock import holder
+from core.files.file_lock import holder
 from core.runs.agent.worker_process import environment
 from core.settings import ROOT
 from tests.core.answering.conftest import StartServer, ended, own, worker_process

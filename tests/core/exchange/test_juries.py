@@ -19,7 +19,7 @@ from core.exchange import writing
 from core.exchange.juries import juror_and_part, probabilities, read
 from core.jury.experiment import Protocol, run
 from core.jury.judgements import Judgements
-from core.runs.juries import jury_store
+from core.jury_pipeline import jury_store
 from tests.core.jury.verdicts import seeded_jury
 
 HEADER = "question,answer,normalized_aliases,accurate_judgement,logits\n"

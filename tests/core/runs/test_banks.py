@@ -20,6 +20,7 @@ from core.reports import frames
 from core.reports.compare import paired
 from core.reports.evaluation import load
 from core.reports.overview.similar_accuracy import alike
+from core.reports.question_identity import question_set
 from core.runs import banks, store
 from core.runs.spec import RunSpec
 from core.settings import settings
@@ -53,9 +54,9 @@ def test_a_new_run_keeps_what_an_old_one_is_read_for(home):
     (name,) = save(bluq.read([write_bluq(settings().home.parent, name="probs_tiny_qa_float32_base.npz")]))
     record = store.read_record(name)
     kept = record.provenance["bank"]
-    assert kept == {"name": "BLUQ MMLU", "test_questions": banks.question_set(name)}
+    assert kept == {"name": "BLUQ MMLU", "test_questions": question_set(name)}
     store.update_record(name, provenance={k: v for k, v in record.provenance.items() if k != "bank"})
-    assert banks.question_set(name) == kept["test_questions"]
+    assert question_set(name) == kept["test_questions"]
     assert load(name).bank == "BLUQ MMLU"
 
 
@@ -70,7 +71,7 @@ def test_labels_alone_are_shared_where_all_of_them_are_the_same(home, tmp_path):
     labels[0] = (labels[0] + 1) % 4
     third = write_bluq(changed, name="probs_third_qa_float32_base.npz", test_labels=labels)
     a, b, c = (load(name) for name in save(bluq.read([first, second, third])))
-    assert banks.question_set(a.run_id) == banks.question_set(b.run_id) != banks.question_set(c.run_id)
+    assert question_set(a.run_id) == question_set(b.run_id) != question_set(c.run_id)
     assert paired.comparable(a, b)
     assert not paired.comparable(a, c)
     rc = load(save(bluq.read([write_bluq(tmp_path, name="probs_tiny_rc_float32_base.npz")]))[0])
@@ -80,7 +81,7 @@ def test_labels_alone_are_shared_where_all_of_them_are_the_same(home, tmp_path):
 def test_a_part_of_a_bank_shares_its_questions_with_the_whole(home):
     whole, part = load(synthetic_run(200)), load(synthetic_run(200, model="other"))
     fewer = replace(part, test=part.test[:30])
-    assert banks.question_set(whole.run_id) == banks.question_set(part.run_id)
+    assert question_set(whole.run_id) == question_set(part.run_id)
     (pair,) = paired.compare([(whole, fewer)], 100)
     assert pair.n == 30
 
@@ -107,7 +108,7 @@ def test_a_question_is_the_same_under_another_id_and_order(home):
         store.folder_of(second), replace(scored, ids=tuple(f"other {name}" for name in scored.ids), logits=logits)
     )
     a, b = load(first), load(second)
-    assert banks.question_set(first) == banks.question_set(second)
+    assert question_set(first) == question_set(second)
     (pair,) = paired.compare([(a, b)], 100)
     assert (pair.n, pair.only_first, pair.only_second) == (30, 0, 0)
 

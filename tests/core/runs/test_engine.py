@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from core.errors import InputError, RunError
+from core.files.tables import finished_chunks
 from core.runs import engine, store
 from core.runs.queue import database, run_queue
 from core.runs.store import RunRecord
@@ -80,7 +81,7 @@ def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_fi
     print(f"cancel to stopped: {took:.2f} s")
     assert took < 4  # 0.2 to 0.4 s on a busy machine; the promise is 2 s
     folder = store.folder_of(name)
-    assert store.finished_chunks(folder) == [0]
+    assert finished_chunks(folder) == [0]
     assert engine.status(name).progress is None
     written = (folder / "chunks" / "000000.parquet").stat().st_mtime_ns
     engine.cancel(name)  # again is no error

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from core.cli import main, parser
 from core.commands.runs import specs_of
 from core.errors import InputError
+from core.inference.models import DTYPES
 from core.prompting.strategies import STRATEGIES
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.prompts import Combination, draw_questions, make_prompt, pinned, prompts
-from core.runs.spec import DTYPES, FORMATS, FORMS, MAX_SHOTS, RunSpec
+from core.runs.spec import FORMATS, FORMS, MAX_SHOTS, RunSpec
 from core.tasks import bank
 from tests.conftest import synthetic_questions
 

@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError
+from core.files.tables import finished_chunks, join_chunks
 from core.records import OptionLogits
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -36,8 +37,8 @@ def test_chunks_become_row_groups(folder):
     for i, chunk in enumerate(chunks):
         store.write_chunk(folder, i, chunk)
     store.write_chunk(folder, 0, chunks[0])  # written again: still once
-    assert store.finished_chunks(folder) == [0, 1]
-    store.join_chunks(folder)
+    assert finished_chunks(folder) == [0, 1]
+    join_chunks(folder, "logits.parquet")
     file = pq.ParquetFile(folder / "logits.parquet")
     assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [5, 3]
     back = store.read_logits(folder.name)
@@ -45,12 +46,6 @@ def test_chunks_become_row_groups(folder):
     assert np.array_equal(back.logits, np.concatenate([c.logits for c in chunks]))
     assert np.array_equal(back.letter_mass, np.concatenate([c.letter_mass for c in chunks]))
     assert not (folder / "chunks").exists()
-
-
-def test_a_chunk_that_was_not_finished_is_not_seen(folder):
-    (folder / "chunks").mkdir()
-    (folder / "chunks" / ".000000.parquet.0a.part").write_bytes(b"half")
-    assert store.finished_chunks(folder) == []
 
 
 def test_questions_come_back(folder):
@@ -118,9 +113,3 @@ def test_older_schemas_are_migrated_step_by_step(folder, monkeypatch):
     monkeypatch.setitem(store.MIGRATIONS, 0, lift)
     path.write_text(json.dumps(values))
     assert store.read_record(folder.name).state == "queued"
-
-
-def test_writing_leaves_no_parts_behind(folder):
-    store.write_atomically(folder / "x.json", b"1")
-    store.write_chunk(folder, 0, scored(["a"]))
-    assert not list(folder.rglob("*.part"))

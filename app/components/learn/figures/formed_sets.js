@@ -6,6 +6,7 @@ import { questionCard } from "./card.js";
 
 const SPREAD = [0.9, 0.5, 0.1];
 const MANY_OPTIONS = 4;
+const LABEL_WIDTH = 150; // pixels
 
 // Questions by falling certainty: the probability of the most probable option.
 function byCertainty(examples) {
@@ -31,10 +32,11 @@ export const setsFigure = {
     const more = make("button", "", "Other questions");
     more.type = "button";
     const plot = make("div", "mean-plot");
-    plot.style.height = "46px";
+    plot.style.height = "64px";
     host.replaceChildren(list, more, plot);
-    const { svg, width } = canvas(plot, "Mean set size", { height: 46 });
+    const { svg, width } = canvas(plot, "Mean set size", { height: 64 });
     const x = linear(0, run.k, 8, width - 8);
+    draw(svg, "text", { x: width / 2, y: 59, "text-anchor": "middle" }, "options in a set, on average");
     draw(svg, "line", { class: "grid", x1: x(0), x2: x(run.k), y1: 26, y2: 26 });
     for (let size = 0; size <= run.k; size++)
       draw(
@@ -46,7 +48,8 @@ export const setsFigure = {
     const bar = draw(svg, "rect", { class: "fill-lac", x: x(0), y: 18, height: 8 });
     const text = draw(svg, "text", { class: "strong", y: 13 });
     const mark = draw(svg, "g", { class: "your-guess" });
-    draw(mark, "line", { y1: 12, y2: 32 });
+    draw(mark, "line", { y1: 14, y2: 32 });
+    const markText = draw(mark, "text", { y: 11 }, "your guess");
     let shown = [];
     let last = null;
     const update = (at, state) => {
@@ -56,11 +59,15 @@ export const setsFigure = {
         show(Array.from(run.lac.scores.subarray(start, start + question.options.length)), at.lac.threshold);
       }
       bar.style.display = text.style.display = state.open ? "" : "none";
+      const apart = Math.abs(x(at.lac.meanSize) - x(state.guess ?? 0));
+      markText.style.display = state.open && apart < LABEL_WIDTH ? "none" : "";
       put(bar, { width: x(at.lac.meanSize) - x(0) });
       put(text, { x: Math.min(x(at.lac.meanSize), width - 100) + 4 });
       say(text, `mean set size ${at.lac.meanSize.toFixed(2)}`);
       mark.style.display = state.guess === null ? "none" : "";
       mark.setAttribute("transform", `translate(${x(state.guess ?? 0)},0)`);
+      const share = (state.guess ?? 0) / run.k;
+      put(markText, { "text-anchor": share > 0.85 ? "end" : share < 0.15 ? "start" : "middle" });
     };
     const deal = () => {
       shown = chosen(asked, kept.turn, count).map((question) => ({ question, ...questionCard(question) }));

@@ -15,6 +15,8 @@ import pytest
 import torch
 
 from core.errors import InputError, RunError
+from core.files import atomic
+from core.files.tables import finished_chunks
 from core.reports.evaluation import load
 from core.runs import store
 from core.runs.execution.execute import execute
@@ -29,6 +31,8 @@ N = 120
 
 VICTIM = """
 import os, signal, sys
+from core import progress
+from core.files import atomic, tables
 from core.runs import store
 from core.runs.execution import execute as module
 from core.runs.spec import RunSpec
@@ -57,11 +61,11 @@ elif where == "asking":
 elif where == "ending":
     store.write_record = dying(store.write_record, 4)
 elif where == "scoring":
-    module.RunRate.add = dying(module.RunRate.add, 2)
+    progress.ScoringRate.add = dying(progress.ScoringRate.add, 2)
 elif where == "writing":
-    store._sync = dying(store._sync, 8)
+    atomic._sync = dying(atomic._sync, 8)
 elif where == "joining":
-    store.drop_chunks = dying(store.drop_chunks, 1)
+    tables.drop_chunks = dying(tables.drop_chunks, 1)
 module.execute(RunSpec(model=model, task="qa", shots=2))
 """
 
@@ -111,7 +115,7 @@ def test_killed_and_resumed_equals_uninterrupted(spec, home, tmp_path, monkeypat
 
 
 def test_a_full_disk_is_said_and_resumed(spec, monkeypatch):
-    sync, calls = store._sync, []
+    sync, calls = atomic._sync, []
 
     def full(path):
         calls.append(path)
@@ -119,15 +123,15 @@ def test_a_full_disk_is_said_and_resumed(spec, monkeypatch):
             raise OSError(28, "No space left on device")
         sync(path)
 
-    monkeypatch.setattr(store, "_sync", full)
+    monkeypatch.setattr(atomic, "_sync", full)
     with pytest.raises(RunError, match="the disk is full; free some space, then resume"):
         execute(spec)
     folder = settings().runs / spec.run_id
-    assert store.finished_chunks(folder) == [0]
+    assert finished_chunks(folder) == [0]
     assert not list(folder.rglob("*.part"))
     with pytest.raises(InputError, match="is failed"):
         load(spec.run_id)
-    monkeypatch.setattr(store, "_sync", sync)
+    monkeypatch.setattr(atomic, "_sync", sync)
     execute(spec)
     assert len(store.read_logits(spec.run_id).ids) == N - 2
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError, RunBusyError, RunCancelled, RunError, SelfCheckError
+from core.files.tables import finished_chunks
 from core.reports.evaluation import load
 from core.runs import store
 from core.runs.agent import liveness
@@ -69,7 +70,7 @@ def test_cancelled_then_resumed_equals_uninterrupted(fake, monkeypatch, tmp_path
     assert store.read_record(name).state == "cancelled"
     with pytest.raises(InputError, match="is cancelled; its figures are shown once it has finished successfully"):
         load(name)
-    finished = store.finished_chunks(settings().runs / name)
+    finished = finished_chunks(settings().runs / name)
     assert finished == [0]
     execute(SPEC)
     resumed = store.read_logits(name)

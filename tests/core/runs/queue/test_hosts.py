@@ -11,9 +11,11 @@ import psutil
 import pytest
 
 from core.errors import RunBusyError, RunError
+from core.files import file_lock
 from core.runs import engine, store
-from core.runs.agent import file_lock, liveness
+from core.runs.agent import liveness
 from core.runs.queue import database, hosts
+from tests.core.conftest import FAKE_NVML
 from tests.core.runs.conftest import (
     agent_of,
     assert_each_question_once,
@@ -119,9 +121,7 @@ def test_a_run_goes_only_where_its_memory_is(shared_home, monkeypatch):
 
 
 def fake_nvml(variables: dict[str, str]) -> dict[str, str]:
-    from tests.core.runs.devices.test_nvml import FAKE
-
-    return variables | {"PYTHONPATH": str(FAKE)}
+    return variables | {"PYTHONPATH": str(FAKE_NVML)}
 
 
 # Of the connections that a killed server leaves, not all are closed by the libraries that opened them.

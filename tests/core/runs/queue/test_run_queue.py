@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from core.errors import RunError, RunLostError
+from core.files.atomic import guarded
 from core.runs import engine, store
 from core.runs.agent.recovery import Recovery
 from core.runs.queue import database, run_queue
@@ -111,7 +112,7 @@ def test_what_has_lost_its_run_writes_no_lasting_file(shared_home):
     folder = store.create(record)
     run_queue.enqueue(record.run_id, needs_gib=0)
     run_queue.take("a:cpu", memory_gib=1)
-    with store.guarded(begin(record.run_id, "a:cpu").confirm):
+    with guarded(begin(record.run_id, "a:cpu").confirm):
         store.update_record(record.run_id, message="mine")
         run_queue.put_back(entry(record.run_id), fresh=False)
         with pytest.raises(RunLostError):

@@ -1,0 +1,375 @@
+"""Every pair of several runs: do their mean set sizes, or UAccs, differ by more than chance?
+
+The test of each pair is that of :mod:`core.conformal.permutation`: the two models' answers to each question are swapped
+with probability ½, on calibration and test questions, and both thresholds are computed again. Here the same coin flips
+serve all pairs. A pair's p-value stays valid, because its coins are fair and independent of the answers. The p-values
+depend on each other, which Holm's correction allows (:func:`core.conformal.pvalues.holm`).
+
+For 66 pairs of runs with 5,000 questions, the test of one pair after the other takes minutes. Here every run is sorted
+once, and its flipped answers are counted once:
+
+- H_j(t) is the number of flipped calibration questions that run j scores at most t, and F_j(t) that of all of them. A
+  threshold after the flips is the smallest t with F_i(t) − H_i(t) + H_j(t) ≥ k, found by bisection for each resample.
+- G_j(t) is the number of options of flipped test questions that run j scores at most t. The sizes of all sets after the
+  flips sum to #{options of i at most t} − G_i(t) + G_j(t).
+
+H and G are running sums in sorted order. They are needed only near the thresholds, and are exact there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.conformal.alpha import check_thousandths
+from core.conformal.permutation import ALIKE, coins
+from core.conformal.set_sizes.by_rank import uacc
+from core.conformal.set_sizes.resampling import RESAMPLES
+from core.conformal.sets import check_empty
+from core.conformal.threshold import rank
+from core.errors import InputError
+from core.records import FloatArray, IntArray
+
+REACH = 8
+"""Thresholds further than this many standard deviations from both runs' own are looked for only if they occur."""
+MOST_FLIPS = 1 << 23
+"""The most coin flips, and running sums, that are held in memory at once."""
+SHORT = 32_767
+"""The largest count that a short integer holds."""
+
+Counts = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRuns:
+    """r runs on the questions that all of them have, n to calibrate and m to test.
+
+    A *setting* is what belongs to a run and not to its model's answers: the parameters of its score, its frozen random
+    numbers and the order of its options. ``setting`` (r,) numbers that of each run. ``calibration`` (s, r, n) has the
+    scores of the true options and ``test`` (s, r, m, k) all scores, of every run's answers under every setting; NaN
+    stands for an option that a question lacks. ``right`` (r, m) is 1 if the run's top option is true, otherwise 0.
+    ``alone`` has the scores of each run's further calibration questions, which are not swapped. ``options`` (r,) is the
+    k of UAcc.
+    """
+
+    setting: tuple[int, ...]
+    calibration: FloatArray
+    test: FloatArray
+    right: FloatArray
+    alone: tuple[FloatArray, ...]
+    options: tuple[int, ...]
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """All pairs of runs, in order."""
+        return list(itertools.combinations(range(len(self.setting)), 2))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """One run's values under one setting, near the thresholds.
+
+    ``scores`` are sorted values and ``rows`` their questions. ``below`` (questions,) counts each question's values
+    before these.
+    """
+
+    scores: FloatArray
+    rows: IntArray
+    below: npt.NDArray[np.float32]
+
+    @property
+    def before(self) -> int:
+        """How many values come before these."""
+        return int(self.below.sum())
+
+    def places(self, limits: FloatArray) -> IntArray:
+        """How many of ``scores`` are at most each limit."""
+        return np.searchsorted(self.scores, limits, side="right")
+
+
+Key = tuple[int, int]
+"""A setting and a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One run of a pair: where each possible threshold stands among the values of both runs.
+
+    ``own`` and ``other`` name the two runs under this run's setting. ``need`` is the threshold's rank. ``counted`` (u,)
+    is the number of this run's calibration scores at most each possible threshold, and ``sizes`` (u,) that of its test
+    options. ``held`` and ``sized``, (u,) for this run and the other, are the places in their running sums. ``before``
+    is ``counted``, and ``held_before`` is ``held``, just below the possible thresholds. ``open_above`` says that the
+    last one is infinite.
+    """
+
+    own: Key
+    other: Key
+    need: int
+    counted: IntArray
+    held: tuple[IntArray, IntArray]
+    before: int
+    held_before: tuple[int, int]
+    open_above: bool
+    sizes: IntArray
+    sized: tuple[IntArray, IntArray]
+
+
+class _Flips:
+    """Coin flips (questions, r), 1 where a resample swaps the two answers, as numbers of several kinds."""
+
+    def __init__(self, flips: npt.NDArray[np.uint8]) -> None:
+        self.resamples = flips.shape[1]
+        self.short = flips.astype(np.int16)
+        self.floats = flips.astype(np.float32)
+
+    def of(self, rows: slice) -> _Flips:
+        """The flips of some questions, without a copy."""
+        part = object.__new__(_Flips)
+        part.resamples, part.short, part.floats = self.resamples, self.short[rows], self.floats[rows]
+        return part
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """The runs sorted, and both sides of each pair; the first run's side comes first."""
+
+    runs: SharedRuns
+    calibration: dict[Key, _Sorted]
+    test: dict[Key, _Sorted]
+    sides: list[_Side]
+
+
+def swap_tests(
+    runs: SharedRuns, alpha: int, *, empty: str = "allow", resamples: int = RESAMPLES, seed: int = 0
+) -> FloatArray:
+    """Two-sided p-values of mean set size and of UAcc for each of ``runs.pairs``, (2, pairs), in [1/(R + 1), 1].
+
+    The hypothesis of a pair is that both runs' answers have the same distribution. The p-value of UAcc is 1 if UAcc is
+    not defined. Raises :class:`InputError` if there are fewer than two runs or no test question.
+    """
+    check_thousandths(alpha)
+    check_empty(empty)
+    m = runs.right.shape[1]
+    if len(runs.setting) < 2 or m == 0:
+        raise InputError(
+            f"there are {len(runs.setting)} runs with {m} test questions; a paired test needs at least two runs and "
+            "one question"
+        )
+    found = _p_values(runs, alpha, empty, resamples, seed, REACH)
+    return found if found is not None else _exactly(runs, alpha, empty, resamples, seed)
+
+
+def _exactly(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int) -> FloatArray:
+    """The p-values without the assumption that thresholds stay near the runs' own."""
+    found = _p_values(runs, alpha, empty, resamples, seed, math.inf)
+    assert found is not None  # with no bound, no threshold lies outside
+    return found
+
+
+def _p_values(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int, reach: float) -> FloatArray | None:
+    """The p-values (2, pairs), or None if a threshold lies further away than ``reach``."""
+    n, m = runs.calibration.shape[2], runs.right.shape[1]
+    prepared = _prepare(runs, alpha, empty, reach)
+    # seen (2, pairs, 1): the observed differences, with no answer swapped
+    seen = _differences(prepared, _Flips(np.zeros((n + m, 1), dtype=np.uint8)))
+    if seen is None:
+        return None
+    as_far = np.zeros(seen.shape[:2], dtype=np.int64)
+    rng = np.random.default_rng([seed, 0x5A9])
+    widest = max(n + m, sum(len(of.scores) + 1 for of in prepared.calibration.values()))
+    for part in np.array_split(np.arange(resamples), max(1, -(-resamples * widest // MOST_FLIPS))):
+        found = _differences(prepared, _Flips(np.ascontiguousarray(coins(rng, len(part), n + m).T).view(np.uint8)))
+        if found is None:
+            return None
+        # "Not less far" instead of "at least as far", so that a NaN counts against a difference.
+        as_far += (~(np.abs(found) < np.abs(seen) - ALIKE)).sum(axis=2)
+    # p = (1 + #{|T*| ≥ |T|}) / (1 + R)
+    return np.asarray((1 + as_far) / (1 + resamples), dtype=np.float64)
+
+
+def _prepare(runs: SharedRuns, alpha: int, empty: str, reach: float) -> _Prepared:
+    near = {
+        (i, j): _near(np.concatenate([runs.calibration[s, j], runs.alone[i]]), alpha, reach)
+        for i, s in enumerate(runs.setting)
+        for j in range(len(runs.setting))
+    }
+    # bounds: the values between which a pair's threshold lies, for either run's side
+    bounds: dict[tuple[int, int], tuple[float, float]] = {}
+    around: dict[Key, tuple[float, float]] = {}
+    for i, j in itertools.permutations(range(len(runs.setting)), 2):
+        low, high = (pick(near[i, i][at], near[i, j][at]) for at, pick in enumerate((min, max)))
+        bounds[i, j] = low, high
+        for key in ((runs.setting[i], i), (runs.setting[i], j)):
+            wide = around.get(key, (low, high))
+            around[key] = min(low, wide[0]), max(high, wide[1])
+    calibration = {key: _sorted(runs.calibration[key][:, None], of) for key, of in around.items()}
+    test = {key: _sorted(filled_scores(runs.test[key], empty), of) for key, of in around.items()}
+    sides = [
+        _side(runs, first, second, calibration, test, bounds[first, second], alpha)
+        for i, j in runs.pairs
+        for first, second in ((i, j), (j, i))
+    ]
+    return _Prepared(runs, calibration, test, sides)
+
+
+def _near(scores: FloatArray, alpha: int, reach: float) -> tuple[float, float]:
+    """The values of the scores between which a threshold at alpha varies by chance."""
+    ordered, n = np.sort(scores), len(scores)
+    k = int(rank(n, alpha))
+    far = REACH + reach * math.sqrt(k * max(n + 1 - k, 1) / (n + 2))
+    low = float(ordered[math.floor(k - 1 - far)]) if k - 1 >= far else -math.inf
+    high = float(ordered[math.ceil(k - 1 + far)]) if k - 1 + far < n - 1 else math.inf
+    return low, high
+
+
+def filled_scores(scores: FloatArray, empty: str) -> FloatArray:
+    """Scores (m, k) under which the best option of every question is in its set, if empty sets take it."""
+    if empty != "top1":
+        return scores
+    best = np.nanmin(scores, axis=1, keepdims=True)
+    first = (scores == best) & (np.cumsum(scores == best, axis=1) == 1)
+    return np.where(first, -np.inf, scores)
+
+
+def _sorted(values: FloatArray, bounds: tuple[float, float]) -> _Sorted:
+    """The values (questions, k) within the bounds, sorted; those above the upper bound are never counted."""
+    low, high = bounds
+    below = (values < low).sum(axis=1).astype(np.float32)
+    near = np.nonzero((values >= low) & (values <= high))
+    inside = values[near]
+    order = np.argsort(inside, kind="stable")
+    return _Sorted(inside[order], near[0][order], below)
+
+
+def _side(
+    runs: SharedRuns,
+    i: int,
+    j: int,
+    calibration: dict[Key, _Sorted],
+    test: dict[Key, _Sorted],
+    bounds: tuple[float, float],
+    alpha: int,
+) -> _Side:
+    """Run i's side of its pair with run j."""
+    low, high = bounds
+    own, other = (runs.setting[i], i), (runs.setting[i], j)
+    alone = np.sort(runs.alone[i])
+    possible = np.concatenate([calibration[own].scores, calibration[other].scores, alone])
+    limits = np.unique(possible[(possible >= low) & (possible <= high)])
+    if math.isinf(high):
+        limits = np.append(limits, np.inf)
+    held = calibration[own].places(limits), calibration[other].places(limits)
+    held_before = tuple(int(np.searchsorted(calibration[key].scores, low)) for key in (own, other))
+    sized = test[own].places(limits), test[other].places(limits)
+    first = calibration[own].before
+    return _Side(
+        own=own,
+        other=other,
+        need=int(rank(runs.calibration.shape[2] + len(alone), alpha)),
+        counted=first + held[0] + np.searchsorted(alone, limits, side="right"),
+        held=held,
+        before=first + held_before[0] + int((alone < low).sum()),
+        held_before=(held_before[0], held_before[1]),
+        open_above=math.isinf(high),
+        sizes=test[own].before + sized[0],
+        sized=sized,
+    )
+
+
+def _differences(prepared: _Prepared, flips: _Flips) -> FloatArray | None:
+    """Mean set size and UAcc of the second run minus those of the first for every pair, (2, pairs, r).
+
+    ``flips`` are those of the calibration questions, then those of the test questions. None if a threshold lies outside
+    of its bounds.
+    """
+    runs, sides = prepared.runs, prepared.sides
+    n, m = runs.calibration.shape[2], runs.right.shape[1]
+    at = _threshold_places(prepared, flips.of(slice(n)))
+    if at is None:
+        return None
+    asked, across = flips.of(slice(n, n + m)), np.arange(flips.resamples)
+    sizes = np.stack([side.sizes[place] for side, place in zip(sides, at, strict=True)])
+    for key, of in prepared.test.items():
+        # Of both runs of a side: #{options of i at most t} − G_i(t) + G_j(t)
+        parts = [
+            (i, sign, side.sized[other][at[i]])
+            for i, side in enumerate(sides)
+            for other, sign in enumerate((-1, 1))
+            if (side.own, side.other)[other] == key
+        ]
+        needed = np.unique(np.concatenate([places for _, _, places in parts]))
+        sums = _sums_at(of, asked, needed)
+        for i, sign, places in parts:
+            sizes[i] += sign * sums[np.searchsorted(needed, places), across].astype(np.int64)
+    right, flipped = runs.right.sum(axis=1), runs.right.astype(np.float32) @ asked.floats
+    size, ratio = sizes / m, np.empty(sizes.shape)
+    for i, side in enumerate(sides):
+        a, b = side.own[1], side.other[1]
+        ratio[i] = uacc((right[a] - flipped[a] + flipped[b]) / m, size[i], runs.options[a])
+    return np.stack([size[1::2] - size[::2], ratio[1::2] - ratio[::2]])
+
+
+def _running(of: _Sorted, flips: _Flips) -> Counts:
+    """The number of flipped questions among the values before these and the first 0 … w of these, (w + 1, r)."""
+    sums = _begun(of, flips, of.below, len(of.scores) + 1)
+    # np.cumsum along the first axis takes ten times as long.
+    for place, row in enumerate(of.rows.tolist()):
+        np.add(sums[place], flips.short[row], out=sums[place + 1])
+    return sums
+
+
+def _sums_at(of: _Sorted, flips: _Flips, places: IntArray) -> Counts:
+    """The rows of :func:`_running` at increasing places, (places, r); the others are not kept."""
+    before = np.bincount(of.rows[: places[0]], minlength=len(of.below)).astype(np.float32)
+    sums = _begun(of, flips, of.below + before, len(places))
+    total = sums[0].copy()
+    for i, (start, end) in enumerate(itertools.pairwise(places.tolist()), 1):
+        for row in of.rows[start:end].tolist():
+            total += flips.short[row]
+        sums[i] = total
+    return sums
+
+
+def _begun(of: _Sorted, flips: _Flips, below: npt.NDArray[np.float32], rows: int) -> Counts:
+    """Room for running sums, (rows, r), whose first row counts the flipped questions ``below``."""
+    kind = np.int16 if of.before + len(of.scores) <= SHORT else np.int32
+    sums = np.empty((rows, flips.resamples), dtype=kind)
+    sums[0] = np.rint(below @ flips.floats)
+    return sums
+
+
+def _threshold_places(prepared: _Prepared, flips: _Flips) -> list[IntArray] | None:
+    """For each side, the place of each resample's threshold among its possible ones, (r,).
+
+    None if one lies outside of them.
+    """
+    sums = {key: _running(of, flips) for key, of in prepared.calibration.items()}
+    found = []
+    for side in prepared.sides:
+        place = _bisected(side, sums[side.own], sums[side.other])
+        if place is None:
+            return None
+        found.append(place)
+    return found
+
+
+def _bisected(side: _Side, own: Counts, other: Counts) -> IntArray | None:
+    here, there = side.held
+    across = np.arange(own.shape[1])
+    last = len(here) - 1
+    low, high = np.zeros(len(across), dtype=np.int64), np.full(len(across), last, dtype=np.int64)
+    while (low < high).any():
+        middle = (low + high) // 2
+        # The scores at most the threshold after the flips: F_i(t) − H_i(t) + H_j(t)
+        counted = side.counted[middle] - own[here[middle], across] + other[there[middle], across]
+        enough = counted >= side.need
+        high, low = np.where(enough, middle, high), np.where(enough, low, np.minimum(middle + 1, high))
+    mine, theirs = side.held_before
+    too_low = (side.before - own[mine].astype(np.int64) + other[theirs] >= side.need).any()
+    reached = side.counted[last] - own[here[last]].astype(np.int64) + other[there[last]] >= side.need
+    return None if too_low or not (side.open_above or reached.all()) else low

@@ -1,0 +1,69 @@
+"""Parquet files that are written in one step, or chunk by chunk.
+
+A chunk is a file in ``chunks/``, written whole, so a writer that is killed loses at most the chunk it was in. When the
+last one is there, they become one file with a row group for each chunk.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core.errors import InputError
+from core.files.atomic import replacing
+
+
+def read_table(path: Path) -> pa.Table:
+    """A Parquet file. Raises :class:`InputError` if it is missing or damaged."""
+    try:
+        # Without the data sets and threads of pq.read_table, a small file is read in half the time.
+        with pq.ParquetFile(path, memory_map=False) as file:
+            return file.read(use_threads=False)
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(
+            f"{path} is missing or damaged ({type(error).__name__}); delete the run and repeat it"
+        ) from error
+
+
+def write_table(path: Path, *tables: pa.Table) -> None:
+    """Write a Parquet file in one step, with a row group for each table."""
+    _write(path, tables)
+
+
+def write_chunk(folder: Path, index: int, table: pa.Table) -> None:
+    """Write one finished chunk; writing it again replaces it."""
+    chunks = folder / "chunks"
+    chunks.mkdir(exist_ok=True)
+    _write(chunks / f"{index:06d}.parquet", [table])
+
+
+def finished_chunks(folder: Path) -> list[int]:
+    """The indices of the chunks that are wholly on disk."""
+    return sorted(int(path.stem) for path in (folder / "chunks").glob("[0-9]*.parquet"))
+
+
+def join_chunks(folder: Path, name: str) -> None:
+    """Make one file of the chunks, with a row group for each, and drop them."""
+    paths = [folder / "chunks" / f"{index:06d}.parquet" for index in finished_chunks(folder)]
+    _write(folder / name, (pq.read_table(path, memory_map=False) for path in paths))
+    drop_chunks(folder)
+
+
+def drop_chunks(folder: Path) -> None:
+    """Delete the finished chunks."""
+    shutil.rmtree(folder / "chunks", ignore_errors=True)
+
+
+def _write(path: Path, tables: Iterable[pa.Table]) -> None:
+    writer: pq.ParquetWriter | None = None
+    with replacing(path) as part:
+        for table in tables:
+            writer = writer or pq.ParquetWriter(part, table.schema, compression="zstd")
+            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+        if writer is None:
+            raise InputError(f"there is nothing to write to {path}")
+        writer.close()

@@ -1,0 +1,13 @@
+"""Making juries: what is asked for, the stages that make one, and the juries on disk.
+
+What a pipeline makes on its way lies in ``HEDGE_HOME/jury-paths/<id>/``, so that it goes on from the stage where it was
+stopped:
+
+=====================  ================================================================================
+``path.json``          what was asked (:class:`~core.jury_pipeline.jury_spec.JurySpec`)
+``answers.jsonl``      a line an answer as soon as it is there
+``jurors/<name>/``     the adapters that were tuned, as safetensors
+``losses.json``        the loss curve of the juror that is or was tuned last
+``judged-<name>.json`` a juror's probabilities
+=====================  ================================================================================
+"""

@@ -1,0 +1,188 @@
+"""A jury pipeline: a base model's answers, jurors tuned on a part of them, and their verdicts on the rest.
+
+The run engine executes it (:mod:`core.runs.execution.jury_run`); its stages are :mod:`core.jury_pipeline.jury_stages`.
+The result is a jury (:mod:`core.jury_pipeline.jury_store`), which the Jury page and ``jury evaluate`` read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from core.errors import InputError
+from core.files.atomic import write_atomically
+from core.inference.models import DTYPES
+from core.settings import settings
+from core.tasks import trivia
+from core.tasks.trivia import ShortQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class JurySpec:
+    """What a path is asked for; equal ones are one path.
+
+    ``base`` answers at most ``samples`` of the ``questions`` (``trivia``, ``trivia_qa@hub`` or a file in TriviaQA's
+    shape). ``jurors`` are models to tune, or adapters that are judges already. ``tune_share`` of the answers tunes,
+    where the questions do not say themselves which ones do; ``calibration_share`` of the others calibrates. Raises
+    :class:`InputError` for what can't be.
+    """
+
+    base: str
+    jurors: tuple[str, ...]
+    questions: str = trivia.BUNDLED
+    samples: int | None = None
+    seed: int = 0
+    dtype: str = "float32"
+    tune_share: float = 0.5
+    calibration_share: float = 0.5
+    steps: int = 300
+    rows: int = 32
+    rank: int = 8
+    rate: float = 2e-3
+
+    def __post_init__(self) -> None:
+        if len(self.jurors) < 2:
+            raise InputError(f"a jury needs at least two jurors, got {len(self.jurors)}; a model may be named twice")
+        if self.dtype not in DTYPES:
+            raise InputError(f"unknown dtype {self.dtype!r}; choose from {', '.join(DTYPES)}")
+        if self.samples is not None and self.samples < 8:
+            raise InputError(f"samples must be at least 8, got {self.samples}")
+        for name in ("tune_share", "calibration_share"):
+            if not 0 < getattr(self, name) < 1:
+                raise InputError(f"{name.replace('_', ' ')} must lie in (0, 1), got {getattr(self, name)}")
+        for name in ("steps", "rows", "rank"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 < self.rate < 1:
+            raise InputError(f"the learning rate must lie in (0, 1), got {self.rate}")
+
+    @property
+    def path_id(self) -> str:
+        """The name of the path's folder: readable first, content hash last."""
+        digest = hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:8]
+        words = f"{Path(self.base).name}-{self.questions_name}-{len(self.jurors)}-jurors"
+        return f"{re.sub(r'[^a-z0-9]+', '-', words.lower()).strip('-')}-{digest}"
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that are loaded, one after another."""
+        return self.base, *self.jurors
+
+    @property
+    def questions_name(self) -> str:
+        """The questions in a word: their set's name, or their file's."""
+        return Path(self.questions.partition("@")[0]).stem
+
+    @property
+    def jury_name(self) -> str:
+        """What the jury is called that comes of it."""
+        return f"Answers of {Path(self.base).name} to {self.questions_name}"
+
+    @property
+    def juror_names(self) -> tuple[str, ...]:
+        """A name for each juror: its model's, numbered where one is named twice."""
+        names = [Path(model).name for model in self.jurors]
+        return tuple(
+            f"{name}-{names[: i + 1].count(name)}" if names.count(name) > 1 else name for i, name in enumerate(names)
+        )
+
+
+def folder_of(path_id: str) -> Path:
+    """A path's folder, whether it is there or not; :class:`InputError` for what can be no name of one."""
+    if not re.fullmatch(r"[a-z0-9-]+", path_id):
+        raise InputError(f"{path_id!r} is not a jury pipeline; the New run page lists them")
+    return settings().home / "jury-paths" / path_id
+
+
+def path_ids() -> list[str]:
+    """All paths, the latest first."""
+    parent = settings().home / "jury-paths"
+    found = [path.parent for path in parent.glob("*/path.json")]
+    return [path.name for path in sorted(found, key=lambda path: -(path / "path.json").stat().st_mtime)]
+
+
+def read_spec(path_id: str) -> JurySpec:
+    """What was asked. Raises :class:`InputError` if there is no such path."""
+    path = folder_of(path_id) / "path.json"
+    try:
+        values = json.loads(path.read_bytes())
+        return JurySpec(**values | {"jurors": tuple(values["jurors"])})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"there is not a jury pipeline {path_id!r} ({type(error).__name__})") from error
+
+
+def create(spec: JurySpec) -> str:
+    """Write a path's folder, after a look at its models and questions, and return its id."""
+    from core.inference.models import canonical
+
+    spec = replace(spec, base=canonical(spec.base), jurors=tuple(canonical(model) for model in spec.jurors))
+    if spec.questions not in (trivia.BUNDLED, *trivia.HUB):
+        place = Path(spec.questions).expanduser().resolve()
+        trivia.read(str(place))
+        spec = replace(spec, questions=str(place))
+    folder = folder_of(spec.path_id)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
+    return spec.path_id
+
+
+def answer_prompt(question: str) -> str:
+    """What the base model reads.
+
+    >>> answer_prompt("What is the capital of Peru?")
+    'Question: What is the capital of Peru?\\nAnswer:'
+    """
+    return f"Question: {question}\nAnswer:"
+
+
+def drawn(spec: JurySpec) -> list[ShortQuestion]:
+    """The questions of a path, in a seeded order, whole clusters one after another."""
+    clusters: dict[str, list[ShortQuestion]] = {}
+    for question in trivia.read(spec.questions):
+        clusters.setdefault(question.cluster, []).append(question)
+    order = sorted(clusters)
+    random.Random(f"{spec.seed}|questions").shuffle(order)
+    found = [question for name in order for question in clusters[name]]
+    return found[: spec.samples]
+
+
+def split(
+    questions: Sequence[ShortQuestion], spec: JurySpec
+) -> tuple[list[ShortQuestion], list[ShortQuestion], list[ShortQuestion]]:
+    """The questions that tune, calibrate and test; those of one cluster stay together.
+
+    Where questions say themselves that they are for tuning, those tune, whatever ``tune_share`` says.
+
+    Raises :class:`InputError` if one of the three would be empty.
+    """
+    if any(question.tuning for question in questions):
+        questions = sorted(questions, key=lambda question: not question.tuning)
+        first = sum(question.tuning for question in questions)
+    else:
+        first = _boundary(questions, round(spec.tune_share * len(questions)))
+    second = _boundary(questions, first + round(spec.calibration_share * (len(questions) - first)))
+    parts = list(questions[:first]), list(questions[first:second]), list(questions[second:])
+    if not all(parts):
+        raise InputError(
+            f"of {len(questions)} questions {len(parts[0])} would tune, {len(parts[1])} calibrate and {len(parts[2])} "
+            "test; take more questions or other shares"
+        )
+    return parts
+
+
+def _boundary(questions: Sequence[ShortQuestion], at: int) -> int:
+    """The place from ``at`` on where a cluster ends."""
+    while 0 < at < len(questions) and questions[at].cluster == questions[at - 1].cluster:
+        at += 1
+    return at
+
+
+def own_part(tuning: Sequence[ShortQuestion], spec: JurySpec, place: int) -> list[ShortQuestion]:
+    """What a juror is tuned on: all of it but, of ``j`` jurors, every j-th question, so that they are not alike."""
+    j = len(spec.jurors)
+    return [question for i, question in enumerate(tuning) if i % j != place]

@@ -1,0 +1,183 @@
+"""The stages of a jury pipeline; each continues where it was stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import RunCancelled
+from core.files.atomic import write_atomically
+from core.inference.imports import language_models
+from core.jury.judgements import Judgements
+from core.jury_pipeline import jury_store
+from core.jury_pipeline.jury_spec import JurySpec, answer_prompt, drawn, folder_of, own_part, split
+from core.progress import Reporter
+from core.tasks import trivia
+from core.tasks.trivia import ShortQuestion
+
+WRITE_EVERY = 5
+"""Steps of tuning after which the loss curve is written."""
+
+
+def make(spec: JurySpec, reporter: Reporter) -> str:
+    """Do a pipeline, or what is left of it; returns the jury's id.
+
+    Raises :class:`~core.errors.InputError` for what can't be done.
+    """
+    return _Pipeline(spec, reporter).run()
+
+
+class _Pipeline:
+    """A path at work in its folder."""
+
+    def __init__(self, spec: JurySpec, reporter: Reporter) -> None:
+        self.spec = spec
+        self.folder = folder_of(spec.path_id)
+        self.reporter = reporter
+
+    def run(self) -> str:
+        questions = drawn(self.spec)
+        answers = self._answers(questions)
+        tuning, calibration, test = split(questions, self.spec)
+        right = {q.id: trivia.is_right(answers[q.id], q.normalized_aliases) for q in questions}
+        self.reporter.log(f"{sum(right.values())} of {len(questions)} answers are right")
+        judged = [*calibration, *test]
+        found = [
+            self._judge(name, self._juror(place, tuning, answers, right), judged, answers)
+            for place, name in enumerate(self.spec.juror_names)
+        ]
+        both = np.array(found)  # (jurors, rows, 2)
+        jury = Judgements(
+            self.spec.juror_names,
+            tuple(q.id for q in judged),
+            tuple(q.question for q in judged),
+            tuple(answers[q.id] for q in judged),
+            np.array([right[q.id] for q in judged]),
+            both[:, :, 0].T.copy(),
+            both[:, :, 1].T.copy(),
+            ("calibration",) * len(calibration) + ("test",) * len(test),
+        )
+        note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
+        jury_id = jury_store.save(
+            jury, name=self.spec.jury_name, origin=f"made here by path {self.folder.name}", notes=[note]
+        )
+        self.reporter.log(f"jury {jury_id}")
+        return jury_id
+
+    # ---- the three stages
+
+    def _answers(self, questions: Sequence[ShortQuestion]) -> dict[str, str]:
+        path = self.folder / "answers.jsonl"
+        known = _read_answers(path)
+        waiting = [q for q in questions if q.id not in known]
+        if waiting:
+            self._load(self.spec.base, done=len(known), total=len(questions))
+            from core.inference.generation import Generator
+
+            generator = Generator.load(self.spec.base, dtype=self.spec.dtype)
+            with path.open("a", encoding="utf-8", newline="\n") as out:
+                for place, text in generator.answers([answer_prompt(q.question) for q in waiting]):
+                    known[waiting[place].id] = text
+                    out.write(json.dumps({"id": waiting[place].id, "answer": text}, ensure_ascii=False) + "\n")
+                    out.flush()
+                    self.reporter.done += 1
+                    self.reporter.report(f"answers of {self.spec.base}")
+        return known
+
+    def _juror(
+        self, place: int, tuning: Sequence[ShortQuestion], answers: dict[str, str], right: dict[str, bool]
+    ) -> str:
+        """The model that judges as juror number ``place``; tuned first where it is no adapter yet."""
+        from core.inference.models import resolve
+
+        model, name = self.spec.jurors[place], self.spec.juror_names[place]
+        folder = self.folder / "jurors" / name
+        if resolve(model).is_adapter:
+            return model
+        if (folder / "adapter_config.json").is_file():
+            return str(folder)
+        self._load(name, total=self.spec.steps)
+        from core.adapters.juror import Example, Tuning, fine_tune
+
+        examples = [Example(q.question, answers[q.id], right[q.id]) for q in own_part(tuning, self.spec, place)]
+        tuned = Tuning(
+            rank=self.spec.rank,
+            steps=self.spec.steps,
+            rows=self.spec.rows,
+            rate=self.spec.rate,
+            seed=self.spec.seed + place,
+        )
+        losses: list[float] = []
+
+        def report(done: int, total: int, loss: float) -> None:
+            losses.append(loss)
+            if done in (2, total) or done % WRITE_EVERY == 0:
+                write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), lasting=False)
+            self.reporter.done = done
+            with suppress(RunCancelled):  # the tuning asks by itself, and writes a checkpoint before it stops
+                self.reporter.report(f"tuning {name}")
+
+        dtype = self.spec.dtype
+        fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.reporter.cancelled)
+        self.reporter.log(f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
+        return str(folder)
+
+    def _tuned_on(self, answers: int) -> str:
+        """How many other answers tuned which jurors, in words."""
+        from core.inference.models import resolve
+
+        names = zip(self.spec.juror_names, self.spec.jurors, strict=True)
+        as_they_were = [name for name, model in names if resolve(model).is_adapter]
+        if len(as_they_were) == len(self.spec.jurors):
+            return f"The jurors were adapters already; {answers} other answers, kept for tuning, were not judged."
+        kept = f"; {', '.join(as_they_were)} judged as it was" if as_they_were else ""
+        return f"{answers} other answers tuned the jurors{kept}."
+
+    def _judge(
+        self, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]
+    ) -> list[tuple[float, float]]:
+        """A juror's probabilities of True and False, through the engine that scores options."""
+        path = self.folder / f"judged-{name}.json"
+        if path.is_file():
+            known: list[tuple[float, float]] = [(p, q) for p, q in json.loads(path.read_bytes())]
+            return known
+        self._load(name, total=len(judged))
+        from core.inference.verdicts import judge
+
+        judging = judge(model, [(q.id, q.question, answers[q.id]) for q in judged], dtype=self.spec.dtype)
+        checked = judging.checked
+        self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
+        found: dict[str, tuple[float, float]] = {}
+        for question, said in judging.verdicts():
+            found[question] = said
+            self.reporter.done = len(found)
+            self.reporter.report(f"verdicts of {name}")
+        rows = [found[q.id] for q in judged]
+        write_atomically(path, json.dumps(rows).encode())
+        return rows
+
+    def _load(self, name: str, *, total: int, done: int = 0) -> None:
+        """Begin a stage, whose first part is always to load a model."""
+        self.reporter.done, self.reporter.total = done, total
+        self.reporter.report(f"loading {name}")
+        # Before any other import of transformers: the worker imports it beside, and one must wait for the other.
+        language_models()
+
+
+def _read_answers(path: Path) -> dict[str, str]:
+    """Answers that are on disk; a line that was cut off is not one."""
+    known: dict[str, str] = {}
+    if path.is_file():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                row = json.loads(line)
+                known[row["id"]] = row["answer"]
+            except (ValueError, KeyError, TypeError):
+                continue
+        text = "".join(json.dumps({"id": k, "answer": v}, ensure_ascii=False) + "\n" for k, v in known.items())
+        write_atomically(path, text.encode())
+    return known

@@ -1,0 +1,119 @@
+"""Juries on disk: a folder each, ``HEDGE_HOME/juries/<id>/``, with ``jury.json`` and ``judgements.parquet``.
+
+``judgements.parquet`` is the tidy table (:data:`core.jury.judgements.COLUMNS`); ``jury.json`` has the jury's name,
+where it comes from, and when. Those that ship with Hedge lie in ``assets/juries``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core.errors import InputError
+from core.files.atomic import write_atomically
+from core.jury.judgements import Judgements, from_table
+from core.settings import ASSETS, settings
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class JuryRecord:
+    """``jury.json``: ``origin`` says what made it, ``notes`` what a person should know of that, a sentence each."""
+
+    jury_id: str
+    name: str
+    origin: str
+    jurors: tuple[str, ...]
+    answers: int
+    created: float
+    notes: tuple[str, ...] = ()
+
+
+def folders() -> tuple[Path, ...]:
+    """Where juries are looked for: the person's own, then those that ship with Hedge."""
+    return settings().home / "juries", ASSETS / "juries"
+
+
+def jury_ids() -> list[str]:
+    """All juries, sorted by id."""
+    names: set[str] = set()
+    for parent in folders():
+        if parent.is_dir():
+            names |= {path.name for path in parent.iterdir() if (path / "jury.json").is_file()}
+    return sorted(names)
+
+
+def folder_of(jury_id: str) -> Path:
+    """The folder of a jury, of which a unique beginning is enough. Raises :class:`InputError` if there is none."""
+    if not jury_id or "/" in jury_id or "\\" in jury_id or jury_id.startswith("."):
+        raise InputError(f"{jury_id!r} is not a jury; `python -m core jury list` lists all juries")
+    found = [name for name in jury_ids() if name.startswith(jury_id)]
+    exact = [name for name in found if name == jury_id] or found
+    if len(exact) != 1:
+        what = f"begins {len(found)} juries' names; give more of it" if found else "is not a jury"
+        raise InputError(f"{jury_id!r} {what}; `python -m core jury list` lists all juries")
+    return next(parent / exact[0] for parent in folders() if (parent / exact[0] / "jury.json").is_file())
+
+
+def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str] = ()) -> str:
+    """Write a jury, whole or not at all, and return its id; the same judgements and name are written once."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "jury"
+    table = judgements.table()
+    digest = hashlib.sha256(pd.util.hash_pandas_object(table, index=False).to_numpy().tobytes()).hexdigest()[:8]
+    jury_id = f"{slug}-{digest}"
+    parent = folders()[0]
+    if (parent / jury_id / "jury.json").is_file():
+        return jury_id
+    part = parent / f".{jury_id}.part"
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), part / "judgements.parquet", compression="zstd")
+    record = JuryRecord(jury_id, name, origin, judgements.jurors, len(judgements), time.time(), tuple(notes))
+    values = {"schema_version": SCHEMA_VERSION, **asdict(record)}
+    write_atomically(part / "jury.json", json.dumps(values, indent=1, ensure_ascii=False).encode())
+    shutil.rmtree(parent / jury_id, ignore_errors=True)
+    part.rename(parent / jury_id)
+    return jury_id
+
+
+def read_record(jury_id: str) -> JuryRecord:
+    """A jury's record. Raises :class:`InputError` if there is none or it was written by a newer Hedge."""
+    path = folder_of(jury_id) / "jury.json"
+    try:
+        values = json.loads(path.read_bytes())
+        version = values.pop("schema_version")
+        if version > SCHEMA_VERSION:
+            raise InputError(f"{path} was written by a newer Hedge (schema {version}); update this one")
+        values |= {"jurors": tuple(values["jurors"]), "notes": tuple(values["notes"])}
+        return JuryRecord(**values)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} can't be read ({type(error).__name__}); bring the jury in again") from error
+
+
+def read(jury_id: str) -> Judgements:
+    """A jury's judgements. Raises :class:`InputError` if they can't be read."""
+    path = folder_of(jury_id) / "judgements.parquet"
+    try:
+        table = pq.read_table(path).to_pandas()
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{path} can't be read ({type(error).__name__}); bring the jury in again") from error
+    return from_table(table, where=str(path))
+
+
+def delete(jury_id: str) -> None:
+    """Delete a jury of the person's own; :class:`InputError` for one that ships with Hedge."""
+    folder = folder_of(jury_id)
+    if folder.parent == folders()[1]:
+        raise InputError(f"jury {folder.name!r} ships with Hedge and can't be deleted")
+    shutil.rmtree(folder)

@@ -1,0 +1,65 @@
+"""How far long work is: its rate, the time that is left, and who hears of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Reporter(Protocol):
+    """Who hears how far a piece of work is, ``done`` of ``total``, and says whether it was cancelled."""
+
+    done: int
+    total: int
+    cancelled: Callable[[], bool]
+    rate: ScoringRate
+
+    def expect(self, size: int) -> None:
+        """Start the clock: so much is to be read, in characters or tokens."""
+
+    def advance(self, number: int, size: int) -> None:
+        """Report that ``number`` more are done, which were ``size`` to read. Raises as :meth:`report`."""
+
+    def report(self, stage: str) -> None:
+        """Report the stage. Raises :class:`~core.errors.RunCancelled` if the work was cancelled."""
+
+    def stop_if_cancelled(self) -> None:
+        """Raise :class:`~core.errors.RunCancelled` if the work was cancelled."""
+
+    def log(self, line: str) -> None:
+        """Write a line to the log."""
+
+
+class ScoringRate:
+    """The rate of questions; the time left goes by their length, because the longest come first.
+
+    ``size`` is how much text is still to be read, in characters or tokens.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+        self.read = 0
+        self.questions = 0
+        self.begun = time.monotonic()
+
+    def add(self, questions: int, size: int) -> None:
+        """Add answered questions and their length to the count."""
+        self.questions += questions
+        self.read += size
+        self.left -= size
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.begun
+
+    @property
+    def per_second(self) -> float:
+        """Questions per second so far."""
+        return self.questions / max(self.seconds, 1e-9)
+
+    @property
+    def remaining_s(self) -> float:
+        """The remaining seconds at the rate so far."""
+        return self.left * self.seconds / max(self.read, 1)

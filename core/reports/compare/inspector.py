@@ -1,0 +1,92 @@
+"""What the inspector of Compare shows of each question: the sets, picks and probabilities of several runs, as tables.
+
+All of it goes to the browser once, so that filters and another pair of runs need no further message. Probabilities are
+rounded to hundredths of a percent, which bars can't show, and contexts are left out; One question has both in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from core.conformal.probabilities import top_options
+from core.records import LETTERS, BoolArray, FloatArray, IntArray
+from core.reports.compare.run_matrix import SharedQuestions
+from core.reports.compare.shared_questions import aligned, orders, widened
+from core.reports.evaluation import Evaluation
+from core.reports.frames import shortened
+from core.runs import store
+
+MOST_OPTIONS = 32
+"""The most options that a set written as one number can have."""
+HUNDREDTHS = 10_000
+TEXT_SHOWN = 600
+"""Characters of a question that are shown; a longer one is shortened."""
+OPTION_SHOWN = 200
+
+
+def inspector_numbers(asked: SharedQuestions) -> pa.Table:
+    """One row per shared question, in the first run's order of questions and options.
+
+    ``label`` is the place of the right option. Run i has ``pick{i}``, the place of its top option; ``set{i}``, a number
+    whose bit j says that option j is in the set; and ``p{i}_{j}``, probabilities in hundredths of a percent.
+    ``id{i}`` is the question's id in run i, left out where it is the same as in the first run.
+    """
+    runs, k = asked.runs, max(run.k for run in asked.runs)
+    columns: dict[str, object] = {"label": runs[0].labels[asked.rows[0]].astype(np.uint8)}
+    for i, run in enumerate(runs):
+        order = orders(runs[0], asked.rows[0], run, asked.rows[i], k)
+        own = np.nan_to_num(aligned(widened(run, k)[asked.rows[i]], order))
+        columns[f"pick{i}"] = _picks(run, asked.rows[i], order, k).astype(np.uint8)
+        columns[f"set{i}"] = _bits(_members(asked, i, order, k))
+        for j in range(k):
+            columns[f"p{i}_{j}"] = np.rint(own[:, j] * HUNDREDTHS).astype(np.uint16)
+        if i and not np.array_equal(run.ids[asked.rows[i]], runs[0].ids[asked.rows[0]]):
+            columns[f"id{i}"] = run.ids[asked.rows[i]]
+    return pa.table(columns)
+
+
+def inspector_texts(run: Evaluation, rows: IntArray) -> pa.Table:
+    """The ``id``, ``group``, ``question`` and options ``o0`` … of a run's rows. Long texts are shortened."""
+    texts = store.read_questions(run.run_id)
+    at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
+    picked = texts.take(np.array([at[name] for name in run.ids[rows].tolist()], dtype=np.int64))
+    kept = [LETTERS.index(letter) for letter in run.letters]
+    options = picked["options"].to_pylist()
+    return pa.table(
+        {
+            "id": picked["id"],
+            "group": picked["group"].dictionary_encode(),
+            "question": [shortened(text, TEXT_SHOWN) for text in picked["question"].to_pylist()],
+            **{f"o{j}": [_option(of, place) for of in options] for j, place in enumerate(kept)},
+        }
+    )
+
+
+def _option(options: Sequence[str], place: int) -> str:
+    return shortened(options[place], OPTION_SHOWN) if place < len(options) else ""
+
+
+def _picks(run: Evaluation, rows: IntArray, order: IntArray | None, k: int) -> IntArray:
+    """The place of each top option in the first run's order, (m,)."""
+    own = top_options(run.probabilities[rows])
+    if order is None:
+        return own
+    # order[i, j] is where the first run's option j stands in this run, so its inverse leads back
+    return np.asarray((order == own[:, None]).argmax(axis=1), dtype=np.int64)
+
+
+def _members(asked: SharedQuestions, i: int, order: IntArray | None, k: int) -> BoolArray:
+    """The sets (m, k) of run i in the first run's order of options."""
+    own = asked.sets[i].members[asked.places[i]]
+    wide = np.concatenate([own, np.zeros((len(own), k - own.shape[1]), dtype=np.bool_)], axis=1)
+    return wide if order is None else np.take_along_axis(wide, order, axis=1)
+
+
+def _bits(members: BoolArray) -> FloatArray:
+    """Sets (m, k) as one number each, (m,)."""
+    return np.asarray(
+        members[:, :MOST_OPTIONS] @ (1 << np.arange(min(members.shape[1], MOST_OPTIONS))), dtype=np.uint32
+    )

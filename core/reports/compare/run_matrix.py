@@ -1,0 +1,271 @@
+"""All pairs of up to twelve runs that were tested on the same questions: differences, their intervals and tests.
+
+A difference is the second run's figure minus the first run's. Each figure of a pair has one test: accuracy the exact
+McNemar test, mean set size and UAcc the paired permutation test of :mod:`core.conformal.pairwise`, which counts the
+luck of the calibration draw too. The p-values of one figure are corrected for all of its pairs (Holm 1979,
+*Scandinavian Journal of Statistics* 6, 65–70), so that the chance of any false "different" is at most 5%, whichever
+pairs truly differ.
+
+The intervals of one figure hold together: all of them contain the true differences in 95% of draws. Accuracy has
+Tango's score interval (1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B, equation 9) and set
+size and UAcc those of :mod:`core.conformal.set_sizes.pairwise`, all at the level 1 − 0.05 / pairs (Bonferroni).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.calibration.metrics import correct
+from core.conformal.pairwise import SharedRuns, filled_scores, swap_tests
+from core.conformal.pvalues import holm
+from core.conformal.scores import SCORES, true_scores
+from core.conformal.scores import score as score_of
+from core.conformal.set_sizes.by_rank import uacc
+from core.conformal.set_sizes.pairwise import difference_intervals_of_pairs, together
+from core.conformal.threshold import exact
+from core.errors import InputError
+from core.estimates import Estimate
+from core.records import FloatArray, IntArray
+from core.reports import question_identity
+from core.reports.compare.paired import FEWEST, mcnemar
+from core.reports.compare.shared_questions import aligned, options_key, orders, shared_rows, widened
+from core.reports.evaluation import Evaluation
+from core.reports.scored_sets import FormedSets, form
+
+MOST_RUNS = 12
+"""The most runs of a matrix: they have 66 pairs."""
+MEASURES = ("accuracy", "set_size", "uacc")
+"""The figures of a pair, in order."""
+SWAPS = 4999
+"""Resamples of each permutation test: the smallest p-value of 66 pairs is then 0.013 after Holm's correction."""
+BISECTIONS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class PairDifference:
+    """The second run's figure minus the first run's, for the runs at these places of the matrix.
+
+    The interval holds together with those of all other pairs. ``p`` is the pair's own p-value and ``corrected`` that
+    after Holm's correction for all pairs.
+    """
+
+    first: int
+    second: int
+    difference: Estimate
+    p: float
+    corrected: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunMatrix:
+    """Runs on the questions that all of them have: ``n_test`` to test and ``n_calibration`` to calibrate.
+
+    ``alone`` counts each run's further calibration questions. ``figures`` maps each of :data:`MEASURES` to each run's
+    figure on the shared questions, and ``pairs`` to the differences of all pairs.
+    """
+
+    runs: tuple[str, ...]
+    n_test: int
+    n_calibration: int
+    alone: tuple[int, ...]
+    figures: dict[str, tuple[float, ...]]
+    pairs: dict[str, tuple[PairDifference, ...]]
+
+    @property
+    def smallest_p(self) -> float:
+        """The smallest corrected p-value that a permutation test of so many pairs can give."""
+        return min(1.0, len(self.pairs["set_size"]) / (1 + SWAPS))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedQuestions:
+    """Several runs on the test questions that all of them have: ``rows`` (m,) of each run's arrays, in one order.
+
+    ``sets`` are each run's sets of all of its own test questions, and ``places`` (m,) those of the shared ones among
+    them.
+    """
+
+    runs: tuple[Evaluation, ...]
+    rows: tuple[IntArray, ...]
+    sets: tuple[FormedSets, ...]
+    places: tuple[IntArray, ...]
+
+
+def groups(run_ids: Sequence[str]) -> list[tuple[str, ...]]:
+    """The runs that were tested on the same set of questions, in the given order; the first run's group comes first."""
+    found: dict[str, list[str]] = {}
+    for name in run_ids:
+        found.setdefault(question_identity.question_set(name), []).append(name)
+    return [tuple(names) for names in found.values()]
+
+
+def shared_questions(
+    runs: Sequence[Evaluation], alpha: int, *, score: str = "lac", empty: str = "allow"
+) -> SharedQuestions:
+    """The test questions that all runs have, and the runs' sets at ``alpha`` thousandths.
+
+    Raises :class:`InputError` if the runs share fewer than 10 test questions.
+    """
+    rows = shared_rows(runs, [run.test for run in runs])
+    if len(rows[0]) < FEWEST:
+        raise InputError(
+            f"runs {', '.join(run.run_id for run in runs)} share {len(rows[0])} test questions, and a comparison needs "
+            f"at least {FEWEST}; choose runs on the same bank of questions"
+        )
+    places = []
+    for run, own in zip(runs, rows, strict=True):
+        place = np.full(len(run.labels), -1, dtype=np.int64)
+        place[run.test] = np.arange(len(run.test))
+        places.append(place[own])
+    sets = [form(run, score, alpha, empty=empty) for run in runs]
+    return SharedQuestions(tuple(runs), tuple(rows), tuple(sets), tuple(places))
+
+
+def run_matrix(
+    runs: Sequence[Evaluation], alpha: int, *, score: str = "lac", empty: str = "allow", resamples: int = SWAPS
+) -> RunMatrix:
+    """All pairs of the runs at ``alpha`` thousandths, with sets by ``score``.
+
+    Raises :class:`InputError` for fewer than 2 or more than 12 runs, and if they share fewer than 10 test questions.
+    """
+    if not 2 <= len(runs) <= MOST_RUNS:
+        raise InputError(f"a matrix compares 2 to {MOST_RUNS} runs, not {len(runs)}; choose some of them")
+    asked = shared_questions(runs, alpha, score=score, empty=empty)
+    shared = _shared_runs(asked, score)
+    figures, pairs = differences(shared, alpha, empty=empty, resamples=resamples)
+    return RunMatrix(
+        runs=tuple(run.run_id for run in runs),
+        n_test=shared.right.shape[1],
+        n_calibration=shared.calibration.shape[2],
+        alone=tuple(len(of) for of in shared.alone),
+        figures=figures,
+        pairs=pairs,
+    )
+
+
+def differences(
+    shared: SharedRuns, alpha: int, *, empty: str = "allow", resamples: int = SWAPS, seed: int = 0
+) -> tuple[dict[str, tuple[float, ...]], dict[str, tuple[PairDifference, ...]]]:
+    """Each run's figures on the shared questions, and all pairs with their intervals and tests, by figure."""
+    sizes = [_mean_size(shared, i, alpha, empty) for i in range(len(shared.setting))]
+    accuracies = shared.right.mean(axis=1).tolist()
+    figures = {
+        "accuracy": tuple(accuracies),
+        "set_size": tuple(sizes),
+        "uacc": tuple(
+            float(uacc(right, size, k)) for right, size, k in zip(accuracies, sizes, shared.options, strict=True)
+        ),
+    }
+    of_sizes, of_uacc = difference_intervals_of_pairs(shared, alpha, empty=empty, seed=seed)
+    tested = swap_tests(shared, alpha, empty=empty, resamples=resamples, seed=seed)
+    z, m = together(len(shared.pairs)), shared.right.shape[1]
+    only = [_discordant(shared.right[i], shared.right[j]) for i, j in shared.pairs]
+    found = {
+        "accuracy": (
+            [paired_share_interval(*counts, m, z=z) for counts in only],
+            [mcnemar(*counts) for counts in only],
+        ),
+        "set_size": (of_sizes, tested[0].tolist()),
+        "uacc": (of_uacc, tested[1].tolist()),
+    }
+    return figures, {
+        name: tuple(
+            PairDifference(i, j, estimate, p, corrected)
+            for (i, j), estimate, p, corrected in zip(shared.pairs, estimates, values, holm(values), strict=True)
+        )
+        for name, (estimates, values) in found.items()
+    }
+
+
+def paired_share_interval(only_first: int, only_second: int, n: int, *, z: float) -> Estimate:
+    """The share right in the second run minus that in the first, of n shared questions, with Tango's score interval.
+
+    ``z`` is the normal quantile of its level, 1.96 for 95%. The ends are the differences at which the score statistic
+    is ±z; between them it falls, so that bisection finds them.
+
+    >>> of = paired_share_interval(3, 12, 50, z=1.96)
+    >>> round(of.value, 3), round(of.low, 3), round(of.high, 3)
+    (0.18, 0.027, 0.338)
+    """
+    value = (only_second - only_first) / n
+
+    def statistic(d: float) -> float:
+        """(b − c − n·d) / √(n·(2·q + d·(1 − d))), with q the likeliest share of "only first" if the difference is d."""
+        # 2n·q² + (−b − c + (2n − b + c)·d)·q − c·d·(1 − d) = 0, with b only in the second and c only in the first
+        b = -only_second - only_first + (2 * n - only_second + only_first) * d
+        q = (math.sqrt(max(b * b + 8 * n * only_first * d * (1 - d), 0.0)) - b) / (4 * n)
+        variance = n * (2 * q + d * (1 - d))
+        apart = only_second - only_first - n * d
+        return apart / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, apart) if apart else 0.0
+
+    def end(outer: float, target: float) -> float:
+        inner = value
+        for _ in range(BISECTIONS):
+            middle = (inner + outer) / 2
+            if abs(statistic(middle)) < target:
+                inner = middle
+            else:
+                outer = middle
+        return inner
+
+    return Estimate(value, end(-1.0, z), end(1.0, z))
+
+
+def _discordant(first: FloatArray, second: FloatArray) -> tuple[int, int]:
+    """How many questions only the first run has right, and how many only the second."""
+    return int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
+
+
+def _mean_size(shared: SharedRuns, i: int, alpha: int, empty: str) -> float:
+    s = shared.setting[i]
+    limit = exact(np.concatenate([shared.calibration[s, i], shared.alone[i]]), alpha)
+    return float((filled_scores(shared.test[s, i], empty) <= limit).sum(axis=1).mean())
+
+
+def _shared_runs(asked: SharedQuestions, score: str) -> SharedRuns:
+    """The runs' scores on the shared questions, each run's answers under every run's settings."""
+    runs, tuned = asked.runs, [made.tuned for made in asked.sets]
+    calibration = shared_rows(runs, [of.calibration for of in tuned])
+    k = max(run.k for run in runs)
+    both = [np.concatenate(parts) for parts in zip(calibration, asked.rows, strict=True)]
+    keys = [_setting(run, of.parameters, own, score) for run, of, own in zip(runs, tuned, both, strict=True)]
+    settings = list(dict.fromkeys(keys))
+    n = len(calibration[0])
+    true, scores = [], []
+    for setting in settings:
+        i = keys.index(setting)
+        run, rows = runs[i], both[i]
+        labels = run.labels[calibration[i]]
+        made = []
+        for other, theirs in zip(runs, both, strict=True):
+            said = aligned(widened(other, k)[theirs], orders(run, rows, other, theirs, k))
+            made.append(score_of(score, said, seed=run.spec.seed, parameters=tuned[i].parameters, places=rows))
+        true.append(np.stack([true_scores(of[:n], labels) for of in made]))
+        scores.append(np.stack([of[n:] for of in made]))
+    alone = []
+    for run, of, own in zip(runs, tuned, calibration, strict=True):
+        rest = np.setdiff1d(of.calibration, own)
+        said = score_of(
+            score, run.option_probabilities[rest], seed=run.spec.seed, parameters=of.parameters, places=rest
+        )
+        alone.append(true_scores(said, run.labels[rest]))
+    return SharedRuns(
+        setting=tuple(settings.index(key) for key in keys),
+        calibration=np.stack(true),
+        test=np.stack(scores),
+        right=np.stack(
+            [correct(run.probabilities[own], run.labels[own]) for run, own in zip(runs, asked.rows, strict=True)]
+        ),
+        alone=tuple(alone),
+        options=tuple(run.k for run in runs),
+    )
+
+
+def _setting(run: Evaluation, parameters: object, rows: IntArray, score: str) -> tuple[object, ...]:
+    """What belongs to a run and not to its answers; equal for runs that would score the same answer alike."""
+    frozen = (run.spec.seed, rows.tobytes()) if SCORES[score].randomised else None
+    return parameters, frozen, options_key(run, rows)

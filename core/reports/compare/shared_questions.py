@@ -1,0 +1,104 @@
+"""The questions that several runs share, told by their identity (:mod:`core.tasks.identity`).
+
+The same question may have another id, another row and another order of options in another run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.records import LETTERS, FloatArray, IntArray
+from core.reports import question_identity
+from core.reports.evaluation import Evaluation
+from core.runs import store
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsKey:
+    """What the order of a run's options is derived from: equal for two runs that show the same options alike."""
+
+    questions: tuple[str, ...]
+    rows: bytes
+    letters: str
+
+
+def shared_rows(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> list[IntArray]:
+    """Those of each run's ``rows`` that hold a question which all runs have among theirs, in the first run's order."""
+    places: list[dict[tuple[str, int], int]] = []
+    known: dict[OptionsKey, list[tuple[str, int]]] = {}
+    for run, own in zip(runs, rows, strict=True):
+        key = options_key(run, own)
+        keys = known.setdefault(key, question_keys(run, own) if key not in known else [])
+        places.append(dict(zip(keys, own.tolist(), strict=True)))
+    common = [key for key in places[0] if all(key in of for of in places[1:])]
+    return [np.array([of[key] for key in common], dtype=np.int64) for of in places]
+
+
+def options_key(run: Evaluation, rows: IntArray) -> OptionsKey:
+    """The key of the options of a run's rows."""
+    return OptionsKey(question_identity.questions_key(run.run_id), run.ids[rows].tobytes(), run.letters)
+
+
+def aligned(values: FloatArray, order: IntArray | None) -> FloatArray:
+    """Values (n, k) with the options of each row in another order (n, k); None leaves them as they are."""
+    return values if order is None else np.take_along_axis(values, order, axis=1)
+
+
+def orders(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray, k: int) -> IntArray | None:
+    """Where the options of ``run`` stand in the same questions of ``other``, (n, k); None if they stand alike."""
+    if options_key(run, rows) == options_key(other, theirs):
+        return None
+    pairs = list(zip(option_texts(run, rows), option_texts(other, theirs), strict=True))
+    if all(own == asked for own, asked in pairs):
+        return None
+    return np.array([list(range(k)) if own == asked else option_order(own, asked, k) for own, asked in pairs])
+
+
+def question_keys(run: Evaluation, rows: IntArray) -> list[tuple[str, int]]:
+    """A key for each row's question: its identity, and a number by id that tells identical questions apart."""
+    named = question_identity.identities(run.run_id)
+    ids = run.ids[rows].tolist()
+    seen: Counter[str] = Counter()
+    keys: dict[str, tuple[str, int]] = {}
+    for name in sorted(ids):
+        keys[name] = (named[name], seen[named[name]])
+        seen[named[name]] += 1
+    return [keys[name] for name in ids]
+
+
+def option_texts(run: Evaluation, rows: IntArray) -> list[list[str]]:
+    """The texts of the options that the run still has, in its order."""
+    texts = store.read_questions(run.run_id)
+    at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
+    asked = texts["options"].take([at[name] for name in run.ids[rows].tolist()]).to_pylist()
+    kept = [LETTERS.index(letter) for letter in run.letters]
+    return [[options[place] for place in kept if place < len(options)] for options in asked]
+
+
+def option_order(own: list[str], asked: list[str], k: int) -> list[int]:
+    """Where the option at each of the k places of a question stands where it was asked with others or in another order.
+
+    Options that ``own`` lacks come last.
+
+    >>> option_order(["red", "green"], ["green", "red"], 3)
+    [1, 0, 2]
+    """
+    left = list(range(k))
+    order = []
+    for option in own:
+        same = next((j for j in left if j < len(asked) and asked[j].strip() == option.strip()), None)
+        if same is None:  # the other question lacks it: the last place left, behind its options if there is one
+            same = left[-1]
+        left.remove(same)
+        order.append(same)
+    return [*order, *left]
+
+
+def widened(run: Evaluation, k: int) -> FloatArray:
+    """The probabilities with NaN for options that only the other run's questions have, (N, k)."""
+    p = run.option_probabilities
+    return np.concatenate([p, np.full((len(p), k - run.k), np.nan)], axis=1)

@@ -1,1 +1,0 @@
-"""Juries: how they are stored, and the pipeline that makes one."""

@@ -1,0 +1,150 @@
+"""The matrix of Compare: its tests of all pairs, corrected together, and its intervals, which hold together.
+
+The data are those of :mod:`tests.simulation.set_sizes`: models of one law answer the same questions, of which n
+calibrate and n test. A test hits where any pair of equal models is called different. Intervals hit where all of them
+hold the true differences. Each draw redraws the calibration questions, so that their luck counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+import numpy as np
+
+from core.conformal.pairwise import SharedRuns
+from core.conformal.scores import score, true_scores
+from core.reports.compare.run_matrix import differences
+from tests.simulation.case import TEST, Case
+from tests.simulation.set_sizes import SATURATED, TWINS, USUAL, Law, expected, holds, questions
+
+ALPHA = 100
+SIGNIFICANT = 0.05
+SWAPS = 999
+TITLES = {"accuracy": "accuracy", "set_size": "set size", "uacc": "UAcc"}
+TOGETHER = (0.935, 1.0)
+SAYS = "all of them hold the true differences in at least 95% of draws"
+
+
+def drawn_runs(seed: int, n: int, law: Law, *, models: int, name: str, lead: float = 0.0) -> SharedRuns:
+    """``models`` runs on n calibration and n test questions; the last model's signal is larger by ``lead``."""
+    rng = np.random.default_rng([seed, n, models, 5])
+    said, labels = questions(rng, 2 * n, law, models=models, lead=lead)
+    scores = [score(name, p) for p in said]
+    return SharedRuns(
+        setting=(0,) * models,
+        calibration=np.stack([true_scores(of, labels)[:n] for of in scores])[None],
+        test=np.stack([of[n:] for of in scores])[None],
+        right=np.stack([(p.argmax(axis=1) == labels)[n:].astype(np.float64) for p in said]),
+        alone=(np.array([]),) * models,
+        options=(law.k,) * models,
+    )
+
+
+def _any_called_different(seed: int, *, n: int, law: Law, models: int, name: str, figure: str) -> bool:
+    _, pairs = differences(drawn_runs(seed, n, law, models=models, name=name), ALPHA, resamples=SWAPS, seed=seed)
+    return any(of.corrected <= SIGNIFICANT for of in pairs[figure])
+
+
+def _any_equal_called_different(seed: int, *, n: int, models: int, figure: str) -> bool:
+    """The last model is better, so that only some hypotheses are true."""
+    shared = drawn_runs(seed, n, USUAL, models=models, name="lac", lead=3.0)
+    _, pairs = differences(shared, ALPHA, resamples=SWAPS, seed=seed)
+    return any(of.corrected <= SIGNIFICANT for of in pairs[figure] if of.second < models - 1)
+
+
+def _all_hold(seed: int, *, n: int, law: Law, models: int, name: str, figure: str, lead: float = 0.0) -> bool:
+    _, pairs = differences(drawn_runs(seed, n, law, models=models, name=name, lead=lead), ALPHA, resamples=1, seed=seed)
+    place = ("set_size", "uacc", "accuracy").index(figure)
+    own, ahead = (*expected(law, name, n), _accuracy(law, 0.0)), (*expected(law, name, n, lead), _accuracy(law, lead))
+    gap = ahead[place] - own[place]
+    return all(holds(of.difference, gap if of.second == models - 1 else 0.0) for of in pairs[figure])
+
+
+@lru_cache(maxsize=8)
+def _accuracy(law: Law, lead: float) -> float:
+    (p,), labels = questions(np.random.default_rng(0xACC), 400_000, law, lead=lead)
+    return float((p.argmax(axis=1) == labels).mean())
+
+
+def _case(
+    title: str,
+    hit: Callable[..., bool],
+    *,
+    short: int,
+    allowed: tuple[float, float],
+    long: int = 1000,
+    says: str = "",
+    **arguments: object,
+) -> Case:
+    return Case(f"matrix: {title}, n = {arguments['n']}", partial(hit, **arguments), allowed, short, long, says)
+
+
+CASES: tuple[Case, ...] = (
+    *(
+        _case(
+            f"any false difference in {TITLES[figure]}, {models} equal runs, {title}",
+            _any_called_different,
+            n=n,
+            law=law,
+            models=models,
+            name=name,
+            figure=figure,
+            allowed=TEST,
+            short=short,
+            long=long,
+        )
+        for figure, models, title, law, name, n, short, long in (
+            ("accuracy", 4, "LAC", USUAL, "lac", 200, 30, 1000),
+            ("accuracy", 12, "LAC", USUAL, "lac", 1000, 6, 400),
+            ("set_size", 4, "LAC", USUAL, "lac", 200, 30, 1000),
+            ("set_size", 12, "LAC", USUAL, "lac", 200, 15, 400),
+            ("set_size", 4, "APS", USUAL, "aps", 1000, 10, 400),
+            ("set_size", 4, "twins, LAC", TWINS, "lac", 200, 20, 1000),
+            ("set_size", 4, "APS near saturation", SATURATED, "aps", 200, 20, 1000),
+            ("set_size", 4, "LAC", USUAL, "lac", 5000, 3, 400),
+            ("uacc", 4, "LAC", USUAL, "lac", 200, 20, 1000),
+        )
+    ),
+    *(
+        _case(
+            f"any false difference in {TITLES[figure]}, 4 equal runs and a better one",
+            _any_equal_called_different,
+            n=n,
+            models=5,
+            figure=figure,
+            allowed=TEST,
+            short=20,
+        )
+        for figure, n in (("accuracy", 200), ("set_size", 200))
+    ),
+    *(
+        _case(
+            f"all intervals of {TITLES[figure]}, {models} runs, {title}",
+            _all_hold,
+            n=n,
+            law=law,
+            models=models,
+            name=name,
+            figure=figure,
+            lead=lead,
+            allowed=TOGETHER,
+            short=short,
+            long=long,
+            says=SAYS,
+        )
+        for figure, models, title, law, name, n, lead, short, long in (
+            ("accuracy", 4, "LAC", USUAL, "lac", 200, 0.0, 30, 1000),
+            ("accuracy", 4, "twins, one better", TWINS, "lac", 1000, 1.5, 10, 1000),
+            ("accuracy", 12, "LAC", USUAL, "lac", 5000, 0.0, 3, 400),
+            ("set_size", 4, "LAC", USUAL, "lac", 200, 0.0, 30, 1000),
+            ("set_size", 12, "LAC", USUAL, "lac", 200, 0.0, 15, 1000),
+            ("set_size", 4, "LAC, one better", USUAL, "lac", 1000, 1.5, 10, 1000),
+            ("set_size", 4, "APS", USUAL, "aps", 1000, 0.0, 10, 400),
+            ("set_size", 12, "LAC", USUAL, "lac", 5000, 0.0, 2, 400),
+            ("set_size", 4, "APS near saturation", SATURATED, "aps", 200, 0.0, 20, 1000),
+            ("uacc", 4, "LAC", USUAL, "lac", 200, 0.0, 20, 1000),
+            ("uacc", 12, "LAC", USUAL, "lac", 1000, 0.0, 6, 400),
+        )
+    ),
+)
