@@ -232,7 +232,10 @@ def jury_figure(
         drawing = Drawing(jury_forest(rows), "Accuracy of each rule and each juror", reading)
     else:
         rows = jury_reports.vote_rows(judgements)
-        reading = f"All {len(judgements):,} answers, by how many of the {len(judgements.jurors)} jurors say True."
+        reading = (
+            f"All {len(judgements):,} answers, by how many of the {len(judgements.jurors)} jurors say True. "
+            "The left bar of two counts those whose label says True too, the right bar those whose label says False."
+        )
         drawing = Drawing(
             jury_votes(rows, judgements.pairwise),
             "How many jurors say True, and what the label says",

@@ -95,24 +95,18 @@ def jury_votes(rows: pd.DataFrame, pairwise: bool) -> Figure:
     """How many jurors say True, and of how many such answers the label says True: ``votes``, ``label``, ``answers``."""
     words = ["True", "False"]
     titled = "first is better" if pairwise else "True"
-    color = alt.Color("meaning:N", scale=theme.COLOR_SCALE, legend=None)
-    base = alt.Chart().transform_calculate(
-        meaning=f"datum.label == 'True' ? '{theme.LAC}' : '{theme.APS}'",
-    )
-    meanings = f"datum.value == 'True' ? scale('color', '{theme.LAC}') : scale('color', '{theme.APS}')"
-    legend = alt.Legend(
-        orient="top", title="The label says", titleOrient="left", symbolFillColor=alt.ExprRef(meanings), symbolOpacity=1
-    )
-    # Every second bar is fainter too, so that the two are told apart without colour.
-    strength = alt.FillOpacity("label:N", scale=alt.Scale(domain=words, range=[1.0, 0.55]), legend=legend)
-    bars = base.mark_bar(width=alt.RelativeBandSize(band=0.75)).encode(
+    # The first two colours of the palette, for the two labels.
+    scale = alt.Scale(domain=[*words, *theme.MEANINGS[len(words) :]])
+    legend = alt.Legend(orient="top", title="The label says", titleOrient="left", values=words)
+    base = alt.Chart().encode(
         alt.X("votes:O", title=f"Jurors who say {titled}", axis=alt.Axis(labelAngle=0)),
         alt.Y("answers:Q", title="Pairs of answers" if pairwise else "Answers"),
         alt.XOffset("label:N", sort=words),
-        color,
-        strength,
     )
-    chart = alt.layer(bars, data=rows).properties(height=230)
+    bars = base.mark_bar().encode(alt.Color("label:N", scale=scale, legend=legend))
+    counts = base.mark_text(dy=-5, fontSize=8).encode(text=alt.Text("answers:Q", format=","))
+    layers = alt.layer(bars, theme.painted(counts, theme.TRUTH), data=rows).resolve_scale(color="independent")
+    chart = layers.properties(height=230)
     said = "; ".join(
         f"{row['votes']} jurors, label {row['label']}: {row['answers']}" for row in rows.to_dict("records")
     )

@@ -33,6 +33,7 @@ from core.reports.calibration import calibrated
 from core.reports.compare import benchmark, run_matrix
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
+from core.reports.file_names import stem
 from core.reports.provenance import of_runs
 from core.reports.titles import distinct_titles
 
@@ -69,6 +70,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
                 **{key: _columns(value) if isinstance(value, pa.Table) else value for key, value in tables.items()},
                 "version": run.run_id,
                 "name": names[run.run_id],
+                "fileStem": stem([(run.spec, run.bank)]),
                 "scores": score_table(),
                 "view": START | {"alpha": asked.alpha, "empty": asked.empty},
                 "revision": 0,

@@ -26,7 +26,7 @@ def evaluations(run_ids: Sequence[str]) -> list[Evaluation]:
     return [load_compared(run_key(run_id)) for run_id in run_ids]
 
 
-def jury_s_figure(name: str, jury_id: str, protocol: Protocol, called: str, style: FigureStyle) -> FigureFile:
+def figure_of_jury(name: str, jury_id: str, protocol: Protocol, called: str, style: FigureStyle) -> FigureFile:
     """A figure of a jury (:func:`charts.figure_files.jury_figure`)."""
     return _jury_figure(name, jury_key(jury_id), protocol, called, style)
 

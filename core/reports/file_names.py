@@ -25,25 +25,32 @@ def file_name(
     >>> file_name("figures", "zip", models=["a", "b", "a"], tasks=["Summaries"])
     'hedge_2-models_summaries_figures.zip'
     """
-    parts = [
-        "hedge",
-        _one_or_counted(models, "models"),
-        _one_or_counted(tasks, "tasks"),
-        "" if alpha is None else f"alpha-{alpha_text(alpha)}",
-        what,
-    ]
-    return "_".join(filter(None, map(slug, parts))) + f".{ending}"
+    at = "" if alpha is None else f"alpha-{alpha_text(alpha)}"
+    return "_".join(filter(None, (_about(models, tasks), at, slug(what)))) + f".{ending}"
 
 
 def of_runs(what: str, ending: str, specs: Sequence[tuple[RunSpec, str]], *, alpha: int | None = None) -> str:
     """The name of a file about runs, each with its spec and its questions' bank.
 
-    Several runs of one model and one task are told by what the model's name says of their settings.
+    A single run's model is named with its settings that are not at their defaults.
     """
-    models = [" ".join([spec.model_name, *differences(spec)]) for spec, _ in specs]
-    if len(specs) > 1 and len({spec.model_name for spec, _ in specs}) == 1:
-        models = [specs[0][0].model_name]
-    return file_name(what, ending, models=models, tasks=[spec_task_title(*one) for one in specs], alpha=alpha)
+    return file_name(what, ending, models=_models(specs), tasks=[spec_task_title(*one) for one in specs], alpha=alpha)
+
+
+def stem(specs: Sequence[tuple[RunSpec, str]]) -> str:
+    """What the names of files about runs begin with, before alpha."""
+    return _about(_models(specs), [spec_task_title(*one) for one in specs])
+
+
+def _about(models: Sequence[str], tasks: Sequence[str]) -> str:
+    parts = ["hedge", _one_or_counted(models, "models"), _one_or_counted(tasks, "tasks")]
+    return "_".join(filter(None, map(slug, parts)))
+
+
+def _models(specs: Sequence[tuple[RunSpec, str]]) -> list[str]:
+    if len(specs) != 1:
+        return [spec.model_name for spec, _ in specs]
+    return [" ".join([spec.model_name, *differences(spec)]) for spec, _ in specs]
 
 
 def alpha_text(alpha: int) -> str:

@@ -63,4 +63,4 @@ def questions(found: Sequence[tuple[str, CalibrationFigures]], view: Calibration
     )
     if event.selection.rows:
         open_run_question(one.run, str(shown["id"].iloc[event.selection.rows[0]]))
-    figures.download("These questions as CSV", shown, "questions-of-a-bin")
+    figures.download("These questions as CSV", shown, "questions-of-a-bin", runs=[one.run])

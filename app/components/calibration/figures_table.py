@@ -78,7 +78,9 @@ def table(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
     from core.reports.calibration.calibrated import figures_frame
 
     frame = figures_frame([one for _, one in found], [name for name, _ in found])
-    figures.download("These figures as CSV", frame, "calibration")
+    figures.download(
+        "These figures as CSV", frame, "calibration", runs=list(dict.fromkeys(one.run for _, one in found))
+    )
 
 
 def _p_value(value: float) -> str:

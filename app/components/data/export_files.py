@@ -10,7 +10,8 @@ import streamlit as st
 
 from app import navigation
 from app.caches import export_cache, run_cache
-from app.components.shared import export
+from app.components.shared import export_forms
+from app.components.shared.export import MOST_RUNS
 from app.components.shared.runs import choices
 from app.formatting import counted
 from app.showcase import default_run
@@ -23,7 +24,6 @@ from core.reports.figure_names import RUN_FIGURES
 from core.reports.report import shown_with
 
 RUNS_KEY = "take_runs"
-MOST_RUNS = 50
 
 
 def section(view: DataView) -> None:
@@ -47,19 +47,19 @@ def section(view: DataView) -> None:
         return
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
     st.caption(f"{counted(len(chosen), 'run')}, with sets at alpha {view.alpha / 1000:.3f}.")
-    called = export.called_by_runs(chosen, rule)
+    called = export_forms.called_by_runs(chosen, rule)
     st.markdown("**Questions with logits (can be imported again)**")
     with st.container(horizontal=True, gap="small"):
         for label, ending in (("CSV", "csv"), ("Parquet", "parquet"), ("JSON lines", "jsonl")):
             make = partial(_questions, chosen, ending)
-            export.button(label, called("questions", ending), make, key=ending)
-        export.button(
+            export_forms.button(label, called("questions", ending), make, key=ending)
+        export_forms.button(
             "Results, summary, configuration",
             called("benchmark", "zip"),
             lambda: _benchmark(chosen, rule),
             key="benchmark",
         )
-    export.runs_exports(chosen, rule, list(RUN_FIGURES), key="data")
+    export_forms.runs_exports(chosen, rule, list(RUN_FIGURES), key="data")
 
 
 def _questions(names: Sequence[str], ending: str) -> bytes:
@@ -74,4 +74,4 @@ def _benchmark(names: Sequence[str], rule: SetRule) -> bytes:
         "summary.json": benchmark.summary_json(results),
         "config.json": benchmark.config_json(runs, rule),
     }
-    return export.zipped({name: json.dumps(value, indent=1).encode() for name, value in parts.items()})
+    return export_forms.zipped({name: json.dumps(value, indent=1).encode() for name, value in parts.items()})

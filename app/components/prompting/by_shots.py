@@ -15,6 +15,7 @@ from charts.measures import MEASURES as MEASURE_TITLES
 from charts.methods_by_shots import by_method
 from core.exchange import writing
 from core.exchange.workbook import workbook
+from core.reports.file_names import file_name
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import CONTINUED, LETTERS_METHOD, METHODS, PUBLISHED
 
@@ -108,7 +109,7 @@ def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
     st.download_button(
         "Whole table as XLSX",
         data=made,
-        file_name="ways-of-asking.xlsx",
+        file_name=file_name("ways-of-asking", "xlsx", alpha=view.alpha),
         mime=writing.MEDIA_TYPES["xlsx"],
         on_click="ignore",
         icon=":material/download:",
