@@ -12,6 +12,7 @@ if str(ROOT) not in sys.path:  # Streamlit adds only this file's folder to the p
 import streamlit as st  # noqa: E402
 
 from app import navigation, notices, style  # noqa: E402
+from app.background import following  # noqa: E402
 from app.errors import spoken  # noqa: E402
 
 st.set_page_config(
@@ -26,5 +27,5 @@ st.html(style.FRAME)
 st.logo(str(navigation.ICON), size="medium")
 page = st.navigation(navigation.pages(), position="top")
 notices.watch()
-with spoken():
+with following(), spoken():
     page.run()

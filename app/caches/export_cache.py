@@ -11,7 +11,7 @@ from app.caches.jury_cache import JuryKey, jury_key
 from app.caches.run_cache import RunKey, load_compared, run_key
 from charts.figure_files import FigureFile, figures, jury_figure
 from charts.figure_style import FigureStyle
-from core.jury.experiment import Protocol
+from core.jury.experiment import JuryExperiment, Protocol
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
 
@@ -26,9 +26,11 @@ def evaluations(run_ids: Sequence[str]) -> list[Evaluation]:
     return [load_compared(run_key(run_id)) for run_id in run_ids]
 
 
-def figure_of_jury(name: str, jury_id: str, protocol: Protocol, called: str, style: FigureStyle) -> FigureFile:
-    """A figure of a jury (:func:`charts.figure_files.jury_figure`)."""
-    return _jury_figure(name, jury_key(jury_id), protocol, called, style)
+def figure_of_jury(
+    name: str, jury_id: str, protocol: Protocol, found: JuryExperiment, called: str, style: FigureStyle
+) -> FigureFile:
+    """A figure of a jury (:func:`charts.figure_files.jury_figure`), whose evaluation by ``protocol`` is ``found``."""
+    return _jury_figure(name, jury_key(jury_id), protocol, found, called, style)
 
 
 # 0.1 MB per entry with its drawing: 3 MB in all. There is one entry for each figure, choice of runs and look.
@@ -38,6 +40,7 @@ def _runs_figure(name: str, keys: tuple[RunKey, ...], rule: SetRule, style: Figu
 
 
 @st.cache_resource(max_entries=8, show_spinner="Drawing the figure …")  # as above
-def _jury_figure(name: str, key: JuryKey, protocol: Protocol, called: str, style: FigureStyle) -> FigureFile:
-    judgements, found = jury_cache.judgements(key.jury_id), jury_cache.tried(key.jury_id, protocol)
-    return jury_figure(name, judgements, found, called, style)
+def _jury_figure(
+    name: str, key: JuryKey, protocol: Protocol, _found: JuryExperiment, called: str, style: FigureStyle
+) -> FigureFile:
+    return jury_figure(name, jury_cache.judgements(key.jury_id), _found, called, style)

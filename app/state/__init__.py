@@ -23,7 +23,18 @@ record, for four reasons, found with Streamlit 1.67:
 """
 
 from app.state.address import address_of
-from app.state.session import change, choose_run, fresh, name_unknown, no_view, read_changes, taking, view
+from app.state.session import (
+    change,
+    choose_run,
+    fresh,
+    name_unknown,
+    no_view,
+    read_changes,
+    remembered,
+    taking,
+    until_next_action,
+    view,
+)
 
 __all__ = [
     "address_of",
@@ -33,6 +44,8 @@ __all__ = [
     "name_unknown",
     "no_view",
     "read_changes",
+    "remembered",
     "taking",
+    "until_next_action",
     "view",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,18 +12,38 @@ from app.formatting import plain, shortened
 from app.state.address import SHARED_NAMES, View, address_of, opened, parse
 from app.state.shared import SharedView
 
+BY_ITSELF_KEY = "page_runs_by_itself"
+"""Set while a page runs again because a figure has arrived, and not because a person did something."""
+MESSAGES_KEY = "messages_until_next_action"
 REMEMBERED_KEY = "views"
 OPEN_KEY = "open_view"
 
 
 def view(page: type[View]) -> View:
     """The view of the open page. Warns about invalid values in its address and normalises the address."""
-    found, problems = opened(st.query_params.to_dict(), remembered(page))
-    for problem in problems:
+    if st.session_state.get(BY_ITSELF_KEY) and st.session_state.get(OPEN_KEY) is page:
+        # The browser sent this address before it learned of the person's last change.
+        problems: Sequence[str] = ()
+        found = remembered(page)
+    else:
+        found, problems = opened(st.query_params.to_dict(), remembered(page))
+    for problem in until_next_action("address", *problems):
         st.warning(plain(problem))
     st.session_state[OPEN_KEY] = page
     _remember(found)
     return found
+
+
+def until_next_action(place: str, *messages: str) -> tuple[str, ...]:
+    """The messages of one place on the page, or the last ones there if there are none and the page runs by itself.
+
+    A message about a link is found only when the link is opened. If a figure arrives, the page runs again, and a person
+    must still be able to read the message.
+    """
+    kept: dict[str, tuple[str, ...]] = st.session_state.setdefault(MESSAGES_KEY, {})
+    if messages or not st.session_state.get(BY_ITSELF_KEY):
+        kept[place] = messages
+    return kept.get(place, ())
 
 
 def no_view() -> None:

@@ -22,7 +22,16 @@ from core.tasks.identity import QuestionSource
 
 FINISHED = {PurePath(file).stem: f"{DATA_SETS[task]} 10k" for task, file in finished.FILES.items()}
 """The bank of each file of LLM-Uncertainty-Bench, by the file's name without its suffix."""
-ORIGINS = {"bluq": "BLUQ", "lm-eval": "lm-eval", "inspect": "Inspect", "table": "table"}
+ORIGINS = {
+    "bluq": "BLUQ",
+    "lm-eval": "lm-eval",
+    "inspect": "Inspect",
+    "helm": "HELM",
+    "opencompass": "OpenCompass",
+    "lighteval": "lighteval",
+    "vlm-uncertainty-bench": "VLM-Uncertainty-Bench",
+    "table": "table",
+}
 """The bank of runs imported in a format, if nothing more is known."""
 
 

@@ -17,7 +17,8 @@ from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
 from app.components.one_question.option_bars import RunRow, option_bars, run_table
 from app.components.shared import controls
 from app.components.shared.figures import download
-from app.components.shared.runs import pick_run, titles
+from app.components.shared.run_picker import pick_run
+from app.components.shared.runs import titles
 from app.formatting import counted, plain, shortened
 from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES

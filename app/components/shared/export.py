@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from app.state.data import MOST_EXPORTED
 from core.reports.compare.benchmark import SetRule
-
-MOST_RUNS = 50
 
 
 def section(run_ids: Sequence[str], rule: SetRule, figure_names: Sequence[str], *, key: str) -> None:
@@ -19,8 +18,10 @@ def section(run_ids: Sequence[str], rule: SetRule, figure_names: Sequence[str], 
     with st.expander("Export: figures, tables, references", on_change="rerun", key=f"{key}_export_open") as folded:
         if not folded.open:
             return
-        if len(run_ids) > MOST_RUNS:
-            st.caption(f"At most {MOST_RUNS} runs can be exported at once, and {len(run_ids)} are shown. Choose fewer.")
+        if len(run_ids) > MOST_EXPORTED:
+            st.caption(
+                f"At most {MOST_EXPORTED} runs can be exported at once, and {len(run_ids)} are shown. Choose fewer."
+            )
             return
         from app.components.shared import export_forms  # with all that draws, for which the page does not wait
 

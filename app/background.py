@@ -1,0 +1,162 @@
+"""Figures that are computed in the background, while a person sees the page already.
+
+A page asks a cache for a :class:`Computation` and shows what :func:`arrived` gives. As long as that is nothing, a line
+in its place says what is being computed. When the page's script has ended, :func:`following` starts the computations
+and runs the page again as soon as one has ended. The page stays where it was scrolled to, because everything else on it
+is the same.
+
+Computations of the whole server run one after another in one thread, so that they take at most one core. The page that
+was drawn last comes first, because a person is looking at it.
+"""
+
+from __future__ import annotations
+
+import html
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+from app.state.session import BY_ITSELF_KEY
+from core.errors import HedgeError
+
+Value = TypeVar("Value")
+
+AWAITED_KEY = "awaited_computations"
+BEGIN_S = 0.3
+"""After the page's script has ended, the browser asks this soon for what is awaited."""
+YIELD_S = 0.1
+"""While the server waits, a person's next action is noticed after at most this long."""
+
+_changed = threading.Condition()
+"""Notified when a computation has ended."""
+
+
+class Computation(Generic[Value]):
+    """A value that a thread computes with ``compute``, kept by the cache that made it.
+
+    ``compute`` calls no cached function, because Streamlit's caches warn in a thread that belongs to no session.
+    """
+
+    def __init__(self, compute: Callable[[], Value]) -> None:
+        self._compute: list[Callable[[], Value]] = [compute]
+        self._found: list[Value] = []
+        self._error: Exception | None = None
+        self._ended = threading.Event()
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is a value or an error."""
+        return self._ended.is_set()
+
+    def run(self) -> None:
+        """Compute the value. An error is kept for :meth:`value`."""
+        try:
+            self._found.append(self._compute[0]())
+            self._compute.clear()  # with the arrays that it holds
+        except Exception as error:
+            self._error = error
+        with _changed:
+            self._ended.set()
+            _changed.notify_all()
+
+    def value(self) -> Value:
+        """The value of a computation that has ended, or the error that it ended with.
+
+        After an error that is not a :class:`HedgeError`, for example a lack of memory, it can be run again.
+        """
+        if self._error is None:
+            return self._found[0]
+        error = self._error
+        if not isinstance(error, HedgeError):
+            self._error = None
+            self._ended.clear()
+        raise error
+
+
+def arrived(of: Computation[Value], what: str = "", *, height: int = 0) -> Value | None:
+    """The value, or None while it is computed.
+
+    Then a line says ``what`` is being computed, if that is given. It takes ``height`` pixels, about as many as what
+    will be shown there, so that the rest of the page does not move. Raises what computing the value raised.
+    """
+    if of.ended:
+        return of.value()
+    st.session_state[AWAITED_KEY].append(of)
+    if what:
+        computing(what, height=height)
+    return None
+
+
+def computing(what: str, *, height: int = 0) -> None:
+    """Show that ``what`` is being computed, on ``height`` pixels."""
+    style = f' style="min-height: {height}px"' if height else ""
+    st.html(f'<p class="computing" role="status"{style}>Computing {html.escape(what)} …</p>')
+
+
+@contextmanager
+def following() -> Iterator[None]:
+    """After the block, which runs a page, start what it awaits, and run the page again when something has arrived."""
+    st.session_state[AWAITED_KEY] = []
+    yield
+    st.session_state[BY_ITSELF_KEY] = False
+    awaited: list[Computation[object]] = st.session_state[AWAITED_KEY]
+    if awaited:
+        start(awaited)
+        st.fragment(_watch, run_every=BEGIN_S)(awaited)
+    del st.session_state[AWAITED_KEY]
+
+
+def _watch(awaited: Sequence[Computation[object]]) -> None:
+    """Wait, in a run of the fragment alone, until something has arrived.
+
+    The wait takes no processor time. A poll would take some 50 ms, and several a second would slow the computation
+    down.
+    """
+
+    def any_ended() -> bool:
+        return any(of.ended for of in awaited)
+
+    while not any_ended():
+        # Streamlit ends this run here if a person has done something, or has left.
+        if AWAITED_KEY in st.session_state:
+            return  # the page's own script is still running
+        with _changed:
+            _changed.wait_for(any_ended, YIELD_S)
+    st.session_state[BY_ITSELF_KEY] = True
+    st.rerun()
+
+
+_lock = threading.Lock()
+_stack: list[Computation[object]] = []
+"""What is to be computed, the next one last; while the thread runs, also what it computes."""
+_running: list[threading.Thread] = []
+
+
+def start(awaited: Sequence[Computation[object]]) -> None:
+    """Compute these in this order, before all others that have not begun."""
+    with _lock:
+        for of in reversed(awaited):
+            if of in _stack:
+                _stack.remove(of)
+            _stack.append(of)
+        if not _running:
+            # A daemon thread, so that a server that is stopped does not wait for it.
+            _running.append(threading.Thread(target=_compute_all, daemon=True, name="hedge-background"))
+            _running[0].start()
+
+
+def _compute_all() -> None:
+    while True:
+        with _lock:
+            if not _stack:
+                _running.clear()
+                return
+            of = _stack[-1]
+        if not of.ended:
+            of.run()
+        with _lock:
+            if of in _stack:
+                _stack.remove(of)
