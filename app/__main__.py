@@ -32,11 +32,13 @@ def main(arguments: list[str]) -> NoReturn:
     # before the change of folder. Streamlit finds its configuration only in the folder in which it starts.
     os.environ["HEDGE_HOME"] = str(home)
     os.chdir(ROOT)
+    from streamlit.web import cli
+
+    # Not before Streamlit has been imported: on a slow machine two threads would import NumPy at the same time, and
+    # one of them would find half of it.
     waking = threading.Timer(AGENT_AFTER_S, wake_agent)
     waking.daemon = True
     waking.start()
-    from streamlit.web import cli
-
     first_paint.start()
     sys.exit(cli.main(["run", str(ROOT / "app" / "main.py"), *arguments], prog_name="python -m app"))
 

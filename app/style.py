@@ -31,6 +31,20 @@ CAPTIONS = f"""<style>
 """Draws captions as faint as the words of charts. Streamlit's own opacity, 0.6, gives them a contrast of 4.37 : 1 on
 white, and text of this size needs 4.5 : 1 (WCAG 2.2, success criterion 1.4.3)."""
 
+RUN_LIST_KEY = "run_list"
+RUN_LIST = f"""<style>
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] > [role] {{
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: 0.25rem;
+}}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] > [role] > button {{
+  width: 100%; max-width: none; height: auto; min-height: 2rem; justify-content: flex-start; border-radius: 6px;
+}}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] button > div {{ justify-content: flex-start; width: 100%; }}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] p {{ white-space: normal; text-align: left; }}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] button[data-selected] {{ font-weight: 650; }}
+</style>"""
+"""Draws the runs of the container :data:`RUN_LIST_KEY` in columns, so that a person can scan their names."""
+
 COMPUTING = """<style>
 .computing { display: flex; gap: .6em; margin: 0; font-size: .875rem; line-height: 1.25rem; }
 .computing::before {
@@ -43,12 +57,27 @@ COMPUTING = """<style>
 </style>"""
 """Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it."""
 
-ELLIPSES = """<style>
+LONG_WORDS = """<style>
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
+[data-testid="stFileUploaderDropzone"] span { white-space: normal; }
 </style>"""
-"""Ends a choice that is too long for its box with three dots. Streamlit cuts it in the middle of a letter."""
+"""Ends a choice that is too long for its box with three dots, where Streamlit cuts it in the middle of a letter, and
+breaks the line that says which files can be uploaded."""
 
-FRAME = CHOSEN + STACKED + CAPTIONS + ELLIPSES + COMPUTING
+LINKS = """<style>
+[data-testid="stPageLink"] a p { text-decoration: underline; text-underline-offset: 3px; }
+</style>"""
+"""Underlines links to other pages, as all other links are. Beside buttons one would take them for plain words."""
+
+BESIDE_KEY = "beside_the_figures"
+BESIDE = f"""<style>
+[data-testid="stLayoutWrapper"]:has(> .st-key-{BESIDE_KEY}) {{
+  flex: 1 1 13rem; min-width: min(13rem, 100%); width: auto;
+}}
+</style>"""
+"""Lets the container :data:`BESIDE_KEY` fill what the figures leave of their row, if words can be read there."""
+
+FRAME = CHOSEN + STACKED + CAPTIONS + LONG_WORDS + LINKS + BESIDE + COMPUTING
 """What every page needs."""
 
 

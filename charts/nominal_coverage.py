@@ -31,7 +31,7 @@ def nominal_and_actual(frame: pd.DataFrame) -> Figure:
         ("high", "Band to", ".1%"),
     )
     methods = alt.Legend(title=None, orient="bottom", values=sorted(set(shown["method"])))
-    runs = alt.Legend(title=None, orient="top", columns=run_styles.narrow(1, 2), labelLimit=run_styles.narrow(200, 260))
+    runs = alt.Legend(title=None, orient="top", columns=run_styles.narrow(1, 2), labelLimit=run_styles.narrow(280, 330))
     dashes = alt.Scale(domain=names, range=[DASHES[i % len(DASHES)] for i in range(len(names))])
     lines = (
         alt.Chart()

@@ -193,17 +193,18 @@ def _export_verb(verbs: Any) -> None:
 
 
 def _import_verb(verbs: Any) -> None:
-    made = _verb(verbs, "import", exchange.import_results, "import results of other tools")
-    made.add_argument("format", choices=tuple(exchange.IMPORTERS))
-    made.add_argument("path", nargs="+", type=Path)
-    made.add_argument("--labels", type=Path, help="a folder with the answers (llm-uncertainty-bench)")
-    of_table = made.add_argument_group("for a table (CSV, Parquet, JSON lines) whose column names do not say this")
+    made = _verb(verbs, "import", exchange.import_results, "import results of other tools, juries and Hedge's own runs")
+    made.add_argument(
+        "path", nargs="+", type=Path, help="files, folders and archives; what each is is found from its content"
+    )
+    made.add_argument("--labels", type=Path, help="a folder with the answers, if they are not among the paths")
+    made.add_argument("--model", default="", help="the model of files that do not say it")
+    made.add_argument("--task", default="", help="the task of files that do not say it")
+    of_table = made.add_argument_group("for tables whose column names do not say this")
     of_table.add_argument("--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order")
     of_table.add_argument("--label", metavar="COLUMN", help="the column with the right option")
     of_table.add_argument("--values", choices=VALUES, help="what the options' values are; recognised if not given")
     of_table.add_argument("--mapping", type=Path, help="all of this as a JSON file, as the Data page saves it")
-    of_table.add_argument("--model", help="the model's name; the file's name if not given")
-    of_table.add_argument("--task", help="the task's name; the file's name if not given")
 
 
 def _jury_verbs(verbs: Any) -> None:

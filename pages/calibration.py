@@ -2,8 +2,8 @@
 
 from app import state
 from app.components.calibration import bin_questions, diagrams, every_alpha, figures_table, recalibration
-from app.components.shared import run_choice
 from app.components.shared.page_head import head
+from app.components.shared.run_picker import pick_runs
 from app.state.calibration import CalibrationView
 
 head(
@@ -12,7 +12,7 @@ head(
     terms=("confidence", "reliability", "ece", "nll", "temperature"),
 )
 view = state.view(CalibrationView)
-chosen = run_choice.choose(view, "Reliability diagrams", first=3)
+chosen = pick_runs(view, "Reliability diagrams", first=3)
 
 if chosen:
     diagrams.choices(view)

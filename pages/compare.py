@@ -4,9 +4,10 @@ import streamlit as st
 
 from app import state
 from app.caches import compare_cache
-from app.components.compare import abstention, all_runs, published_claims, two_runs
-from app.components.shared import controls, run_choice
+from app.components.compare import abstention, all_runs, pairs, published_claims
+from app.components.shared import controls
 from app.components.shared.page_head import head
+from app.components.shared.run_picker import pick_runs
 from app.state.compare import CompareView
 
 head(
@@ -15,7 +16,7 @@ head(
     terms=("run", "accuracy", "coverage", "set size", "uacc", "beyond luck"),
 )
 view = state.view(CompareView)
-chosen = run_choice.choose(view)
+chosen = pick_runs(view, "Runs side by side")
 
 if chosen:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
@@ -24,11 +25,13 @@ if chosen:
     with right:
         controls.score_choice(view)
     rows = compare_cache.compared(chosen, all_runs.set_rule(view))
-    all_runs.overview(rows, view.score)
-    st.subheader("Two runs, question by question", anchor=False)
-    two_runs.two_runs(chosen, view)
+    pairs.pairs(chosen, rows, view)
     st.subheader("Claims of a paper, tested on these runs", anchor=False)
     published_claims.published_claims(rows, view.score)
+    if all_runs.several_tasks(rows):
+        with st.expander("Runs by task", on_change="rerun", key="by_task_open") as tasks:
+            if tasks.open:
+                all_runs.by_task(rows, view.score)
     with st.expander("Set sizes in detail", on_change="rerun", key="shapes_open") as shapes:
         if shapes.open:
             all_runs.shapes(rows, chosen, view)

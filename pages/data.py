@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app import state
-from app.components.data import export_files, import_files
+from app.components.data import drop_zone, export_files
 from app.components.shared.page_head import head
 from app.state.data import DataView
 
@@ -11,7 +11,7 @@ head("Import and export", "Import results of other tools, and export your own.")
 view = state.view(DataView)
 
 st.subheader("Import results", anchor=False)
-import_files.section()
+drop_zone.section()
 
 st.subheader("Export results", anchor=False)
 export_files.section(view)

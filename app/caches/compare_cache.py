@@ -1,14 +1,18 @@
-"""The Compare page's cached data: runs side by side, and two runs question by question."""
+"""The Compare page's cached data: runs side by side, all pairs of them, and their questions."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
+from app.background import Computation
 from app.caches.run_cache import RunKey, load_compared, run_key
-from core.reports.compare import benchmark, paired
+from core.reports.compare import benchmark, inspector, run_matrix
 from core.reports.compare.benchmark import SetRule
-from core.reports.compare.paired import Pair
+from core.reports.compare.run_matrix import RunMatrix
 
 
 def compared(run_ids: tuple[str, ...], rule: SetRule) -> pd.DataFrame:
@@ -16,9 +20,22 @@ def compared(run_ids: tuple[str, ...], rule: SetRule) -> pd.DataFrame:
     return _compared(tuple(run_key(run_id) for run_id in run_ids), rule)
 
 
-def pair(first: str, second: str, alpha: int, score: str) -> tuple[Pair, pd.DataFrame]:
-    """Two runs compared question by question: their figures, their tests, and the questions."""
-    return _pair(run_key(first), run_key(second), alpha, score)
+def matrix(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> Computation[RunMatrix]:
+    """All pairs of the runs, with their intervals and tests."""
+    return _matrix(tuple(run_key(run_id) for run_id in run_ids), alpha, score, empty)
+
+
+def inspector_numbers(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> pa.Table:
+    """The sets, picks and probabilities of the runs on the questions that they share.
+
+    Raises :class:`InputError` if the runs share fewer than 10 test questions.
+    """
+    return _numbers(tuple(run_key(run_id) for run_id in run_ids), alpha, score, empty)
+
+
+def inspector_texts(run_ids: tuple[str, ...]) -> pa.Table:
+    """The texts of the questions that the runs share, in the order of :func:`inspector_numbers`."""
+    return _texts(tuple(run_key(run_id) for run_id in run_ids))
 
 
 # 23 kB per entry of 24 runs: 3 MB in all. There is one entry for each alpha at which a person releases the slider.
@@ -28,8 +45,19 @@ def _compared(keys: tuple[RunKey, ...], rule: SetRule) -> pd.DataFrame:
     return benchmark.run_rows(runs, benchmark.reports(runs, rule))
 
 
-# 0.1 MB per entry: 6 MB in all. There is one entry for each pair of runs and alpha.
-@st.cache_resource(max_entries=64, show_spinner="Comparing the two runs …")
-def _pair(first: RunKey, second: RunKey, alpha: int, score: str) -> tuple[Pair, pd.DataFrame]:
-    a, b = load_compared(first), load_compared(second)
-    return paired.compare([(a, b)], alpha, score=score)[0], paired.questions(a, b, alpha, score=score)
+@st.cache_resource(max_entries=64, show_spinner=False)  # 40 kB per entry of 12 runs: 3 MB in all
+def _matrix(keys: tuple[RunKey, ...], alpha: int, score: str, empty: str) -> Computation[RunMatrix]:
+    runs = [load_compared(key) for key in keys]
+    return Computation(partial(run_matrix.run_matrix, runs, alpha, score=score, empty=empty))
+
+
+# 0.1 MB per entry of 6 shipped runs, 1 MB for 12 runs with 5,000 test questions: 16 MB at most.
+@st.cache_resource(max_entries=16, show_spinner="Reading the questions …")
+def _numbers(keys: tuple[RunKey, ...], alpha: int, score: str, empty: str) -> pa.Table:
+    runs = [load_compared(key) for key in keys]
+    return inspector.inspector_numbers(run_matrix.shared_questions(runs, alpha, score=score, empty=empty))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)  # 0.1 MB per entry, 1 MB for 5,000 questions: 8 MB at most
+def _texts(keys: tuple[RunKey, ...]) -> pa.Table:
+    return inspector.inspector_texts([load_compared(key) for key in keys])

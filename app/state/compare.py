@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from app.state.fields import Id, Text, one_of
 from app.state.shared import SharedView
+from core.reports.compare.run_matrix import MEASURES
+
+COUNTS = ("all", "both", "first", "second", "neither")
+"""Questions that both runs have right, only the first, only the second, or neither."""
+CHANGES = ("all", "grew", "shrank", "same")
+"""How the second run's set differs in size from the first run's."""
+SURE = ("all", "both", "neither", "first", "second")
+"""Questions on which both runs are sure, neither is, or one is much surer than the other."""
+ORDERS = ("grew", "shrank", "confidence", "file")
 
 
 @dataclass(frozen=True, slots=True)
 class CompareView(SharedView):
-    """The page has only shared fields."""
+    """``measure`` is the figure of the matrix. The other fields are those of the inspector: its two runs ("": the first
+    two that share questions), its filters and order, and the question that is open ("": none)."""
 
     LEADS = ("runs", "alpha", "score")
+
+    measure: Annotated[str, one_of(MEASURES)] = "accuracy"
+    first: Id = ""
+    second: Id = ""
+    right: Annotated[str, one_of(COUNTS)] = "all"
+    change: Annotated[str, one_of(CHANGES)] = "all"
+    sure: Annotated[str, one_of(SURE)] = "all"
+    subject: Text = ""
+    search: Text = ""
+    order: Annotated[str, one_of(ORDERS)] = "grew"
+    question: Id = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 from argparse import Namespace
 from collections.abc import Callable
@@ -15,49 +16,113 @@ import pyarrow as pa
 from core.commands.answer import CommandResult
 from core.commands.reports import asked_of
 from core.errors import InputError
-from core.exchange import bluq, inspect_log, llm_uncertainty_bench, lm_eval, table, writing
+from core.exchange import table, writing
+from core.exchange.dropped.kinds import KINDS
+from core.exchange.dropped.reading import Drop, FoundJury, Header, Reading, named, refusals
 from core.exchange.imported import ImportedRun, save
 from core.exchange.run_table import run_table, runs_table
-from core.exchange.tabular import open_sheet
 from core.reports.evaluation import load
+from core.reports.imported_figures import figures, stored_as
 from core.runs import store
 
 if TYPE_CHECKING:  # pandas, which most commands do without
     from core.reports.compare.benchmark import SetRule
 
 
-def _read_bench(arguments: Namespace) -> list[ImportedRun]:
-    if arguments.labels is None:
-        raise InputError("llm-uncertainty-bench results come without answers; give their folder with --labels")
-    return llm_uncertainty_bench.read(arguments.path, labels=arguments.labels)
-
-
-def _read_table(arguments: Namespace) -> list[ImportedRun]:
-    columns = table.read_mapping(arguments.mapping) if arguments.mapping else None
-    if columns is None and arguments.options:
+def _columns(arguments: Namespace) -> table.Columns | None:
+    """Which column is what, as the arguments say it; None if they do not."""
+    if arguments.mapping:
+        return table.read_mapping(arguments.mapping)
+    if arguments.options:
         if not arguments.label:
             raise InputError("--options needs --label, the column with the right option")
-        columns = table.Columns(tuple(arguments.options), arguments.label, values=arguments.values or "")
-    elif columns is None and (arguments.values or arguments.label):
-        found = table.recognise(open_sheet(arguments.path[0]), label=arguments.label or "")
-        columns = replace(found, values=arguments.values or found.values)
-    return table.read(arguments.path, columns=columns, model=arguments.model or "", task=arguments.task or "")
+        return table.Columns(tuple(arguments.options), arguments.label, values=arguments.values or "")
+    return None
 
 
-IMPORTERS: dict[str, Callable[[Namespace], list[ImportedRun]]] = {
-    "llm-uncertainty-bench": _read_bench,
-    "bluq": lambda arguments: bluq.read(arguments.path),
-    "lm-eval": lambda arguments: lm_eval.read(arguments.path),
-    "inspect": lambda arguments: inspect_log.read(arguments.path),
-    "table": _read_table,
-}
-"""Every format that can be brought in, by name."""
+def _mappings(drop: Drop, arguments: Namespace) -> dict[Header, table.Columns]:
+    """The arguments' columns for every table, by its header."""
+    told = _columns(arguments)
+    if told is None and not (arguments.values or arguments.label):
+        return {}
+    found: dict[Header, table.Columns] = {}
+    for one in drop.read().tables:
+        columns = told
+        if columns is None:
+            seen = table.recognise(one.first, label=arguments.label or "")
+            columns = replace(seen, values=arguments.values or seen.values)
+        found[one.header] = columns
+    return found
 
 
 def import_results(arguments: Namespace) -> CommandResult:
-    """Read every file, then write the runs. If a file can't be read, nothing is written."""
-    ids = save(IMPORTERS[arguments.format](arguments))
-    return CommandResult({"runs": ids}, "\n".join(ids))
+    """Read every file, then write the runs and juries: all of them, or none if nothing can be read."""
+    paths = list(arguments.path)
+    if len(paths) > 1 and str(paths[0]) in FORMATS and not paths[0].exists():
+        del paths[0]  # earlier versions had to be told the format
+    missing = next((path for path in paths if not path.exists()), None)
+    if missing is not None:
+        raise InputError(f"there is no file or folder {missing}")
+    with tempfile.TemporaryDirectory(prefix="hedge-import-") as scratch:
+        drop = Drop([*paths, *([arguments.labels] if arguments.labels else [])], scratch=Path(scratch))
+        reading = drop.read(mappings=_mappings(drop, arguments))
+        runs = [
+            named(
+                found,
+                model=arguments.model if "model" in found.lacks else "",
+                task=arguments.task if "task" in found.lacks else "",
+            )
+            for found in reading.runs
+        ]
+        refused = [(name, sentence) for sentence, names in refusals(reading) for name in names]
+        refused += [(name, _ASK_COLUMNS) for one in reading.unmapped for name in one.names]
+        if not runs and not reading.juries and refused:
+            raise InputError("\n".join(f"{name}: {sentence}" for name, sentence in refused))
+        before = [stored_as(run) for run in runs]
+        save(run for run, name in zip(runs, before, strict=True) if not name)
+        kept = [_keep(found) for found in reading.juries]
+    told = [(name or run.spec.run_id, run, bool(name)) for name, run in zip(before, runs, strict=True)]
+    return _told(reading, told, kept, refused)
+
+
+_ASK_COLUMNS = "its columns do not say what they are; name them with --options and --label"
+FORMATS = ("llm-uncertainty-bench", "bluq", "lm-eval", "inspect", "table")
+"""Formats that earlier versions had to be told; what a file is is found from its content now."""
+
+
+def _keep(found: FoundJury) -> str:
+    from core.jury_pipeline import jury_store
+
+    name = ", ".join(found.jury.judgements.jurors)[:60]
+    origin = f"imported from {', '.join(Path(file).name for file in found.names)}"
+    return jury_store.save(found.jury.judgements, name=name, origin=origin, notes=found.jury.notes)
+
+
+def _told(
+    reading: Reading,
+    runs: list[tuple[str, ImportedRun, bool]],
+    kept: list[str],
+    refused: list[tuple[str, str]],
+) -> CommandResult:
+    """What was brought in, what goes elsewhere, and what was refused and why."""
+    hints = [(one.file.name, KINDS[one.kind]) for one in reading.elsewhere if KINDS[one.kind].place]
+    shown = {run_id: figures(run) for run_id, run, _ in runs}
+    lines = [
+        f"{run_id}  {shown[run_id].questions:,} questions, accuracy {shown[run_id].accuracy:.3f}, mean set size "
+        f"{shown[run_id].mean_set_size:.2f}{' (was here already)' if here else ''}"
+        for run_id, _, here in runs
+    ]
+    lines += [f"{jury_id}  a jury; see `python -m core jury`" for jury_id in kept]
+    lines += [f"{name}: {kind.title}. {kind.sentence}" for name, kind in hints]
+    lines += [f"{name}: {sentence}" for name, sentence in refused]
+    values = {
+        "runs": [run_id for run_id, _, _ in runs],
+        "existed": [run_id for run_id, _, here in runs if here],
+        "juries": kept,
+        "elsewhere": [{"file": name, "kind": kind.title, "place": kind.place} for name, kind in hints],
+        "refused": [{"file": name, "reason": sentence} for name, sentence in refused],
+    }
+    return CommandResult(values, "\n".join(lines))
 
 
 def export(arguments: Namespace) -> CommandResult:

@@ -18,6 +18,7 @@ from core.reports.titles import spec_task_title
 from core.runs import store
 from core.runs.banks import bank_name
 from core.runs.spec import MODES, RunSpec
+from core.runs.storage import trash
 from core.runs.store import Progress, RunRecord
 
 
@@ -116,8 +117,9 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
     """Execute a run in this process with a progress bar that counts in ``unit``; returns its id."""
     from tqdm import tqdm
 
+    from core.inference.engine import cut_short
     from core.runs import engine
-    from core.runs.execution.execute import cut_short, execute
+    from core.runs.execution.execute import execute
 
     engine.check_free(spec.run_id)
     # With a delay nothing is drawn before the first question: of a model that is refused the sentence says it all.
@@ -215,9 +217,8 @@ def delete(arguments: Namespace) -> CommandResult:
 
 def restore(arguments: Namespace) -> CommandResult:
     """Restore deleted runs."""
-    from core.runs import actions
 
-    ids = [actions.restore(name) for name in arguments.run]
+    ids = [trash.restore(name) for name in arguments.run]
     return CommandResult({"runs": ids}, "\n".join(f"{name} is restored" for name in ids))
 
 

@@ -44,6 +44,12 @@ KNOWN = {"task": tuple(TASKS), "dtype": DTYPES, "strategy": STRATEGIES}
 SIDES: tuple[tuple[Role, str], ...] = (("calibration", "cal"), ("test", "test"))
 
 
+def is_result(names: Sequence[str], path: Path) -> bool:
+    """Whether an archive with arrays of these names is such a result, and says what it is of."""
+    arrays = {f"{side}_{kind}" for _, side in SIDES for kind in ("probs", "labels")}
+    return arrays <= set(names) and (bool(NAME.match(path.name)) or {"model", *KNOWN} <= set(names))
+
+
 def read(paths: Sequence[Path]) -> list[ImportedRun]:
     """Read result files; :class:`InputError` names the file and what is wrong with it."""
     return [_read_run(path) for path in paths]

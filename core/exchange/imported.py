@@ -35,26 +35,42 @@ class ImportedRun:
 
 
 def save(runs: Iterable[ImportedRun]) -> list[str]:
-    """Write the runs and return their ids. Each is written atomically, and the same data only once."""
-    ids = []
-    for run in runs:
-        folder = settings().runs / run.spec.run_id
-        ids.append(run.spec.run_id)
-        if (folder / "run.json").exists():
-            continue
-        part = settings().runs / f".{run.spec.run_id}.part"
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        store.write_questions(part, run.questions, run.roles)
-        store.write_logits(part, run.scored)
-        now = time.time()
-        bank = banks.described(run.spec, run.provenance, run.questions, run.roles)
-        provenance = run.provenance | {"imported": True, "bank": bank}
-        store.write_record(part, RunRecord(run.spec, "done", created=now, ended=now, provenance=provenance))
-        store.log(part, f"imported from {run.spec.origin}")
-        shutil.rmtree(folder, ignore_errors=True)
-        part.rename(folder)
-    return ids
+    """Write the runs and return their ids: all of them or, after an error, none. The same data are written once."""
+    wanted = list(runs)
+    parts: dict[Path, Path] = {}
+    placed: list[Path] = []
+    try:
+        for run in wanted:
+            folder = settings().runs / run.spec.run_id
+            if folder not in parts and not is_stored(run):
+                parts[folder] = folder.with_name(f".{folder.name}.part")
+                _write(parts[folder], run)
+        for folder, part in parts.items():
+            shutil.rmtree(folder, ignore_errors=True)
+            part.rename(folder)
+            placed.append(folder)
+    except BaseException:
+        for folder in [*parts.values(), *placed]:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return [run.spec.run_id for run in wanted]
+
+
+def is_stored(run: ImportedRun) -> bool:
+    """Whether the store has this run already."""
+    return (settings().runs / run.spec.run_id / "run.json").exists()
+
+
+def _write(part: Path, run: ImportedRun) -> None:
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    store.write_questions(part, run.questions, run.roles)
+    store.write_logits(part, run.scored)
+    now = time.time()
+    bank = banks.described(run.spec, run.provenance, run.questions, run.roles)
+    provenance = run.provenance | {"imported": True, "bank": bank}
+    store.write_record(part, RunRecord(run.spec, "done", created=now, ended=now, provenance=provenance))
+    store.log(part, f"imported from {run.spec.origin}")
 
 
 def fingerprint(*contents: bytes) -> str:

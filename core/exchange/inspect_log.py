@@ -11,7 +11,6 @@ Every sample's score is recomputed from the letter that was answered.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,7 +24,8 @@ from core.errors import InputError
 from core.exchange.archive import Archive
 from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.safe_read import json_document, json_object, number, shown
+from core.exchange.listed_letters import SPACES, bounded, letter
+from core.exchange.safe_read import check_size, json_document, json_object, number, shown
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
 
@@ -33,10 +33,6 @@ ORIGIN = "inspect"
 ANSWER = re.compile(r"(?i)answer\s*:\s*[\s*($]*(?P<letter>[A-Z])(?![A-Za-z])")
 ONLY_LETTER = re.compile(r"^[\s*($\"']*(?P<letter>[A-Z])[\s*)$.:\"']*$")
 SHUFFLED = "Choices were shuffled before generating a response, the following was sent to the model:"
-SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
-AROUND_LETTER = " \n\t*()[]$.:,\"'"
-LEAST = 1e-12
-"""The remaining probability of unlisted letters is taken to be at least this, because listed figures are rounded."""
 MEAN_WITHIN = 1e-6
 NAMED = 50
 
@@ -126,7 +122,7 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 
 def _open(path: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
     """The log without its samples, and the samples with where each was found."""
-    if path.suffix == ".eval":
+    if _is_archive(path):
         with Archive(path) as archive:
             if "header.json" not in archive.names:
                 raise InputError(
@@ -141,6 +137,12 @@ def _open(path: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any
     if not isinstance(samples, list):
         raise InputError(f"{path}: expected a list of samples, found {shown(samples)}; it was logged without them")
     return header, _listed(samples, path)
+
+
+def _is_archive(path: Path) -> bool:
+    check_size(path)
+    with path.open("rb") as file:
+        return file.read(2) == b"PK" or path.suffix == ".eval"
 
 
 def _checked(header: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -182,8 +184,7 @@ def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | No
     place = _letter_place(tokens, len(texts))
     if place is None:
         return None, claimed
-    letter = LETTERS.index(_letter(tokens[place]["token"]))
-    answered = order[letter]
+    answered = order[LETTERS.index(letter(tokens[place]["token"]))]
     if claimed is not None and claimed != float(answered == label):
         raise InputError(
             f"{where}: expected the score {float(answered == label):g} of the answer {LETTERS[answered]} where "
@@ -271,10 +272,6 @@ def _tokens(sample: dict[str, Any]) -> list[dict[str, Any]]:
     return [token for token in content if isinstance(token, dict) and isinstance(token.get("token"), str)]
 
 
-def _letter(token: str) -> str:
-    return token.translate(SPACES).strip(AROUND_LETTER)
-
-
 def _letter_place(tokens: Sequence[dict[str, Any]], k: int) -> int | None:
     """The token that is the letter of the answer: the last after ``ANSWER:``, or the only letter there is."""
     text, starts = "", []
@@ -287,7 +284,7 @@ def _letter_place(tokens: Sequence[dict[str, Any]], k: int) -> int | None:
     if at is None:
         return None
     place = max(i for i, start in enumerate(starts) if start <= at)
-    return place if _letter(tokens[place]["token"]) in LETTERS[:k] and _letter(tokens[place]["token"]) else None
+    return place if letter(tokens[place]["token"]) in LETTERS[:k] and letter(tokens[place]["token"]) else None
 
 
 def _letters(token: dict[str, Any], k: int, where: str) -> tuple[list[float], int, float]:
@@ -297,16 +294,7 @@ def _letters(token: dict[str, Any], k: int, where: str) -> tuple[list[float], in
         for one in [token, *token["top_logprobs"]]
         if isinstance(one, dict)
     }
-    if any(value > MEAN_WITHIN for value in listed.values()):
-        raise InputError(f"{where}: expected log-probabilities of at most 0, found {max(listed.values())}")
-    shares: dict[str, float] = {}
-    for text, value in listed.items():
-        shares[_letter(text)] = shares.get(_letter(text), 0.0) + math.exp(value)
-    total = sum(math.exp(value) for value in listed.values())
-    bound = min(min(listed.values()), math.log(max(1 - total, LEAST)))
-    own = [shares.get(letter, 0.0) for letter in LETTERS[:k]]
-    logits = [math.log(share) if share > 0 else bound for share in own]
-    return logits, sum(letter not in shares for letter in LETTERS[:k]), min(sum(own), 1.0)
+    return bounded(listed, k, where)
 
 
 def _asked(sample: dict[str, Any]) -> str:

@@ -16,12 +16,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from core.errors import InputError
 from core.exchange.safe_read import check_size, shown
-from core.exchange.tabular import ENDINGS, Sheet, meant, open_sheet
+from core.exchange.tabular import Sheet, meant, open_sheet
 from core.jury.judgements import Judgements, from_table, joined, truth
 
 FILE_NAME = re.compile(r"^(?:jury_)?(?:logits_)?(?:qlora_)?(?P<juror>.+?)(?:_(?P<part>calib|calibration|test))?$")
@@ -29,6 +28,9 @@ PARTS = {"calib": "calibration", "calibration": "calibration", "test": "test", N
 LABEL_COLUMNS = ("label", "correctness", "accurate_judgement", "correct")
 NAMED = 3
 """The most questions without a label that a note lists."""
+
+if TYPE_CHECKING:  # heavy, and needed for tidy tables alone
+    import pandas as pd
 
 Row = tuple[str, str, str, bool, float, float]
 
@@ -71,6 +73,8 @@ def read(paths: Sequence[Path], *, labels: Path | None = None) -> ReadJury:
 
 def _tidy(sheet: Sheet) -> pd.DataFrame:
     """A tidy table's columns, with the texts that were made harmless for a spreadsheet as they were."""
+    import pandas as pd
+
     columns = {name: sheet.table[name].to_pylist() for name in sheet.names}
     for name in {"question", "answer", "juror", "id"} & set(columns):
         columns[name] = [meant(cell) for cell in sheet.texts(name, as_is=True)]
@@ -248,7 +252,3 @@ def _labels(sheet: Sheet) -> Callable[[str, str], bool | None]:
 
 def _key(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-JURY_ENDINGS = (*ENDINGS, ".txt")
-"""What a file of judgements may end in."""

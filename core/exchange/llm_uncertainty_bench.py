@@ -70,8 +70,19 @@ def read(paths: Sequence[Path], *, labels: Path) -> list[ImportedRun]:
         data = parts["data"]
         if data not in answers:
             answers[data] = read_answers(labels, data)
-        runs.append(_read_run(path, parts, answers[data]))
+        runs.append(read_run(path, answers[data], data=data))
     return runs
+
+
+def data_set(path: Path) -> str:
+    """The data set that a result's name says it is of; empty if it says none."""
+    found = NAME.match(path.name)
+    return found["data"] if found else ""
+
+
+def is_result(values: Any) -> bool:
+    """Whether the content of a pickle is such a result."""
+    return isinstance(values, list) and bool(values) and isinstance(values[0], dict) and "logits_options" in values[0]
 
 
 def read_answers(labels: Path, data: str) -> Answers:
@@ -110,7 +121,11 @@ def _question(item: dict[str, Any], data: str) -> Question:
     )
 
 
-def _read_run(path: Path, parts: re.Match[str], answers: Answers) -> ImportedRun:
+def read_run(path: Path, answers: Answers, *, data: str) -> ImportedRun:
+    """The run of one result, whose questions are those of the data set ``data``.
+
+    Its name says the model and the strategy, or it lacks them. Raises :class:`InputError` that names the file.
+    """
     content = read_bytes(path)
     ids, logits = _rows(load_arrays(content, path), path)
     missing = [name for name in ids if name not in answers.questions]
@@ -124,12 +139,13 @@ def _read_run(path: Path, parts: re.Match[str], answers: Answers) -> ImportedRun
     for question in questions:
         check_row(f"{path}, id {question.id}", k, question.label, question.options)
     check_not_flat(logits, path)
-    task = TASK_OF[parts["data"]]
+    task = TASK_OF[data]
+    parts = NAME.match(path.name)
     spec = RunSpec(
-        model=parts["model"] + parts["rest"].replace("_", "-"),
+        model=parts["model"] + parts["rest"].replace("_", "-") if parts else path.stem,
         task=task,
-        strategy=parts["strategy"],
-        shots=SHOTS[task] if int(parts["icl"]) else 0,
+        strategy=parts["strategy"] if parts else "base",
+        shots=SHOTS[task] if parts and int(parts["icl"]) else 0,
         dtype=logits_dtype(logits),
         origin=ORIGIN,
         fingerprint=fingerprint(content, answers.content),
@@ -139,7 +155,12 @@ def _read_run(path: Path, parts: re.Match[str], answers: Answers) -> ImportedRun
         questions=questions,
         roles=published_roles(ids),
         scored=OptionLogits(tuple(q.id for q in questions), logits, np.full(len(ids), np.nan, dtype=np.float32)),
-        provenance={"file": path.name, "data": parts["data"], "source": "arXiv 2401.12794"},
+        provenance={
+            "file": path.name,
+            "data": data,
+            "source": "arXiv 2401.12794",
+            "lacks": [] if parts else ["model"],
+        },
     )
 
 
@@ -161,17 +182,22 @@ def _rows(values: Any, path: Path) -> tuple[list[int], npt.NDArray[np.float32]]:
 
 
 def published_roles(ids: Sequence[int]) -> tuple[Role, ...]:
-    """The published role of each id: demonstrations out, then the seeded half split of the rest, in file order.
+    """The published role of each id: demonstrations out, then the seeded half split of the rest, in file order."""
+    rest = [i for i, name in enumerate(ids) if name not in DEMONSTRATION_IDS]
+    roles: list[Role] = ["demonstration"] * len(ids)
+    for i, role in zip(rest, halves(len(rest)), strict=True):
+        roles[i] = role
+    return tuple(roles)
+
+
+def halves(n: int) -> tuple[Role, ...]:
+    """The roles that scikit-learn's ``train_test_split(train_size=0.5, random_state=42)`` gives n rows.
 
     numpy's legacy generator is used because its stream is the published split's.
     """
-    rest = [i for i, name in enumerate(ids) if name not in DEMONSTRATION_IDS]
-    n_calibration = len(rest) // 2
-    shuffled = np.random.RandomState(SPLIT_SEED).permutation(len(rest))
-    n_test = len(rest) - n_calibration
-    roles: list[Role] = ["demonstration"] * len(ids)
-    for place in shuffled[:n_test]:
-        roles[rest[place]] = "test"
+    shuffled = np.random.RandomState(SPLIT_SEED).permutation(n)
+    n_test = n - n // 2
+    roles: list[Role] = ["test"] * n
     for place in shuffled[n_test:]:
-        roles[rest[place]] = "calibration"
+        roles[place] = "calibration"
     return tuple(roles)

@@ -31,6 +31,7 @@ from core.runs.spec import RunSpec
 
 ORIGIN = "lm-eval"
 NAME = re.compile(r"^samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT[\d\-.]+))?\.jsonl$")
+DATED = re.compile(r"\d{4}-\d\d-\d\dT")
 SAME_WITHIN = 1e-4
 """Two log-likelihoods of the same line that differ by at most this are equal up to rounding."""
 MEAN_WITHIN = 1e-9
@@ -62,7 +63,7 @@ def read(paths: Sequence[Path]) -> list[ImportedRun]:
             f"{', '.join(map(str, paths))}: expected samples_<task>_<date>.jsonl, found none; "
             "lm-eval writes it with --log_samples"
         )
-    return [_read_run(path, results) for path in samples]
+    return [read_samples(path, results) for path in samples]
 
 
 def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
@@ -73,7 +74,11 @@ def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     return [path for path in found if path.suffix != ".json"], results
 
 
-def _read_run(path: Path, given: Sequence[Path]) -> ImportedRun:
+def read_samples(path: Path, given: Sequence[Path] = ()) -> ImportedRun:
+    """The run of one file of samples, and of its results among the ``given`` files of results or beside it.
+
+    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
+    """
     name = NAME.match(path.name)
     task = name["task"] if name else path.stem
     about = _results(path, task, name["date"] if name else None, given)
@@ -107,6 +112,7 @@ def _read_run(path: Path, given: Sequence[Path]) -> ImportedRun:
             "filters": sorted(found.samples),
             "recomputed": sorted({metric for one in samples for metric in one.claims}),
             "claims": claims,
+            "lacks": [] if about else ["model"],
         },
     )
 
@@ -430,6 +436,8 @@ def _check_means(rows: Sequence[_Sample], about: _Results | None, kept: str, pat
 def _results(path: Path, task: str, date: str | None, given: Sequence[Path]) -> _Results | None:
     beside = path.parent / f"results_{date}.json"
     candidates = [p for p in given if date is None or date in p.name]
+    if not candidates:  # a file that was renamed has no date to go by
+        candidates = [p for p in given if p.parent == path.parent and not DATED.search(p.name)]
     if not candidates and date is not None and beside.is_file():
         candidates = [beside]
     for candidate in candidates:

@@ -1,8 +1,18 @@
-"""Reads a table from outside as columns: CSV, Parquet or JSON lines, with the line of each row."""
+"""Reads a table from outside as columns, with the line of each row: CSV, Parquet, JSON, JSON lines or XLSX.
+
+The content says which of them a file is; its name is not asked.
+"""
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
+import json
+import math
+import re
+import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +24,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from core.errors import InputError
-from core.exchange.safe_read import check_size, json_lines, shown
+from core.exchange.safe_read import LARGEST_JSON, check_size, json_lines, shown
 from core.records import FloatArray
 
 MOST_COLUMNS = 500
@@ -22,18 +32,28 @@ MOST_UNPACKED = 4_000_000_000
 """The most bytes that a Parquet file may unpack to."""
 BATCH = 8192
 DELIMITERS = ",;\t|"
-ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 FORMULA_STARTS = "=+-@\t\r"
+HEAD = 1_000_000
+"""Bytes of a file's beginning that are looked at."""
+SEPARATOR_LINE = re.compile(r'^"?sep=(?P<delimiter>[,;|\t])"?$')
+"""The line that Excel writes before a header to name the delimiter."""
+COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+TEXT_16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The columns of a file. Cells of CSV are text, an empty one is missing; others have the file's types."""
+    """The columns of a file, or of one sheet of a workbook, which is then named.
+
+    Cells of CSV are text, an empty one is missing; others have the file's types. ``lines`` has the line of each row
+    where it can't be counted.
+    """
 
     path: Path
     table: pa.Table
     kind: str
     lines: tuple[int, ...] | None = None
+    name: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -42,7 +62,9 @@ class Sheet:
 
     def where(self, row: int) -> str:
         """The file and the place of a row (counted from 0) in it, as a message begins."""
-        if self.kind == "parquet":
+        if self.kind == "xlsx" and self.lines is not None:
+            return f"{self.path}, sheet {self.name!r}, row {self.lines[row]}"
+        if self.kind in ("parquet", "json"):
             return f"{self.path}, row {row + 1}"
         if self.lines is not None:
             return f"{self.path}, line {self.lines[row]}"
@@ -60,7 +82,7 @@ class Sheet:
         return cells if as_is else [cell.strip() for cell in cells]
 
     def numbers(self, name: str) -> FloatArray:
-        """A column as float64, NaN if a cell is missing.
+        """A column as float64, NaN if a cell is missing. Decimal commas and percent signs are understood.
 
         Raises :class:`InputError` for the first cell that is not a number, or that says NaN.
         """
@@ -73,58 +95,93 @@ class Sheet:
                 column = pc.utf8_trim_whitespace(column)
             values: FloatArray = column.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
         except (pa.ArrowException, ValueError, TypeError):
-            row = next(i for i, cell in enumerate(self.table[name].to_pylist()) if not _is_number(cell))
-            raise InputError(
-                f"{self.where(row)}: expected a number in {name!r}, found {shown(self.table[name][row].as_py())}"
-            ) from None
+            cells = self.table[name].to_pylist()
+            percent = any(isinstance(cell, str) and cell.strip().endswith("%") for cell in cells)
+            read = [as_number(cell, percent=percent) for cell in cells]
+            row = next((i for i, number in enumerate(read) if number is None), -1)
+            if row >= 0:
+                raise InputError(
+                    f"{self.where(row)}: expected a number in {name!r}, found {shown(cells[row])}"
+                ) from None
+            values = np.array(read, dtype=np.float64)
         bad = np.isnan(values) & ~missing
         if bad.any():
             raise InputError(f"{self.where(int(np.argmax(bad)))}: expected a number in {name!r}, found NaN")
         return values
 
 
-def _is_number(cell: Any) -> bool:
-    if cell is None:
-        return True
+def as_number(cell: Any, *, percent: bool) -> float | None:
+    """A cell as a number, NaN if it is missing, None if it is no number; in a column with percent signs, all have one.
+
+    >>> as_number("0,25", percent=False), as_number("25 %", percent=True), as_number("25", percent=True)
+    (0.25, 0.25, None)
+    """
+    if cell is None or (isinstance(cell, str) and not cell.strip()):
+        return math.nan
     if isinstance(cell, bool):
-        return False
+        return None
+    text = str(cell).strip()
+    if percent != text.endswith("%"):
+        return None
+    text = text.removesuffix("%").strip()
+    if COMMA_NUMBER.fullmatch(text):
+        text = text.replace(",", ".")
     try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
+        return float(text) / (100 if percent else 1)
+    except ValueError:
+        return None
 
 
 def open_sheet(path: Path) -> Sheet:
-    """Read a table; :class:`InputError` names the file, the line, what was expected and what was found."""
+    """Read a table, the first one of a workbook.
+
+    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
+    """
+    return open_sheets(path)[0]
+
+
+def open_sheets(path: Path) -> list[Sheet]:
+    """Read the tables of a file: one, or one for each sheet of a workbook.
+
+    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
+    """
     check_size(path)
-    ending = path.suffix.lower()
-    if ending in (".csv", ".tsv"):
-        sheet = _csv(path)
-    elif ending == ".parquet":
-        sheet = _parquet(path)
-    elif ending in (".jsonl", ".ndjson"):
-        sheet = _json_lines(path)
-    else:
-        raise InputError(
-            f"{path}: expected a table that ends in {', '.join(ENDINGS)}, found {path.suffix or 'no ending'}"
-        )
-    if sheet.table.num_rows == 0:
-        raise InputError(f"{path}: expected rows below the header, found none")
-    if len(set(sheet.names)) != len(sheet.names):
-        twice = next(name for name in sheet.names if sheet.names.count(name) > 1)
-        raise InputError(f"{path}, line 1: expected every column once, found {twice!r} again")
-    return sheet
-
-
-def _csv(path: Path) -> Sheet:
     with path.open("rb") as file:
-        head = file.readline(1_000_000)
+        head = file.read(HEAD)
+    if head.startswith(b"PAR1"):
+        sheets = [_parquet(path)]
+    elif head.startswith(b"PK"):
+        sheets = _workbook(path)
+    elif head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
+        sheets = [_json(path, head)]
+    else:
+        sheets = [_csv(path, head)]
+    for sheet in sheets:
+        if sheet.table.num_rows == 0:
+            raise InputError(f"{path}: expected rows below the header, found none")
+        if len(set(sheet.names)) != len(sheet.names):
+            twice = next(name for name in sheet.names if sheet.names.count(name) > 1)
+            raise InputError(f"{path}, line 1: expected every column once, found {twice!r} again")
+    return sheets
+
+
+def _csv(path: Path, head: bytes) -> Sheet:
+    encoding = next((name for mark, name in TEXT_16.items() if head.startswith(mark)), "utf-8-sig")
     try:
-        line = head.decode("utf-8-sig")
+        lines = head[: len(head) // 2 * 2].decode(encoding).splitlines() if encoding == "utf-16" else None
+        if lines is None:
+            begin = head.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+            lines = [begin.splitlines()[0].decode(), *(["more"] if b"\n" in begin else [])] if begin else []
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}, line 1: expected text in UTF-8, found byte {head[error.start]:#04x}") from error
-    delimiter = max(DELIMITERS, key=line.count)
+        raise InputError(
+            f"{path}, line 1: expected text in UTF-8, found byte {error.object[error.start]:#04x}; save it as UTF-8"
+        ) from error
+    lines = [line for line in lines if line.strip()]
+    told = SEPARATOR_LINE.match(lines[0]) if lines else None
+    if told:
+        lines = head.decode(encoding, "replace").splitlines()[1:]
+    line = lines[0] if lines else ""
+    delimiter = told["delimiter"] if told else max(DELIMITERS, key=line.count)
     names = next(csv.reader([line], delimiter=delimiter), [])
     if len(names) < 2 or "\0" in line:
         raise InputError(f"{path}, line 1: expected a header with several columns, found {shown(line)}")
@@ -132,8 +189,8 @@ def _csv(path: Path) -> Sheet:
         raise InputError(f"{path}, line 1: expected at most {MOST_COLUMNS} columns, found {len(names)}")
     try:
         table = pa_csv.read_csv(
-            path,
-            read_options=pa_csv.ReadOptions(use_threads=False, block_size=1 << 24),
+            io.BytesIO(path.read_bytes().decode("utf-16").encode()) if encoding == "utf-16" else path,
+            read_options=pa_csv.ReadOptions(use_threads=False, block_size=1 << 24, skip_rows=1 if told else 0),
             parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             convert_options=pa_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
@@ -143,8 +200,48 @@ def _csv(path: Path) -> Sheet:
         said = " ".join(str(error).split())[:160]
         raise InputError(
             f"{path}: expected {len(names)} columns of UTF-8 text in every line, found otherwise ({said})"
-        ) from (error)
+        ) from error
     return Sheet(path, table, "csv")
+
+
+def _workbook(path: Path) -> list[Sheet]:
+    """The sheets of a workbook (XLSX) that are tables: a row of names, and rows below it."""
+    from openpyxl import load_workbook
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(info.file_size for info in archive.infolist())
+            if "xl/workbook.xml" not in archive.namelist():
+                raise InputError(f"{path}: expected a table or a workbook (XLSX), found another zip archive")
+        if unpacked > MOST_UNPACKED:
+            raise InputError(
+                f"{path}: expected a workbook that unpacks to at most {MOST_UNPACKED / 1e9:g} GB, found more"
+            )
+        book = load_workbook(path, read_only=True, data_only=True)
+        found = [_worksheet(path, sheet.title, sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
+        book.close()
+    except InputError:
+        raise
+    except Exception as error:  # a damaged workbook makes zipfile, the XML reader and openpyxl raise what they like
+        raise InputError(f"{path}: expected a whole workbook (XLSX), found none ({type(error).__name__})") from error
+    sheets = [sheet for sheet in found if sheet is not None]
+    if not sheets:
+        raise InputError(f"{path}: expected a sheet with a row of names and rows below it, found none")
+    return sheets
+
+
+def _worksheet(path: Path, name: str, rows: Iterable[tuple[Any, ...]]) -> Sheet | None:
+    numbered = ((n, row) for n, row in enumerate(rows, start=1) if sum(cell not in (None, "") for cell in row) > 1)
+    _, header = next(numbered, (0, ()))
+    names = [str(cell) if cell is not None else "" for cell in header]
+    wide = max((i for i, cell in enumerate(names, start=1) if cell), default=0)
+    if wide < 2 or wide > MOST_COLUMNS:
+        return None
+    body = list(numbered)
+    if not body:
+        return None
+    columns = {names[i]: _array([row[i] if i < len(row) else None for _, row in body]) for i in range(wide) if names[i]}
+    return Sheet(path, pa.table(columns), "xlsx", tuple(n for n, _ in body), name)
 
 
 def _parquet(path: Path) -> Sheet:
@@ -163,6 +260,67 @@ def _parquet(path: Path) -> Sheet:
             return Sheet(path, pa.Table.from_batches(batches, file.schema_arrow), "parquet")
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: expected a whole Parquet file, found none ({str(error)[:120]})") from error
+
+
+def _json(path: Path, head: bytes) -> Sheet:
+    """JSON lines, or one document: a list of objects, or an object with a list for each column."""
+    begin = head.removeprefix(codecs.BOM_UTF8).strip()
+    first, _, more = begin.partition(b"\n")
+    if begin[:1] == b"{" and more and _is_json(first):
+        return _json_lines(path)
+    document = _document(path)
+    columns = _columns(document)
+    if columns is None and isinstance(document, dict) and not more:
+        return _json_lines(path)
+    if columns is None:
+        raise InputError(
+            f"{path}: expected a list of objects or a list for each column, found {type(document).__name__} "
+            f"{shown(document)}"
+        )
+    if len(columns) > MOST_COLUMNS:
+        raise InputError(f"{path}: expected at most {MOST_COLUMNS} fields, found {len(columns)}")
+    return Sheet(path, pa.table({name: _array(values) for name, values in columns.items()}), "json")
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _document(path: Path) -> Any:
+    if (size := check_size(path)) > LARGEST_JSON:
+        raise InputError(
+            f"{path}: expected a JSON file of at most {LARGEST_JSON / 1e6:g} MB, found {size / 1e6:.0f} MB; JSON lines "
+            "or Parquet may be larger"
+        )
+    try:
+        return json.loads(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}; save it as UTF-8"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: expected a whole JSON document, found none ({error})") from error
+
+
+def _columns(document: Any) -> dict[str, list[Any]] | None:
+    """The columns of a JSON document; None if it is no table."""
+    if isinstance(document, dict):
+        lists = {name: value for name, value in document.items() if isinstance(value, list)}
+        if len(lists) >= 2 and len(lists) == len(document) and len({len(value) for value in lists.values()}) == 1:
+            return lists
+        rows = next((value for value in lists.values() if value and all(isinstance(row, dict) for row in value)), None)
+        if rows is None or len(lists) > 1:
+            return None
+        about = {name: value for name, value in document.items() if isinstance(value, (str, int, float))}
+        document = [about | row for row in rows]
+    if not (isinstance(document, list) and document and all(isinstance(row, dict) for row in document)):
+        return None
+    names = list(dict.fromkeys(name for row in document for name in row))
+    return {name: [row.get(name) for row in document] for name in names}
 
 
 def _json_lines(path: Path) -> Sheet:
@@ -187,6 +345,8 @@ def _array(values: list[Any]) -> pa.Array:
     """Values of a JSON field; numbers and text mixed become text."""
     if any(isinstance(value, float) and value != value for value in values):
         return pa.array([None if value is None else str(value) for value in values], pa.string())
+    if any(isinstance(value, (list, dict)) for value in values):  # read cell by cell where a column of lists is meant
+        return pa.array([value if value is None or isinstance(value, str) else json.dumps(value) for value in values])
     try:
         return pa.array(values)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):

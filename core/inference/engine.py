@@ -60,3 +60,15 @@ class Engine(Protocol):
     def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
         """``repeats`` answers to one prompt in the model's own words, sampled from its probabilities."""
         ...
+
+
+def cut_short(description: dict[str, Any]) -> str:
+    """What an engine's description says about prompts that were too long for its model; empty if none was."""
+    cut, dropped = description.get("truncated_prompts", 0), description.get("dropped_demonstrations", 0)
+    if not cut:
+        return ""
+    return (
+        f"prompts longer than the {description['context']:,} tokens that the model reads: {cut:,}, which lost "
+        f"{dropped:,} demonstrations and the beginnings of their contexts; ask with fewer shots, or choose a model "
+        "that reads more"
+    )

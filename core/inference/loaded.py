@@ -157,7 +157,7 @@ def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> N
     raise InputError(
         f"{_tensors(own or broken)} of {adapter if own else where} {'holds' if len(own or broken) == 1 else 'hold'} "
         f"values that are no finite numbers{why} ({some(sorted(own or broken))}); "
-        + ("download or save it again" if dtype == "float32" else "choose float32, or another model")
+        + ("download or save it again" if dtype == "float32" else "choose 32-bit precision (float32), or another model")
     )
 
 
@@ -195,8 +195,8 @@ def check_left_to_right(model: Any, *, where: str) -> None:
         ) from error
     if not bool(torch.isfinite(one).all()):
         raise InputError(
-            f"{kind} gives no numbers for a text of {len(PROBE)} tokens; its weights are broken, or it needs float32 "
-            "or bfloat16"
+            f"{kind} gives no numbers for a text of {len(PROBE)} tokens; its weights are broken, or it needs 32-bit "
+            "(float32) or 16-bit (bfloat16) precision"
         )
     if one.shape[1] < 2:
         raise InputError(f"{kind} gives {one.shape[1]} number a token and no words; {INSTEAD}")

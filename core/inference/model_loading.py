@@ -222,7 +222,7 @@ def _arguments(dtype: str) -> dict[str, Any]:
         if best_device() != "cuda" or importlib.util.find_spec("bitsandbytes") is None:
             raise InputError(
                 f"{dtype} needs an NVIDIA GPU and the package bitsandbytes, which are not both here; "
-                "choose float32, float16 or bfloat16"
+                "choose 32-bit (float32) or 16-bit (float16, bfloat16) precision"
             )
         from transformers import BitsAndBytesConfig
 
@@ -240,8 +240,8 @@ def _be_exact(model: Any, source: ModelSource) -> None:
     other = sorted({str(p.dtype) for p in model.parameters() if p.dtype != torch.float32})
     if other:
         raise InputError(
-            f"model {source.location} keeps weights as {', '.join(other)} and can't be run in float32; "
-            "choose the precision it was made for"
+            f"model {source.location} keeps weights as {', '.join(other)} and can't be run in 32-bit precision "
+            "(float32); choose the precision it was made for"
         )
     torch.set_float32_matmul_precision("highest")
     torch.backends.cudnn.allow_tf32 = False

@@ -85,7 +85,8 @@ def climb_down(rungs: Sequence[Rung], rows: Sequence[TokenRow], *, prefix: Prefi
     truth = rungs[-1].compute(rows, None)
     if not all(math.isfinite(value) for sums in truth for value in sums):
         raise SelfCheckError(
-            "the model gives no numbers for this run's prompts; its weights are broken, or it needs float32 or bfloat16"
+            "the model gives no numbers for this run's prompts; its weights are broken, or it needs 32-bit (float32) "
+            "or 16-bit (bfloat16) precision"
         )
     allowed = tolerance(rows, dtype)
     refused: list[str] = []

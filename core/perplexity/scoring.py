@@ -77,7 +77,8 @@ class Scorer:
         for i, losses in self.losses.score(scored):
             if not np.isfinite(losses).all():
                 raise RunError(
-                    "the model gives no numbers for these words; its weights are broken, or it needs float32"
+                    "the model gives no numbers for these words; its weights are broken, or it needs 32-bit "
+                    "precision (float32)"
                 )
             made[i] = ScoredMessage(part.windows[i].number, words[i].pieces, losses)
             tell(len(words[i].tokens))

@@ -36,6 +36,10 @@ ORIGIN_TITLES = {
     "bluq": "from BLUQ",
     "lm-eval": "from lm-eval",
     "inspect": "from Inspect",
+    "helm": "from HELM",
+    "opencompass": "from OpenCompass",
+    "lighteval": "from lighteval",
+    "vlm-uncertainty-bench": "from VLM-Uncertainty-Bench",
     "table": "from a table",
 }
 STUDY_TITLES = {"perplexity": "Perplexity", "jury": "Jury"}

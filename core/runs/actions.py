@@ -73,7 +73,7 @@ def repeat(run_ids: Sequence[str]) -> ActionResult:
 
 
 def delete(run_id: str) -> TrashedRun:
-    """Move a run that has ended, or waits, to the bin, from which :func:`restore` has it back within a week.
+    """Move a run that has ended, or waits, to the bin (:mod:`core.runs.storage.trash`), which keeps it for a week.
 
     Raises :class:`~core.errors.InputError` if it ships with Hedge, or somebody is at it.
     """
@@ -86,16 +86,6 @@ def delete(run_id: str) -> TrashedRun:
     if not now.ended:
         raise InputError(f"run {now.run_id} is {now.state}; cancel it first, then delete it")
     return trash.put_in_bin(store.folder_of(now.run_id))
-
-
-def restore(run_id: str) -> str:
-    """Have a deleted run back; returns its id. See :func:`core.runs.storage.trash.restore`."""
-    return trash.restore(run_id)
-
-
-def disk_use(run_id: str) -> int:
-    """The bytes that a run takes on the disk."""
-    return trash.disk_use(store.folder_of(run_id))
 
 
 def _queued_first(run_ids: Sequence[str]) -> list[str]:

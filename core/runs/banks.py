@@ -22,7 +22,16 @@ from core.tasks.identity import QuestionSource
 
 FINISHED = {PurePath(file).stem: f"{DATA_SETS[task]} 10k" for task, file in finished.FILES.items()}
 """The bank of each file of LLM-Uncertainty-Bench, by the file's name without its suffix."""
-ORIGINS = {"bluq": "BLUQ", "lm-eval": "lm-eval", "inspect": "Inspect", "table": "table"}
+ORIGINS = {
+    "bluq": "BLUQ",
+    "lm-eval": "lm-eval",
+    "inspect": "Inspect",
+    "helm": "HELM",
+    "opencompass": "OpenCompass",
+    "lighteval": "lighteval",
+    "vlm-uncertainty-bench": "VLM-Uncertainty-Bench",
+    "table": "table",
+}
 """The bank of runs imported in a format, if nothing more is known."""
 
 
@@ -63,16 +72,6 @@ def bank_of_task(task: str) -> str:
         return POCKET_BANK
     stem = PurePath(place if at else name).stem
     return FINISHED.get(stem, stem)
-
-
-def labelled(task: str, bank: str) -> str:
-    """A task's name and its bank as one key of an exported file; a file of questions gives its name to both.
-
-    >>> labelled("qa@hub", "MMLU"), labelled("/data/mine.csv", "mine")
-    ('qa · MMLU', 'mine')
-    """
-    name = short_task(task)
-    return name if name == bank else f"{name} · {bank}"
 
 
 def task_title(task: str, bank: str) -> str:

@@ -240,7 +240,7 @@ def ensure_agent() -> None:
         if not liveness.agent_alive():
             # If several pages start one at once, all but one agent find the lock held and end.
             start_detached(
-                ("core.runs.agent.host_agent", "--idle-minutes", str(IDLE_MINUTES)),
+                ("core.runs.agent.host_agent", str(IDLE_MINUTES)),
                 log=f"agent-{liveness.host()}.log",
                 up=liveness.agent_alive,
                 within_s=AGENT_STARTS_WITHIN_S,
@@ -265,7 +265,7 @@ def _enqueue(run_id: str) -> None:
     try:
         run_queue.enqueue(run_id, needs_gib=memory_gib(store.read_record(run_id).spec))
     except RunError as error:
-        store.update_record(run_id, state="failed", message=str(error), ended=time.time())
+        store.end(run_id, "failed", str(error))
         raise
     ensure_agent()
 

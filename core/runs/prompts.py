@@ -47,6 +47,7 @@ class Combination:
         is not there, and for values that no run can have.
         """
         asked = (self.models, self.tasks, self.strategies, self.dtypes, self.forms, self.formats, self.shots)
+        kept = {name: getattr(self, name) for name in ("system", "batch_size", "samples", "seed", "calibration_share")}
         made = [
             RunSpec(
                 model=named(model),
@@ -57,13 +58,9 @@ class Combination:
                 prompt_format=prompt_format,
                 rotations=self.rotations and form not in TEXT_FORMS,
                 orders=self.orders and form not in TEXT_FORMS,
-                system=self.system,
                 repeats=0 if form in TEXT_FORMS else self.repeats,
-                batch_size=self.batch_size,
                 shots=shots,
-                samples=self.samples,
-                seed=self.seed,
-                calibration_share=self.calibration_share,
+                **kept,
             )
             for model, task, strategy, dtype, form, prompt_format, shots in itertools.product(*asked)
         ]

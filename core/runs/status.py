@@ -7,7 +7,6 @@ agent, which writes the verdict back to ``run.json``, both go by it.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from core.errors import InputError
@@ -18,7 +17,6 @@ from core.runs.queue import run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.store import ENDED, Progress, RunRecord, State
 
-CANCELLED = "Cancelled; resume it to continue with what is missing."
 STOPPING = "Stopping."
 LOST = "Its process ended before the run did; resume it to continue with what is missing."
 CRASHED = "Its worker failed without a message; the worker's log in HEDGE_HOME/logs has the details."
@@ -95,10 +93,7 @@ def settle(entry: QueueEntry) -> None:
     held = is_executed(record, entry)
     state, message = judge(record, entry, held=held)
     if not held and state in ENDED:
-        store.update_record(entry.run_id, state=state, message=message, ended=time.time())
-        folder = store.folder_of(entry.run_id)
-        store.clear_progress(folder)
-        store.log(folder, f"{state}: {message}")
+        store.end(entry.run_id, state, message)
 
 
 def is_executed(record: RunRecord, entry: QueueEntry | None) -> bool:
@@ -115,7 +110,7 @@ def _ended(entry: QueueEntry | None) -> tuple[State, str]:
     if entry is None:
         return "failed", LOST
     if entry.status == run_queue.CANCELLED:
-        return "cancelled", CANCELLED
+        return "cancelled", store.CANCELLED
     if entry.status == run_queue.GIVEN_UP:
         return "failed", (
             f"{run_queue.TRIES} workers ended while they ran it, the last one "

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
+from os.path import isfile
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -36,6 +37,8 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For each schema version, the function that migrates ``run.json`` to the next one."""
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
+BARE = "bare.parquet"
+CANCELLED = "Cancelled; resume it to continue with what is missing."
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
 
 
@@ -115,7 +118,13 @@ def run_stamps() -> dict[str, int]:
 
 def is_bundled(run_id: str) -> bool:
     """Whether the run ships with Hedge (and so can't be changed)."""
-    return folder_of(run_id).parent == ASSETS / "runs"
+    own, bundled = map(str, runs_folders())
+    # As text: pages ask this of every run, and a path object costs more than the look at the disk.
+    if "/" not in run_id:
+        for folder in (own, bundled):
+            if isfile(f"{folder}/{run_id}/run.json"):
+                return folder == bundled
+    return str(folder_of(run_id).parent) == bundled
 
 
 # ---------------------------------------------------------------- run.json
@@ -161,6 +170,15 @@ def update_record(run_id: str, **changes: Any) -> RunRecord:
     record = replace(read_record(run_id), **changes)
     write_record(folder_of(run_id), record)
     return record
+
+
+def end(run_id: str, state: State, message: str = "", **provenance: Any) -> None:
+    """Write down how a run ended."""
+    folder = folder_of(run_id)
+    clear_progress(folder)  # first, for on a full disk its few bytes make room for how the run ended
+    known = read_record(run_id).provenance | provenance
+    update_record(run_id, state=state, message=message, ended=time.time(), provenance=known)
+    log(folder, f"{state}{': ' + message if message else ''}")
 
 
 # ---------------------------------------------------------------- progress and log
@@ -263,22 +281,12 @@ def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
         )
         for name, scored in scores.items()
     ]
-    write_table(folder / "bare.parquet", *scored_after)
-
-
-def has_bare(folder: Path) -> bool:
-    """Whether the options' unconditional scores exist."""
-    return (folder / "bare.parquet").is_file()
-
-
-def drop_bare(folder: Path) -> None:
-    """Delete the options' unconditional scores."""
-    (folder / "bare.parquet").unlink(missing_ok=True)
+    write_table(folder / BARE, *scored_after)
 
 
 def read_bare(run_id: str) -> dict[str, dict[str, float]]:
     """By bare prompt, what each option text scores on its own; nothing for a run that did not ask."""
-    path = folder_of(run_id) / "bare.parquet"
+    path = folder_of(run_id) / BARE
     found: dict[str, dict[str, float]] = {}
     if path.is_file():
         for row in read_table(path).to_pylist():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from core.cli import main
 from core.reports.evaluation import load
 from core.reports.report import report
-from core.runs import store
+from core.runs import actions, store
 from core.settings import settings
 from tests.charts.test_static_report import NAMES
 from tests.conftest import synthetic_run
@@ -46,14 +47,37 @@ def test_a_file_that_is_not_there_is_one_sentence(home, tmp_path, capsys, kind):
     assert not settings().runs.exists()
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_many_paths_come_in_at_once_and_each_is_told_apart(home, tmp_path, capsys):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / "one.csv").write_text(CSV)
+    (folder / "talk.txt").write_text("user: I am lost.\nassistant: Tell me.\nuser: Work.\nassistant: Go on.\n")
+    (folder / "notes.md").write_text("Nothing to see")
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("deep/two.csv", CSV.replace("0.7,0.3", "0.8,0.2"))
+    paths = [str(folder), str(tmp_path / "two.zip")]
+    assert main(["import", *paths, "--model", "m", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [load(name).spec.task for name in told["runs"]] == ["one", "two"]
+    assert [one["place"] for one in told["elsewhere"]] == ["perplexity"]
+    assert [one["reason"] for one in told["refused"]] == ["it is text without results"]
+    assert main(["import", *paths, "--model", "m"]) == 0
+    assert capsys.readouterr().out.count("(was here already)") == 2
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "xlsx"])
 def test_out_and_in_again_is_the_same_report(home, tmp_path, capsys, kind):
     name = synthetic_run()
     assert main(["export", name, "--format", kind, "--out", str(tmp_path / "out"), "--json"]) == 0
     (path,) = json.loads(capsys.readouterr().out)["files"]
-    assert main(["import", "table", path, "--json"]) == 0
+    first = report(load(name), 100).to_json()
+    assert main(["import", path, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["existed"] == [name]
+    actions.delete(name)
+    assert main(["import", path, "--json"]) == 0
     (again,) = json.loads(capsys.readouterr().out)["runs"]
-    made = [report(load(one), 100).to_json() for one in (name, again)]
+    assert again != name
+    made = [first, report(load(again), 100).to_json()]
     for values in made:
         del values["run"]
     assert made[0] == made[1]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.records import OptionLogits, PredictionSets, Question
+from core.records import OptionLogits, PredictionSets, Question, joined
 
 
 @pytest.mark.parametrize(("options", "label"), [(("a",), 0), (tuple("a" * 27), 0), (("a", "b"), 2), (("a", "b"), -1)])
@@ -23,3 +23,18 @@ def test_sets_know_their_sizes():
     assert PredictionSets(np.array([[True, False], [True, True]]), 0.5).sizes.tolist() == [1, 2]
     with pytest.raises(InputError, match="members"):
         PredictionSets(np.array([True]), 0.5)
+
+
+def test_batches_are_joined_in_the_order_asked_for():
+    """Two batches of different widths, in another order; one has no top tokens, so the whole has none."""
+    first = OptionLogits(
+        ("b", "a"), np.float32([[1, 2], [3, 4]]), np.float32([0.1, 0.2]), np.ones((2, 2), np.int32), ("x", "y")
+    )
+    second = OptionLogits(("c",), np.float32([[5, 6, 7]]), np.float32([0.3]), np.full((1, 3), 2, np.int32))
+    both = joined([first, second], ["a", "b", "c"], k=4)
+    assert both.ids == ("a", "b", "c")
+    assert both.logits.tolist() == [[3, 4, -np.inf, -np.inf], [1, 2, -np.inf, -np.inf], [5, 6, 7, -np.inf]]
+    assert both.letter_mass == pytest.approx([0.2, 0.1, 0.3])
+    assert both.option_tokens.tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [2, 2, 2, 0]]
+    assert both.top_tokens is None
+    assert joined([first], ["b", "a"], k=2).top_tokens == ("x", "y")

@@ -21,7 +21,7 @@ from core.reports.report import report
 from core.runs import store
 from tests.app.golden import CASES
 from tests.conftest import synthetic_questions, synthetic_run
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, pick, said
 
 
 def component(app: AppTest) -> Any:
@@ -90,7 +90,7 @@ def test_another_run_is_picked(open_page: Open):
     synthetic_run(model="one")
     two = synthetic_run(model="two")
     app = open_page("alpha_lab")
-    app.selectbox(key="run_picker").set_value(two).run()
+    pick(app, two)
     assert app.query_params["run"] == two
     assert not app.exception
 

@@ -4,91 +4,132 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 import zipfile
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from app.components.data import export_files, import_files
-from core.exchange import column_mappings, table
+from app.components.data import export_files
+from core.exchange import column_mappings, table, writing
+from core.exchange.run_table import runs_table
 from core.exchange.table import Columns
+from core.exchange.tabular import open_sheet
+from core.jury_pipeline import jury_store
 from core.prompting.strategies import STRATEGIES
 from core.reports import evaluation
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import report
 from core.reports.titles import STRATEGY_TITLES
 from core.runs import store
+from core.runs.storage import trash
 from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, picked, said
 
 CSV = b"qid,A,B,C,answer\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n3,0.3,0.3,0.4,C\n4,0.6,0.2,0.2,A\n"
 ODD = b"one,two,three,says\n0.5,0.3,0.2,one\n0.1,0.8,0.1,two\n0.3,0.3,0.4,three\n0.6,0.2,0.2,one\n"
+JURY = b"question,answer,juror,p_true,label\n" + b"".join(
+    f"What is {i}?,a,{juror},{p},{i % 2}\n".encode()
+    for i in range(6)
+    for juror, p in (("ann", 0.9), ("bob", 0.2 + i / 10))
+)
 
 
 def upload(app, *files: tuple[str, bytes]):
     return app.file_uploader[0].set_value([(name, content, "text/plain") for name, content in files]).run()
 
 
-def press_import(app):
-    (button,) = (button for button in app.button if button.label.startswith("Import"))
+def press(app, beginning: str):
+    (button,) = (button for button in app.button if button.label.startswith(beginning))
     return button.click().run()
 
 
-def test_an_uploaded_table_is_shown_and_written_when_a_person_says_so(open_page: Open):
+def runs_shown(app) -> pd.DataFrame:
+    """The preview, a row a run."""
+    return next(frame.value for frame in app.dataframe if "Set size" in frame.value)
+
+
+def own_runs() -> list[str]:
+    return [name for name in store.run_ids() if not store.is_bundled(name)]
+
+
+def test_a_dropped_table_is_shown_with_its_figures_and_written_when_a_person_says_so(open_page: Open):
     app = upload(open_page("data"), ("mine.csv", CSV))
     assert not app.exception
-    assert app.multiselect[0].value == ["A", "B", "C"]
-    assert app.dataframe[1].value["Questions"].tolist() == [4]
-    assert store.run_ids() == []
-    press_import(app)
+    shown = runs_shown(app)
+    assert shown[["Model", "Task", "Questions", "Options"]].to_numpy().tolist() == [["mine", "mine", 4, 3]]
+    assert shown["Accuracy"].tolist() == [1.0]
+    assert shown["Note"].tolist() == ["does not say its model and task"]
+    assert own_runs() == []
+    press(app, "Import 1 run")
     assert "1 run imported" in said(app)
-    (name,) = store.run_ids()
+    assert not app.exception
+    (name,) = own_runs()
     assert evaluation.load(name).probabilities == pytest.approx(
         np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.6, 0.2, 0.2]]), abs=1e-6
     )
+    assert app.file_uploader[0].value == []
 
 
-def test_columns_that_are_not_recognised_are_mapped_and_remembered(open_page: Open):
-    app = upload(open_page("data"), ("odd.csv", ODD))
+def test_what_files_lack_is_asked_for_once(open_page: Open):
+    app = upload(open_page("data"), ("a.csv", CSV), ("b.csv", CSV.replace(b"0.5,0.3", b"0.4,0.4")))
+    (box,) = (box for box in app.text_input if box.label.startswith("Model"))
+    assert box.label == "Model of the 2 runs that do not say it"
+    box.set_value("my-model").run()
+    assert runs_shown(app)["Model"].tolist() == ["my-model", "my-model"]
+    press(app, "Import 2 runs")
+    assert [store.read_record(name).spec.model for name in own_runs()] == ["my-model"] * 2
+
+
+def test_columns_that_are_not_recognised_are_mapped_once_and_remembered(open_page: Open):
+    app = upload(open_page("data"), ("odd.csv", ODD), ("more.csv", ODD + b"0.5,0.2,0.3,one\n"))
     assert "Choose the columns of the options" in said(app)
-    app.multiselect[0].set_value(["one", "two", "three"])
+    (options,) = (box for box in app.multiselect if box.label == "Options, in order")
+    options.set_value(["one", "two", "three"])
     next(box for box in app.selectbox if box.label == "Answer").set_value("says")
     app.run()
-    assert app.dataframe[1].value["Options"].tolist() == [3]
-    press_import(app)
-    assert len(store.run_ids()) == 1
-    again = upload(open_page("data"), ("later.csv", ODD + b"0.2,0.2,0.6,three\n"))
-    assert again.multiselect[0].value == ["one", "two", "three"]
-    assert again.dataframe[1].value["Questions"].tolist() == [5]
-
-
-def test_what_is_wrong_is_said_with_the_file_and_line_and_nothing_is_written(open_page: Open):
-    app = upload(open_page("data"), ("mine.csv", CSV + b"5,0.5,x,0.2,A\n"))
     assert not app.exception
-    assert [error.value for error in app.error]
-    assert "mine.csv, line 6: expected a number in 'B', found 'x'" in said(app)
+    assert sorted(runs_shown(app)["Questions"]) == [4, 5]
+    press(app, "Import 2 runs")
+    assert len(own_runs()) == 2
+    again = upload(open_page("data"), ("later.csv", ODD + b"0.2,0.2,0.6,three\n"))
+    assert runs_shown(again)["Options"].tolist() == [3]
+
+
+def test_what_is_wrong_is_said_with_the_file_and_line_and_the_rest_is_read(open_page: Open):
+    app = upload(open_page("data"), ("bad.csv", CSV + b"5,0.5,x,0.2,A\n"), ("good.csv", CSV))
+    assert not app.exception
+    assert "**bad.csv**: Line 6: expected a number in 'B', found 'x'." in said(app)
     assert "hedge-upload" not in said(app)
+    assert runs_shown(app)["File"].tolist() == ["good.csv"]
     assert not settings().runs.exists()
 
 
 def test_a_refused_upload_names_the_uploaded_file_and_no_temporary_path(open_page: Open, tmp_path):
-    """A result whose answers lie in no uploaded file, a name that no disk takes, and a file that is no archive."""
+    """A result whose answers lie in no uploaded file, a name that no disk takes, and files that are no results."""
     result = published.write(tmp_path)
-    app = open_page("data")
-    app.segmented_control(key="bring_format").set_value("llm-uncertainty-bench").run()
-    upload(app, (result.name, result.read_bytes()))
-    assert [error.value.replace("\\", "") for error in app.error] == [
-        "The upload has no answers for halu_dialogue; expected halu_dialogue.json or halu_dialogue.labels.json there"
-    ]
+    app = upload(open_page("data"), (result.name, result.read_bytes()), ("x.zip", b"PK\x03\x04 cut"), ("e.csv", b""))
+    assert not app.exception
+    text = said(app)
+    assert f"**{result.name}**: It has no answers; bring in halu_dialogue.json or halu_dialogue.labels.json" in text
+    assert "**x.zip**: Expected a whole zip archive" in text
+    assert "**e.csv**: Expected results, found an empty file." in text
     long = f"{'é' * 200}.pkl"
     upload(app, (long, result.read_bytes()))
     assert not app.exception
-    assert f"{long} can't be saved for reading: File name too long" in said(app)
-    assert "hedge-upload" not in said(app)
+    assert f"**{long}**: Its name does not say the data set" in said(app)
+    for temporary in ("hedge-upload", tempfile.gettempdir()):
+        assert temporary not in text + said(app)
+
+
+def test_files_of_the_same_name_are_different_files(open_page: Open):
+    app = upload(open_page("data"), ("a.csv", CSV), ("a.csv", CSV.replace(b"0.5,0.3", b"0.4,0.4")))
+    assert runs_shown(app)["File"].tolist() == ["a.csv", "a.csv (2)"]
 
 
 def test_samples_without_their_results_file_are_of_an_unknown_model(open_page: Open, tmp_path):
@@ -102,52 +143,104 @@ def test_samples_without_their_results_file_are_of_an_unknown_model(open_page: O
         json.dumps(row | {"doc_id": i, "doc": {"question": f"Who is number {i}?", "choices": ["Ann", "Bob"]}}) + "\n"
         for i in range(4)
     )
-    app = open_page("data")
-    app.segmented_control(key="bring_format").set_value("lm-eval").run()
-    upload(app, ("samples_mine_2026-01-01T00-00-00.jsonl", lines.encode()))
+    app = upload(open_page("data"), ("samples_mine_2026-01-01T00-00-00.jsonl", lines.encode()))
     assert not app.error, said(app)
-    assert app.dataframe[0].value["Model"].tolist() == ["unknown"]
+    assert runs_shown(app)["Model"].tolist() == ["unknown"]
+    assert runs_shown(app)["Note"].tolist() == ["does not say its model"]
 
 
 def test_runs_that_differ_only_in_their_strategy_can_be_told_apart(open_page: Open, tmp_path):
     results = [published.write(tmp_path, name=f"Tiny_halu_dialogue_{name}_icl1.pkl") for name in STRATEGIES]
     files = [*results, tmp_path / "halu_dialogue.labels.json"]
-    app = open_page("data")
-    app.segmented_control(key="bring_format").set_value("llm-uncertainty-bench").run()
-    upload(app, *((path.name, path.read_bytes()) for path in files))
-    shown = app.dataframe[0].value
-    assert shown["Strategy"].tolist() == list(STRATEGY_TITLES.values())
-    assert shown["Shots"].tolist() == [3, 3, 3]
-    assert shown["Precision"].tolist() == ["32-bit"] * 3
+    app = upload(open_page("data"), *((path.name, path.read_bytes()) for path in files))
+    assert runs_shown(app)["Strategy"].tolist() == list(STRATEGY_TITLES.values())
 
 
 def test_each_of_many_imported_runs_can_be_opened_and_all_be_compared(open_page: Open, tmp_path):
     results = [published.write(tmp_path, name=f"Tiny{i}_halu_dialogue_base_icl1.pkl") for i in range(27)]
     files = [*results, tmp_path / "halu_dialogue.labels.json"]
-    app = open_page("data")
-    app.segmented_control(key="bring_format").set_value("llm-uncertainty-bench").run()
-    upload(app, *((path.name, path.read_bytes()) for path in files))
-    press_import(app)
+    app = upload(open_page("data"), *((path.name, path.read_bytes()) for path in files))
+    press(app, "Import 27 runs")
     assert not app.exception
     links = [link.proto for link in app.get("page_link")]
     opened = [parse_qs(link.query_string) for link in links]
-    assert sorted(one["run"][0] for one in opened if "run" in one) == store.run_ids()
+    assert sorted(one["run"][0] for one in opened if "run" in one) == own_runs()
     compared = [one["runs"][0].split(",") for one in opened if "runs" in one]
-    assert [link.label for link in links][:2] == ["Compare runs 1 to 24 of 27", "Compare runs 25 to 27 of 27"]
-    assert [len(some) for some in compared] == [24, 3]
-    assert sorted(name for some in compared for name in some) == store.run_ids()
-    assert "1\\. Tiny0 · " in links[2].label
+    assert [link.label.replace("\\", "") for link in links][:3] == [
+        "Compare 1 to 24 of 27 runs of Dialogue responses · HaluEval dialogue 10k",
+        "Compare 25 to 27 of 27 runs of Dialogue responses · HaluEval dialogue 10k",
+        "Calibration of the first 24",
+    ]
+    assert [len(some) for some in compared] == [24, 3, 24]
+    assert sorted({name for some in compared for name in some}) == own_runs()
 
 
-@pytest.mark.parametrize("kind", list(import_files.FORMATS))
-def test_every_format_refuses_nonsense_in_a_sentence(open_page: Open, kind: str):
-    app = open_page("data")
-    app.segmented_control(key="bring_format").set_value(kind).run()
-    ending = import_files.FORMATS[kind].endings[0]
-    upload(app, (f"nonsense{ending}", b"\x00\xff nonsense"))
+def test_an_import_is_not_doubled_and_can_be_taken_back(open_page: Open):
+    app = upload(open_page("data"), ("mine.csv", CSV))
+    press(app, "Import 1 run")
+    assert {link.proto.label for link in app.get("page_link")} >= {"Open in the Alpha lab", "Calibration"}
+    upload(app, ("mine.csv", CSV), ("new.csv", CSV.replace(b"0.5,0.3", b"0.4,0.4")))
+    assert runs_shown(app)["Note"].tolist() == ["is here already", "does not say its model and task"]
+    press(app, "Import 1 run")
+    assert "1 run imported. 1 was here already." in said(app)
+    assert len(own_runs()) == 2
+    press(app, "Remove these")
     assert not app.exception
-    assert len(app.error) == 1
-    assert f"nonsense{ending}" in said(app)
+    assert "1 removed" in said(app)
+    assert len(own_runs()) == 1
+    assert len(trash.binned()) == 1
+
+
+def test_an_export_of_a_run_that_is_here_is_that_run(open_page: Open):
+    name = synthetic_run()
+    files = [("r.csv", writing.to_csv(runs_table([name]))), ("r.xlsx", writing.to_xlsx({"1": runs_table([name])}))]
+    app = upload(open_page("data"), *files)
+    assert runs_shown(app)["Note"].tolist() == ["is here already"] * 2
+    assert "imported before" in said(app)
+    assert not [button for button in app.button if button.label.startswith("Import ")]
+
+
+def test_a_jury_is_imported_with_the_runs_in_one_click(open_page: Open):
+    app = upload(open_page("data"), ("j.csv", JURY), ("mine.csv", CSV))
+    assert "**Jury of 2 jurors** from j" in said(app)
+    press(app, "Import 1 run and 1 jury")
+    assert not app.exception
+    own = [name for name in jury_store.jury_ids() if jury_store.folder_of(name).is_relative_to(settings().home)]
+    assert len(own) == 1
+    press(app, "Remove these")
+    assert own[0] not in jury_store.jury_ids()
+    assert own_runs() == []
+
+
+def test_files_for_other_pages_are_taken_there(open_page: Open):
+    talk = b"user: I feel lost.\nassistant: Tell me more.\nuser: It is work.\nassistant: What about it?\n"
+    bank = b'{"question": "Which is red?", "options": ["blood", "grass"], "label": 0}\n' * 2
+    app = upload(open_page("data"), ("talk.txt", talk), ("bank.jsonl", bank), ("notes.md", b"Nothing here."))
+    assert not app.exception
+    text = said(app)
+    assert "**1 conversation**: talk.txt. The Perplexity page scores the words of conversations." in text
+    assert "**1 question bank**: bank.jsonl." in text
+    assert "**notes.md**: It is text without results." in text
+    app.button(key="use-questions").click().run()
+    assert not app.exception
+    (task,) = app.session_state["launch_tasks"]
+    assert Path(task).is_relative_to(settings().home / "questions")
+    assert Path(task).read_bytes() == bank
+
+
+def test_a_conversation_is_opened_on_its_page(open_page: Open):
+    talk = b"user: I feel lost.\nassistant: Tell me more.\nuser: It is work.\nassistant: What about it?\n"
+    app = upload(open_page("data"), ("talk.txt", talk))
+    app.button(key="use-conversation").click().run()
+    assert not app.exception
+    assert app.multiselect(key="words_talks").value
+
+
+def test_nonsense_is_refused_in_a_sentence(open_page: Open):
+    names = ("a.csv", "a.jsonl", "a.npz", "a.eval", "a.pkl", "a.parquet", "a.xlsx", "a.txt", "a.json", "a.npy")
+    app = upload(open_page("data"), *((name, b"\x00\xff nonsense") for name in names))
+    assert not app.exception
+    assert f"{len(names)} files are not imported" in [expander.label for expander in app.expander]
     assert not settings().runs.exists()
 
 
@@ -163,7 +256,7 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
     name = synthetic_run()
     app = open_page("data")
     assert not app.exception
-    assert app.multiselect(key="take_runs").value == [name]
+    assert picked(app) == [name]
     labels = [button.proto.label for button in app.get("download_button")]
     assert labels == [
         "CSV",
@@ -185,4 +278,4 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
     assert book["figures"]["coverage"].tolist() == [f.coverage for f in made.scores.values()]
     path = tmp_path / "t.csv"
     path.write_bytes(export_files.writing.to_csv(export_files.runs_table([name])))
-    assert table.recognise(table.open_sheet(path)).values == "logits"
+    assert table.recognise(open_sheet(path)).values == "logits"

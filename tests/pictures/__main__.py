@@ -23,6 +23,7 @@ from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 from charts.run_styles import NARROW
 from core.settings import ROOT
 from tests.browser.conftest import FLAGS, Visit, server
+from tests.pictures.faults import faults
 from tests.pictures.views import VIEWS, View
 
 SIZES = ((1440, 900), (1280, 720), (900, 900), (390, 844))
@@ -115,19 +116,15 @@ def taken(
         # Streamlit scrolls inside the window, so the window itself grows to show everything.
         page.set_viewport_size({"width": width, "height": min(max(content, height), TALLEST)})
         page.evaluate(SETTLED)
-        faults = [*page.evaluate(FAULTS), *(f"the console says: {error}" for error in window.errors)]
+        wrong = [*faults(page), *(f"the console says: {error}" for error in window.errors)]
         if late:
-            faults.insert(0, "not drawn in time: " + shown.drawn)
-        picture = Picture(view, width, height, theme, tuple(faults))
+            wrong.insert(0, "not drawn in time: " + shown.drawn)
+        picture = Picture(view, width, height, theme, tuple(wrong))
         page.screenshot(path=str(into / picture.file))
         _say(picture)
         pictures.append(picture)
     page.close()
     return pictures
-
-
-FAULTS = (Path(__file__).parent / "faults.js").read_text(encoding="utf-8").split("\n", 1)[1].rstrip("; \n")
-"""A function that lists the faults of the page on which it runs."""
 
 
 def _is_drawn(page: Page, view: View) -> bool:

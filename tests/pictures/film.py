@@ -123,14 +123,14 @@ def play(film: Film, address: str) -> None:
     film.page.mouse.wheel(0, -70)
     film.page.wait_for_timeout(700)
     film.take(700)
-    film.drag(film.page.locator(".lab #alpha").first, eased((0.1, 0), (0.3, 28), (0.02, 40), (0.1, 18)))
+    film.drag(film.page.locator(".lab #alpha").first, eased((0.1, 0), (0.3, 28), (0.05, 40), (0.1, 18)))
     film.take(800)
     film.open(f"{address}/one_question?question={QUESTION}", ".question .option")
     film.page.locator(".question .head").first.evaluate("element => element.scrollIntoView()")
     film.page.mouse.wheel(0, -90)
     film.page.wait_for_timeout(700)
     film.take(700)
-    film.drag(film.page.locator(".question #alpha").first, eased((0.1, 0), (0.36, 26), (0.02, 30)))
+    film.drag(film.page.locator(".question #alpha").first, eased((0.1, 0), (0.36, 26), (0.05, 30)))
     film.take(1200)
 
 

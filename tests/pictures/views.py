@@ -60,7 +60,7 @@ def own_answer(page: Page) -> None:
     if not page.locator(".question svg.lines").count():
         page.get_by_role("button", name=next(iter(EXAMPLES.values())).label).first.click()
     page.get_by_text(re.compile(r"answered in [\d,]+ ms")).wait_for(timeout=ENDS_WITHIN_MS)
-    page.locator(".question svg.lines").wait_for()
+    page.locator(".question svg.lines").first.wait_for()
 
 
 def uploaded(page: Page) -> None:
@@ -73,8 +73,8 @@ def uploaded(page: Page) -> None:
         page.locator("[data-testid=stDataFrame]").first.wait_for()
 
 
-def refused(page: Page) -> None:
-    """Upload a table that can't be read."""
+def unknown_columns(page: Page) -> None:
+    """Upload a table whose columns a person has to name."""
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "notes.csv"
         table.write_text("question,remark\nWhich planet is the largest?,Jupiter\n")
@@ -142,7 +142,7 @@ VIEWS = {
     "one_question_own": View("/one_question?ask=own", "textarea"),
     "one_question_own_answer": View("/one_question?ask=own", "textarea", own_answer),
     "data_preview": View("/data", FIGURES["data"], uploaded),
-    "data_refused": View("/data", FIGURES["data"], refused),
+    "data_columns": View("/data", FIGURES["data"], unknown_columns),
     # Last, because the runs that it leaves behind are shown on the other pages.
     "new_run_group": View("/new_run", FIGURES["new_run"], launched),
 }

@@ -57,10 +57,17 @@ def _recipe(record: RunRecord, sets: SetOptions, name: str) -> None:
     left, right, _ = st.columns([1, 1, 2])
     with left:
         score = st.segmented_control(
-            "Score", sets.scores, format_func=lambda of: SCORES[of].title, default=sets.scores[0], required=True
+            "Score",
+            sets.scores,
+            format_func=lambda of: SCORES[of].title,
+            default=sets.scores[0],
+            required=True,
+            wrap=True,
         )
     with right:
-        ending = st.segmented_control("From", list(KINDS), format_func=KINDS.__getitem__, default=".csv", required=True)
+        ending = st.segmented_control(
+            "From", list(KINDS), format_func=KINDS.__getitem__, default=".csv", required=True, wrap=True
+        )
     st.caption(
         "Save the table first. These lines, run in the same folder, print the threshold, coverage and mean "
         "set size shown above."

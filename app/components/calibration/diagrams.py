@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from app import state
+from app import state, style
 from app.background import arrived, computing
 from app.caches import calibration_cache, run_cache
 from app.components.shared import controls, figures
@@ -27,6 +27,12 @@ WITHIN_HELP = "Only subjects and letters with at least 20 test questions have a 
 EDGE_WORDS = {"width": "equal width", "mass": "equal number"}
 WITHIN_WORDS = {"all": "each run", "group": "each subject", "letter": "each chosen letter"}
 MOST_DIAGRAMS = 12
+READING = (
+    "On the dashed line, accuracy equals confidence. Above it the model is underconfident, below it overconfident. "
+    "Each mark is a bin with the Clopper–Pearson 95% interval of its accuracy. In each bin, the accuracy of a "
+    "calibrated model lies in the gold area in at least 95 of 100 samples. Grey bars show the bin's share of the "
+    "questions, and the green line is a smooth curve without bins. An empty bin has no mark."
+)
 SAID_HEIGHT = 80
 """About the height of the sentences below a diagram, in pixels."""
 
@@ -96,16 +102,9 @@ def diagrams(found: Sequence[Named]) -> None:
                 else:
                     st.caption(plain(said(of.figures)))
             every.append(bins.assign(diagram=name))
-    with st.container(horizontal=True, gap="medium"):
-        st.caption(
-            "On the dashed line, accuracy equals confidence. Above it the model is underconfident, below it "
-            "overconfident. Each mark is a bin with the Clopper–Pearson 95% interval of its accuracy. In each "
-            "bin, the accuracy of a calibrated model lies in the gold area in at least 95 of 100 samples. Grey "
-            "bars show the bin's share of the questions, and the green line is a smooth curve without bins. An "
-            "empty bin has no mark.",
-            width="stretch",
-        )
-        figures.download("Data of these diagrams as CSV", pd.concat(every, ignore_index=True), "reliability")
+        with st.container(key=style.BESIDE_KEY):
+            st.caption(READING)
+            figures.download("Data of these diagrams as CSV", pd.concat(every, ignore_index=True), "reliability")
 
 
 def _bin_clicked(key: str, place: int) -> None:

@@ -84,7 +84,7 @@ def table(found: Sequence[Named]) -> None:
         pd.DataFrame(rows).set_index("Of").astype(str).T.rename_axis("figure").reset_index(),
         hide_index=True,
         height="content",
-        column_config={"figure": st.column_config.TextColumn("Figure", pinned=True, width=130)},
+        column_config={"figure": st.column_config.TextColumn("Figure", pinned=True, width=190)},
         alt="Calibration figures with their 95% intervals",
     )
     with st.expander("How to read these figures"):

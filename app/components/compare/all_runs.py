@@ -1,4 +1,4 @@
-"""All compared runs in one figure, their set sizes, and contrasts of a single setting."""
+"""The compared runs by task, their set sizes, and contrasts of a single setting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import streamlit as st
 from app.caches import run_cache
 from app.components.shared import figures
 from app.state.compare import CompareView
-from charts.bars import bars
 from charts.heat_map import heat_map, set_sizes
 from charts.measures import MEASURES
 from charts.parallel_coordinates import parallel_coordinates
@@ -24,15 +23,8 @@ from core.reports.titles import setting_title
 
 MEASURE_KEY = "compared_measure"
 FEW_FOR_RADAR = 9
-OF_SETS = "A line is the 95% interval. It counts the luck of the calibration questions and of the test questions."
-RULES = {
-    "accuracy": "A line is the 95% Clopper–Pearson interval. Accuracy does not depend on alpha.",
-    "coverage": "A line is the Beta-Binomial band: if the guarantee holds, coverage lies in it for 95% of draws.",
-    "mean_set_size": OF_SETS,
-    "uacc": OF_SETS,
-    "ece_excess": "A line is the 95% interval of the error beyond luck. This error does not depend on alpha.",
-}
-"""Maps each measure to its chart's caption."""
+BY_TASK = ("accuracy", "coverage", "mean_set_size")
+"""The measures that a heat map of runs and tasks shows."""
 CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "By letter or by text"}
 
 
@@ -41,27 +33,25 @@ def set_rule(view: CompareView) -> SetRule:
     return SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
 
 
-def overview(rows: pd.DataFrame, score: str) -> None:
-    """Show one measure of all runs: a heat map over tasks, or bars with intervals."""
-    titles_of = {name: title for name, (title, _) in MEASURES.items()}
+def several_tasks(rows: pd.DataFrame) -> bool:
+    """Whether the runs are of several tasks."""
+    return len(set(task_titles(rows))) > 1
+
+
+def by_task(rows: pd.DataFrame, score: str) -> None:
+    """Show one measure of all runs as a heat map over tasks."""
     measure = st.segmented_control(
         "Figure",
-        list(titles_of),
-        format_func=titles_of.__getitem__,
+        BY_TASK,
+        format_func=lambda name: MEASURES[name][0],
         default="mean_set_size",
         required=True,
         key=MEASURE_KEY,
     )
-    of_score = rows[rows["score"] == score]
     figures.show(
-        bars(rows, measure),
-        RULES[measure],
+        heat_map(rows[rows["score"] == score], measure),
+        "The stronger the blue of a cell, the larger its figure. A cell at 0 has the colour of the page.",
     )
-    if len(set(task_titles(of_score))) > 1 and measure in ("accuracy", "coverage", "mean_set_size"):
-        figures.show(
-            heat_map(of_score, measure),
-            "The stronger the blue of a cell, the larger its figure. A cell at 0 has the colour of the page.",
-        )
 
 
 def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> None:

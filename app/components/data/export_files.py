@@ -10,12 +10,10 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import streamlit as st
 
-from app import navigation
 from app.caches import run_cache
-from app.components.shared.runs import choices
+from app.components.shared.run_picker import pick_runs
 from app.formatting import counted
-from app.showcase import default_run
-from app.state.data import DataView
+from app.state.data import MOST_EXPORTED, DataView
 from charts import figure_files
 from charts.static_report import report_html
 from core.exchange import writing
@@ -24,28 +22,11 @@ from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
 
-RUNS_KEY = "take_runs"
-MOST_RUNS = 50
-
 
 def section(view: DataView) -> None:
     """Show a choice of runs, and one button per format. A file is made when its button is pressed."""
-    records = run_cache.runs().finished
-    found = choices(records)
-    if not found:
-        st.caption("There is no finished run to export yet.")
-        navigation.link(navigation.NEW_RUN, "Launch the first run")
-        return
-    chosen = st.multiselect(
-        "Runs",
-        list(found),
-        [default_run(records).run_id],
-        format_func=found.__getitem__,
-        max_selections=MOST_RUNS,
-        key=RUNS_KEY,
-    )
+    chosen = pick_runs(view, "Files of runs", first=1, most=MOST_EXPORTED)
     if not chosen:
-        st.caption("Choose at least one run.")
         return
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
     st.caption(f"{counted(len(chosen), 'run')}, with sets at alpha {view.alpha / 1000:.3f}.")

@@ -97,7 +97,7 @@ def _bin() -> None:
             left = duration(max(0.0, each.deleted + trash.KEEP_S - time.time()))
             st.caption(plain(f"{each.run_id}: {size(each.size)}, kept for {left}"), width="stretch")
             if st.button("Restore", key=f"restore-{each.folder.name}"):
-                actions.restore(each.run_id)
+                trash.restore(each.run_id)
                 st.rerun()
     if st.button(f"Empty the bin ({size(sum(each.size for each in found))})", help="This deletes the runs for good."):
         trash.empty_bin()

@@ -61,6 +61,7 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
             default="agreement",
             required=True,
             key=PAIR_KEY,
+            wrap=True,
         )
         one_way = [
             {"first": a, "second": b, **_measured(pair)}

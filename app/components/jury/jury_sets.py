@@ -21,19 +21,20 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
         controls.alpha_slider(view)
         found = jury_cache.pooled_sets(record.jury_id, protocol, view.alpha)
         low, high = found.band
-        a, b, c, d, e = st.columns(5)
-        a.metric(
-            "Hold the truth",
-            f"{found.coverage:.1%}",
-            help=f"If the promise holds, this lies between {low:.1%} and {high:.1%} for 95% of draws.",
-        )
-        for column, name, count in (
-            (b, "{True}", found.only_true),
-            (c, "{False}", found.only_false),
-            (d, "{True, False}", found.both),
-            (e, "{ }", found.empty),
-        ):
-            column.metric(name, f"{count:,}")
+        with st.container(horizontal=True, gap="large"):
+            st.metric(
+                "Hold the truth",
+                f"{found.coverage:.1%}",
+                help=f"If the promise holds, this lies between {low:.1%} and {high:.1%} for 95% of draws.",
+                width="content",
+            )
+            for name, count in (
+                ("{True}", found.only_true),
+                ("{False}", found.only_false),
+                ("{True, False}", found.both),
+                ("{ }", found.empty),
+            ):
+                st.metric(name, f"{count:,}", width="content")
         st.caption(
             "These are conformal sets of the first split's test answers, by LAC on the jurors' mean probability. "
             "For answers like the calibration answers, a share of up to alpha of the sets may miss the truth. "

@@ -7,7 +7,18 @@ import streamlit as st
 
 from app.background import computing
 from app.components.shared import figures
-from core.jury.experiment import MEASURES, JuryExperiment
+from core.jury.adjudication import RULES
+from core.jury.experiment import JuryExperiment
+
+TITLES = {
+    "accuracy": "Accuracy",
+    "precision": "Precision",
+    "recall": "Recall",
+    "f1": "F1",
+    "to_majority": "Accuracy minus majority's",
+    "to_max_probability": "Accuracy minus maximum probability's",
+}
+"""Each figure of a rule and its title."""
 
 
 def rules_table(found: JuryExperiment | None) -> None:
@@ -21,23 +32,27 @@ def rules_table(found: JuryExperiment | None) -> None:
         rows = []
         for of in found.outcomes:
             row: dict[str, object] = {"rule": of.rule}
-            for name in MEASURES:
-                one = getattr(of, name)
-                row |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
-            for name in ("to_majority", "to_max_probability"):
+            for name in TITLES:
                 one = getattr(of, name)
                 row |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
             rows.append(row)
         table = pd.DataFrame(rows)
         st.dataframe(
-            table,
+            pd.DataFrame(
+                {"Rule": [RULES[name].title for name in table["rule"]]}
+                | {title: [_with_interval(row, name) for row in rows] for name, title in TITLES.items()}
+            ),
             hide_index=True,
             height="content",
-            column_config={
-                name: st.column_config.NumberColumn(format="%.4f") for name in table.columns if name != "rule"
-            },
+            column_config={"Rule": st.column_config.TextColumn(pinned=True)},
             alt="Every rule's measures with their intervals",
         )
         figures.download("Figures as CSV", table, "jury-rules")
         st.caption("The same on the command line, with FILES replaced by files of judgements or a jury's name:")
         st.code("python -m core jury evaluate --judgements FILES --protocol all-rules --json", language="sh")
+
+
+def _with_interval(row: dict[str, object], name: str) -> str:
+    sign = "+" if name.startswith("to_") else ""
+    value, low, high = (f"{row[of]:{sign}.3f}" for of in (name, f"{name}_low", f"{name}_high"))
+    return f"{value} ({low} to {high})"

@@ -188,7 +188,7 @@ def undo_notice() -> None:
         if st.button("Undo", key="undo_delete"):
             del st.session_state[DELETED]
             for run_id in gone:
-                actions.restore(run_id)
+                trash.restore(run_id)
             st.rerun()
         if st.button("Dismiss", key="dismiss_delete"):
             del st.session_state[DELETED]

@@ -17,7 +17,8 @@ from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
 from app.components.one_question.option_bars import RunRow, option_bars, run_table
 from app.components.shared import controls
 from app.components.shared.figures import download
-from app.components.shared.runs import pick_run, titles
+from app.components.shared.run_picker import pick_run
+from app.components.shared.runs import titles
 from app.formatting import counted, plain, shortened
 from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
@@ -25,6 +26,7 @@ from core.records import FloatArray, Question
 from core.reports import one_question
 from core.reports.frames import alpha_value
 from core.reports.one_question import CalibratedRun, OptionPValues
+from core.reports.titles import record_task_title
 from core.runs.store import RunRecord
 
 NUMBER_KEY = "question_number"
@@ -228,7 +230,7 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -
     notes = _left_out(found)
     if len(found.tested) > 1:
         st.subheader("The same question in other runs", anchor=False)
-        names = titles([other for other, _ in found.tested])
+        names = _titles_without_task([other for other, _ in found.tested])
         versions = [run_cache.version(other.run_id) for other, _ in found.tested]
         here = replace(view, question=shown.question.id)
         run_table(
@@ -250,6 +252,13 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -
         )
     if notes:
         st.caption(notes)
+
+
+def _titles_without_task(records: Sequence[RunRecord]) -> dict[str, str]:
+    """The title of each run, without the task if all of them have the same one."""
+    names = titles(records)
+    first, *others = {record_task_title(record) for record in records}
+    return names if others else {name: title.replace(f" · {first}", "", 1) for name, title in names.items()}
 
 
 def _left_out(found: QuestionInOtherRuns) -> str:

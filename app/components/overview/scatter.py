@@ -31,7 +31,7 @@ def scatter(table: pd.DataFrame, score: str) -> None:
             with st.container(width=PANEL):
                 st.markdown(f"**{plain(panel.title)}** · {counted(panel.options, 'option')}")
                 figures.draw(panel.figure, key=key, on_select=partial(_clicked, key))
-    with st.container(horizontal=True, wrap=False, gap="medium"):
+    with st.container(horizontal=True, gap="medium"):
         st.caption(
             "Each mark is a run, with the 95% intervals of its accuracy and its mean set size. Of two models that are "
             "right equally often on the same questions, the one further down keeps the same promise with fewer "

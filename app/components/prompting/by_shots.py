@@ -52,6 +52,7 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         default="mean_set_size",
         required=True,
         key=MEASURE_KEY,
+        wrap=True,
     )
     shown = tuple(one for one in chosen.readings if one.method in picked)
     if not shown:

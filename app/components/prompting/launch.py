@@ -98,6 +98,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         format_func=FORM_TITLES.__getitem__,
         key="ways_forms",
         help=form.FORM_HELP,
+        wrap=True,
     )
     shots = right.multiselect(
         "Shots", range(MAX_SHOTS + 1), select_all=False, key="ways_shots", help=form.SHOTS_HELP, wrap=True
@@ -112,6 +113,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         required=True,
         key="ways_strategy",
         help=form.STRATEGY_HELP,
+        wrap=True,
     )
     prompt_format = left.segmented_control(
         "Format",
@@ -120,6 +122,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         required=True,
         key="ways_format",
         help=form.FORMAT_HELP,
+        wrap=True,
     )
     repeats = right.number_input("Written answers", 0, MAX_REPEATS, 0, key="ways_repeats", help=REPEATS_HELP)
     system = st.text_area(

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import state, style
 from app.background import arrived
-from app.caches import prompting_cache
+from app.caches import prompting_cache, question_cache
 from app.components.prompting.by_shots import SETS_NOTE
 from app.components.prompting.card import card
 from app.components.prompting.experiment import ShownExperiment, set_rule
@@ -56,7 +56,7 @@ def _pick_two(chosen: ShownExperiment, view: PromptingView) -> tuple[PromptingMe
     with one:
         st.selectbox("First way", there, format_func=METHODS.__getitem__, key=METHOD_KEY, on_change=_take_methods)
     with three:
-        st.segmented_control("Shots", chosen.shots, required=True, key=SHOTS_KEY, on_change=_take_methods)
+        st.segmented_control("Shots", chosen.shots, required=True, key=SHOTS_KEY, on_change=_take_methods, wrap=True)
     if not rest:
         st.caption("Only one way was asked with this number of shots. You can launch the others below.")
         return None
@@ -142,6 +142,13 @@ def _span(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:+.3f} ({row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f})"
 
 
+RIGHT_AND_SIZE = "✓ or ✗: whether the most probable option is the right one. The number is the size of the set."
+
+
+def _right_and_size(rows: pd.DataFrame, name: str) -> pd.Series:
+    return rows[f"{name}_right"].map({True: "✓ ", False: "✗ "}) + rows[f"{name}_size"].astype(str)
+
+
 def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
     """Show the shared questions, those whose sets differ most first, and the card of the selected one."""
     one, two = (prompting_cache.sets_of(each, view.alpha, view.score) for each in (first, second))
@@ -152,26 +159,32 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
         st.caption(
             "Click a row to see how both ways answer that question. Questions whose sets differ most come first."
         )
+        texts = question_cache.question_list(first.run_id).set_index("id")["question"]
+        rows = table.head(SHOWN_QUESTIONS)
         event = st.dataframe(
-            table.head(SHOWN_QUESTIONS)[["id", "first_right", "first_size", "second_right", "second_size"]],
+            pd.DataFrame(
+                {
+                    "question": rows["id"].map(texts),
+                    "first": _right_and_size(rows, "first"),
+                    "second": _right_and_size(rows, "second"),
+                }
+            ),
             hide_index=True,
             height=380,
             on_select="rerun",
             selection_mode="single-row",
             key=f"{QUESTIONS_KEY}-{first.run_id}-{second.run_id}",
             column_config={
-                "id": "Question",
-                "first_right": st.column_config.CheckboxColumn("right", help=first.title),
-                "first_size": st.column_config.NumberColumn("set", help=first.title),
-                "second_right": st.column_config.CheckboxColumn("right, second", help=second.title),
-                "second_size": st.column_config.NumberColumn("set, second", help=second.title),
+                "question": st.column_config.TextColumn("Question", width="medium"),
+                "first": st.column_config.TextColumn(first.title, help=RIGHT_AND_SIZE),
+                "second": st.column_config.TextColumn(second.title, help=RIGHT_AND_SIZE),
             },
             alt="Questions that both ways asked",
         )
         figures.download("All shared questions as CSV", table, "prompting-questions")
-    rows = event["selection"]["rows"]
-    if rows and str(table["id"][rows[0]]) != view.question:
-        view = state.change(PromptingView, question=str(table["id"][rows[0]]))
+    picked = event["selection"]["rows"]
+    if picked and str(table["id"][picked[0]]) != view.question:
+        view = state.change(PromptingView, question=str(table["id"][picked[0]]))
     known = view.question if view.question in one.places and view.question in two.places else str(table["id"][0])
     with right, st.container(border=True):
         card(one, two, known)

@@ -67,6 +67,7 @@ def switch(
         on_change=state.taking(type(view), name, key, **also),
         help=help,
         label_visibility=label_visibility,
+        wrap=True,
     )
 
 

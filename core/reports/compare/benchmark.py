@@ -13,7 +13,8 @@ from core.conformal.coverage import share_interval
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, report
-from core.runs import banks, store
+from core.runs import store
+from core.runs.spec import short_task
 
 GUARANTEE_AT = 0.05
 """Coverage does not meet the guarantee if its probability under the guarantee is at most this."""
@@ -148,7 +149,7 @@ def summary_json(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         values: dict[str, Any] = {name: float(of[name].mean()) for name in figures}
         return values | {"meets_guarantee": float(of["meets_guarantee"].mean()), "results": len(of)}
 
-    table["task"] = [banks.labelled(task, bank) for task, bank in zip(table["task"], table["bank"], strict=True)]
+    table["task"] = [labelled(task, bank) for task, bank in zip(table["task"], table["bank"], strict=True)]
     groups = ("model", "task", "dtype", "strategy", "conformal_method")
     by = {f"by_{name}": {str(key): means(of) for key, of in table.groupby(name, sort=True)} for name in groups}
     return {"overall": means(table), **by}
@@ -171,3 +172,13 @@ def config_json(runs: Sequence[Evaluation], asked: SetRule) -> dict[str, Any]:
             for run in runs
         ],
     }
+
+
+def labelled(task: str, bank: str) -> str:
+    """A task's name and its bank as one key of an exported file; a file of questions gives its name to both.
+
+    >>> labelled("qa@hub", "MMLU"), labelled("/data/mine.csv", "mine")
+    ('qa · MMLU', 'mine')
+    """
+    name = short_task(task)
+    return name if name == bank else f"{name} · {bank}"

@@ -1,7 +1,7 @@
 """What the inspector of Compare shows of each question: the sets, picks and probabilities of several runs, as tables.
 
 All of it goes to the browser once, so that filters and another pair of runs need no further message. Probabilities are
-rounded to hundredths of a percent, which bars can't show, and contexts are left out; One question has both in full.
+rounded to hundredths of a percent, which bars can't show, and long texts are shortened; One question has both in full.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 from core.conformal.probabilities import top_options
 from core.records import LETTERS, BoolArray, FloatArray, IntArray
 from core.reports.compare.run_matrix import SharedQuestions
-from core.reports.compare.shared_questions import aligned, orders, widened
+from core.reports.compare.shared_questions import aligned, orders, shared_rows, widened
 from core.reports.evaluation import Evaluation
 from core.reports.frames import shortened
 from core.runs import store
@@ -48,8 +48,10 @@ def inspector_numbers(asked: SharedQuestions) -> pa.Table:
     return pa.table(columns)
 
 
-def inspector_texts(run: Evaluation, rows: IntArray) -> pa.Table:
-    """The ``id``, ``group``, ``question`` and options ``o0`` … of a run's rows. Long texts are shortened."""
+def inspector_texts(runs: Sequence[Evaluation]) -> pa.Table:
+    """The ``id``, ``group``, ``context``, ``question`` and options ``o0`` … of the test questions that all runs
+    have, as in the first run. Long texts are shortened."""
+    run, rows = runs[0], shared_rows(runs, [run.test for run in runs])[0]
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
     picked = texts.take(np.array([at[name] for name in run.ids[rows].tolist()], dtype=np.int64))
@@ -59,6 +61,7 @@ def inspector_texts(run: Evaluation, rows: IntArray) -> pa.Table:
         {
             "id": picked["id"],
             "group": picked["group"].dictionary_encode(),
+            "context": [shortened(text) for text in picked["context"].to_pylist()],
             "question": [shortened(text, TEXT_SHOWN) for text in picked["question"].to_pylist()],
             **{f"o{j}": [_option(of, place) for of in options] for j, place in enumerate(kept)},
         }

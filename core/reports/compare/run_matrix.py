@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from core.calibration.metrics import correct
 from core.conformal.pairwise import SharedRuns, filled_scores, swap_tests
@@ -144,6 +145,28 @@ def run_matrix(
         alone=tuple(len(of) for of in shared.alone),
         figures=figures,
         pairs=pairs,
+    )
+
+
+def pairs_frame(matrix: RunMatrix) -> pd.DataFrame:
+    """One row per figure and pair: the two runs, their figures, the difference with its interval, and p-values."""
+    return pd.DataFrame(
+        [
+            {
+                "figure": name,
+                "first": matrix.runs[of.first],
+                "second": matrix.runs[of.second],
+                "first_value": matrix.figures[name][of.first],
+                "second_value": matrix.figures[name][of.second],
+                "difference": of.difference.value,
+                "low": of.difference.low,
+                "high": of.difference.high,
+                "p": of.p,
+                "p_holm": of.corrected,
+            }
+            for name, pairs in matrix.pairs.items()
+            for of in pairs
+        ]
     )
 
 

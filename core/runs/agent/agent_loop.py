@@ -26,7 +26,7 @@ RECOVER_EVERY_S = 2.0
 READ_EVERY_S = 2.0
 HANGS_EVERY_S = 1.0
 LOCK_EVERY_S = 2.0
-HOUSE_EVERY_S = 3600.0
+BIN_EVERY_S = 3600.0
 ARCHIVE_EVERY_S = 10.0
 
 
@@ -55,7 +55,7 @@ class Agent:
             ("beat", self._beat, hosts.BEAT_EVERY_S),
             ("see who hangs", self._see_who_hangs, HANGS_EVERY_S),
             ("read the GPUs", self._read, READ_EVERY_S),
-            ("keep house", trash.keep, HOUSE_EVERY_S),
+            ("empty the bin", partial(trash.empty_bin, older_than_s=trash.KEEP_S), BIN_EVERY_S),
             ("archive", self._archive, ARCHIVE_EVERY_S),
         )
         due = dict.fromkeys((name for name, _, _ in rounds), 0.0)

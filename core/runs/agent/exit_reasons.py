@@ -30,14 +30,8 @@ def in_words(status: int, *, starved: bool | None = None) -> str:
         return f"ended by an error of its own (exit status {status})"
     name = signal.Signals(-status).name if -status in signal.valid_signals() else "unknown"
     said = f"killed by signal {-status} ({name})"
-    if -status != signal.SIGKILL:
-        return said
-    return (
-        said
-        + {True: " for want of memory", False: ", not for want of memory", None: ", perhaps for want of memory"}[
-            starved
-        ]
-    )
+    why = {True: " for want of memory", False: ", not for want of memory", None: ", perhaps for want of memory"}
+    return said + why[starved] if -status == signal.SIGKILL else said
 
 
 def kills_for_memory() -> int | None:

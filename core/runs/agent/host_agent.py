@@ -12,7 +12,6 @@ back into the queue; killed outright, it leaves them to its successor.
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 
@@ -51,16 +50,9 @@ def main(*, idle_minutes: float | None = None) -> None:
             ensure_agent()
 
 
-def _command_line() -> None:
-    parser = argparse.ArgumentParser(prog="python -m core.runs.agent.host_agent")
-    parser.add_argument("--idle-minutes", type=float)
-    options = parser.parse_args()
+if __name__ == "__main__":
     try:
-        main(idle_minutes=options.idle_minutes)
+        main(idle_minutes=float(sys.argv[1]) if sys.argv[1:] else None)
     except HedgeError as error:
         print(error, file=sys.stderr)
         sys.exit(error.exit_status)
-
-
-if __name__ == "__main__":
-    _command_line()

@@ -38,17 +38,12 @@ def host() -> str:
 
     Without its domain, which a laptop changes with the network it is in.
     """
-    return _fit(settings().host or _machine())
-
-
-@functools.cache
-def _machine() -> str:
-    return socket.gethostname().partition(".")[0]
+    return _host(settings().host)
 
 
 @functools.lru_cache(maxsize=16)
-def _fit(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9-]+", "-", name) or "host"
+def _host(given: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]+", "-", given or socket.gethostname().partition(".")[0]) or "host"
 
 
 def executor_id(slot: str) -> str:

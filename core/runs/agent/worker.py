@@ -120,8 +120,12 @@ def _execute(lease: Lease, *, cancelled: Callable[[], bool]) -> str:
         return str(error)
     except HedgeError as error:
         return f"failed: {error}"
-    except Exception as error:
-        return f"failed: {_fail(lease.run_id, error)}"
+    except Exception as error:  # where execute did not see it
+        from core.runs.execution.execute import in_words
+
+        store.log(store.folder_of(lease.run_id), traceback.format_exc())
+        store.end(lease.run_id, "failed", in_words(error))
+        return f"failed: {in_words(error)}"
     return "done"
 
 
@@ -140,14 +144,6 @@ def _when_free(lease: Lease, *, cancelled: Callable[[], bool]) -> None:
             if cancelled() or time.monotonic() > end:
                 raise
             time.sleep(0.1)
-
-
-def _fail(run_id: str, error: Exception) -> str:
-    """Bring a run to its end that failed where :func:`execute` did not see it."""
-    sentence = f"the run stopped with {type(error).__name__}: {str(error)[:300]}; its log has the details"
-    store.log(store.folder_of(run_id), traceback.format_exc())
-    store.update_record(run_id, state="failed", message=sentence, ended=time.time())
-    return sentence
 
 
 def launch(worker: Worker) -> None:

@@ -7,15 +7,15 @@ import platform
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, SelfCheckError
 from core.files.file_lock import take
 from core.files.tables import drop_chunks, finished_chunks, join_chunks
 from core.inference import memory_estimate
-from core.inference.engine import Engine, SelfCheck
+from core.inference.engine import Engine, SelfCheck, cut_short
 from core.inference.engine_factory import load_engine
 from core.inference.models import resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
@@ -54,7 +54,7 @@ def execute(
     try:
         return _execute(spec, cancelled, on_progress, worker)
     except OSError as error:  # out of writing down how the run ended
-        raise RunError(_in_words(error)) from error
+        raise RunError(in_words(error)) from error
 
 
 def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, worker: str) -> str:
@@ -62,24 +62,27 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
     if not (folder / "run.json").exists():
         preflight(spec)
         store.create(RunRecord(spec=spec, state="queued", created=time.time()))
-    with _locked(folder):
+    lock = take(liveness.run_lock(folder))
+    if lock is None:
+        raise RunBusyError(f"another process is working on run {folder.name}; wait for it or cancel it")
+    with lock:
         if store.read_record(spec.run_id).state == "done":
             return spec.run_id
         reporter = ProgressReporter(folder, cancelled=cancelled, on_progress=on_progress, worker=worker)
         try:
             made = kind_of(spec).perform(spec, folder, reporter)
-            _end(spec, folder, "done", "", **made, python=platform.python_version(), host=platform.node())
+            store.end(spec.run_id, "done", **made, python=platform.python_version(), host=platform.node())
         except (RunCancelled, KeyboardInterrupt):
-            _end(spec, folder, "cancelled", "Cancelled; resume it to continue with what is missing.")
+            store.end(spec.run_id, "cancelled", store.CANCELLED)
             raise RunCancelled(f"run {spec.run_id} was cancelled; `resume` continues with what is missing") from None
         except HedgeError as error:
-            _end(spec, folder, "failed", str(error))
+            store.end(spec.run_id, "failed", str(error))
             raise
         except Exception as error:
-            sentence = _in_words(error)
+            sentence = in_words(error)
             if not isinstance(error, OSError):
                 store.log(folder, traceback.format_exc())
-            _end(spec, folder, "failed", sentence)
+            store.end(spec.run_id, "failed", sentence)
             raise RunError(sentence) from error
     return spec.run_id
 
@@ -99,17 +102,6 @@ def memory_gib(spec: RunSpec) -> float:
     return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype)
 
 
-def cut_short(engine: dict[str, Any]) -> str:
-    """What an engine's description says about prompts that were too long for its model; empty if none was."""
-    cut, dropped = engine.get("truncated_prompts", 0), engine.get("dropped_demonstrations", 0)
-    if not cut:
-        return ""
-    return (
-        f"prompts longer than the {engine['context']:,} tokens that the model reads: {cut:,}, which lost {dropped:,} "
-        "demonstrations and the beginnings of their contexts; ask with fewer shots, or choose a model that reads more"
-    )
-
-
 class _Execution:
     """One attempt at a run that answers questions."""
 
@@ -127,7 +119,7 @@ class _Execution:
         engine = load_engine(self.spec.model, dtype=self.spec.dtype, batch_size=self.spec.batch_size)
         self.reporter.stop_if_cancelled()
         asked = prompts(self.spec, self.drawn)
-        if self.spec.asks_texts and not store.has_bare(self.folder):
+        if self.spec.asks_texts and not (self.folder / store.BARE).is_file():
             self.reporter.report("scoring the options on their own")
             if bare := score_bare(engine, asked, checked=self._checked, reporter=self.reporter):
                 store.write_bare(self.folder, bare)
@@ -147,7 +139,7 @@ class _Execution:
         data = bank.fingerprint(self.drawn.questions)
         if finished_chunks(self.folder) and before.get("data_fingerprint") != data:
             drop_chunks(self.folder)
-            store.drop_bare(self.folder)
+            (self.folder / store.BARE).unlink(missing_ok=True)
             self.reporter.log("the questions have changed since the last try, which is dropped")
         self.reporter.begin(
             f"{self.reporter.total} prompts",
@@ -217,13 +209,7 @@ def _provenance(
 ) -> dict[str, Any]:
     return {
         "engine": engine.description,
-        "self_check": {
-            "questions": check.questions,
-            "largest_difference": check.largest_difference,
-            "tolerance": check.tolerance,
-            "rung": check.rung,
-            "refused": list(check.refused),
-        },
+        "self_check": asdict(check),
         "demonstrations": [q.id for q in drawn.demonstrations],
         "example_prompt": prompts[-1].text,
         "scoring_seconds": round(seconds, 3),
@@ -253,23 +239,8 @@ def kind_of(spec: RunSpec) -> RunKind:
     return KINDS.get(spec.form, QUESTIONS)
 
 
-def _end(spec: RunSpec, folder: Path, state: store.State, message: str, **provenance: Any) -> None:
-    store.clear_progress(folder)  # first, for on a full disk its few bytes make room for how the run ended
-    record = store.read_record(spec.run_id)
-    store.write_record(
-        folder,
-        replace(
-            record,
-            state=state,
-            message=message,
-            ended=time.time(),
-            provenance=record.provenance | provenance,
-        ),
-    )
-    store.log(folder, f"{state}{': ' + message if message else ''}")
-
-
-def _in_words(error: Exception) -> str:
+def in_words(error: Exception) -> str:
+    """Why a run failed, as a sentence."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return "the disk is full; free some space, then resume the run"
     if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
@@ -277,10 +248,3 @@ def _in_words(error: Exception) -> str:
     if is_out_of_memory(error):
         return out_of_memory()
     return f"the run stopped with {type(error).__name__}: {str(error)[:300]}; its log has the details"
-
-
-def _locked(folder: Path) -> IO[str]:
-    lock = take(liveness.run_lock(folder))
-    if lock is None:
-        raise RunBusyError(f"another process is working on run {folder.name}; wait for it or cancel it")
-    return lock

@@ -51,14 +51,8 @@ class ProgressReporter:
         ):
             return
         self._reported = (stage, time.monotonic())
-        progress = Progress(
-            self.done,
-            self.total,
-            stage,
-            rate=rate.per_second if rate else None,
-            remaining_s=rate.remaining_s if rate else None,
-            worker=self.worker,
-        )
+        per_second, left = (rate.per_second, rate.remaining_s) if rate else (None, None)
+        progress = Progress(self.done, self.total, stage, per_second, left, self.worker)
         store.write_progress(self.folder, progress)
         self.on_progress(progress)
 

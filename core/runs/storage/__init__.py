@@ -1,1 +1,1 @@
-"""Storage: deleted runs in the trash, archived runs, and the columns of Parquet files."""
+"""Storage: deleted runs in the trash, and archived runs."""

@@ -7,6 +7,8 @@ work need a folder that all hosts have mounted, because a bucket knows neither a
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from core.errors import InputError, RunError
@@ -32,11 +34,9 @@ def push() -> list[str]:
         if record.state != "done" or (mark.exists() and mark.read_text(encoding="utf-8") == _version(record)):
             continue
         names = [p.name for p in folder.parent.iterdir() if p.is_file() and not p.name.endswith(LEFT_OUT)]
-        try:
+        with _errors_as(f"run {run_id} can't be copied to {settings().archive_url}"):
             for name in sorted(names, key=lambda name: name == LAST):
                 place.put_file(str(folder.parent / name), f"{root}/{run_id}/{name}")
-        except Exception as error:  # every kind of store has its own
-            raise RunError(f"run {run_id} can't be copied to {settings().archive_url} ({_in_short(error)})") from error
         mark.write_text(_version(record), encoding="utf-8")
         pushed.append(run_id)
     return pushed
@@ -45,10 +45,8 @@ def push() -> list[str]:
 def listed() -> list[str]:
     """The runs in the archive, sorted."""
     place, root = _place()
-    try:
+    with _errors_as(f"{settings().archive_url} can't be listed"):
         return sorted(path.split("/")[-2] for path in place.glob(f"{root}/*/{LAST}"))
-    except Exception as error:
-        raise RunError(f"{settings().archive_url} can't be listed ({_in_short(error)})") from error
 
 
 def pull(run_id: str) -> str:
@@ -62,11 +60,11 @@ def pull(run_id: str) -> str:
     part = target.with_name(f".{run_id}.part")
     shutil.rmtree(part, ignore_errors=True)
     try:
-        place.get(f"{root}/{run_id}", str(part), recursive=True)
-    except Exception as error:
+        with _errors_as(f"run {run_id} can't be copied from {settings().archive_url}"):
+            place.get(f"{root}/{run_id}", str(part), recursive=True)
+        part.rename(target)
+    finally:
         shutil.rmtree(part, ignore_errors=True)
-        raise RunError(f"run {run_id} can't be copied from {settings().archive_url} ({_in_short(error)})") from error
-    part.rename(target)
     return run_id
 
 
@@ -90,6 +88,15 @@ def _place() -> tuple[Any, str]:
     except (ImportError, ValueError) as error:
         raise InputError(f"HEDGE_ARCHIVE_URL {url} can't be used ({_in_short(error)})") from error
     return place, str(root).rstrip("/")
+
+
+@contextmanager
+def _errors_as(what: str) -> Iterator[None]:
+    """Every kind of store has exceptions of its own; each becomes one :class:`~core.errors.RunError`."""
+    try:
+        yield
+    except Exception as error:
+        raise RunError(f"{what} ({_in_short(error)})") from error
 
 
 def _in_short(error: Exception) -> str:

@@ -15,6 +15,7 @@ from core.errors import InputError
 from core.settings import settings
 
 KEEP_S = 7 * 24 * 3600.0
+"""How long the agent leaves a deleted run in the bin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,6 @@ def empty_bin(*, older_than_s: float = 0.0) -> list[str]:
     for each in old:
         shutil.rmtree(each.folder, ignore_errors=True)
     return [each.run_id for each in old]
-
-
-def keep() -> None:
-    """The agent's hourly task: empty the bin of runs deleted more than a week ago."""
-    empty_bin(older_than_s=KEEP_S)
 
 
 def disk_use(folder: Path) -> int:

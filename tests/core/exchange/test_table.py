@@ -176,7 +176,7 @@ GOOD = "id,A,B,C,label\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n"
         ("id,x,y1,z\n1,2,3,4\n", "line 1: expected a column an option"),
         ("id,A,B\n1,0.5,0.5\n", "line 1: expected a column 'label'"),
         ("id,A,A,label\n1,0.5,0.5,A\n", "line 1: expected every column once, found 'A' again"),
-        ("A,B,label,split\n0.5,0.5,A,cal\n0.6,0.4,A,cal\n", "found only calibration"),
+        ("A,B,label,split\n0.5,0.5,A,cal\n0.6,0.4,A,demo\n", "found only calibration, demonstration"),
         (
             "A,B,label,split\n0.5,0.5,A,cal\n0.6,0.4,A,tset\n",
             "line 3: expected calibration or test in 'split', found 'tset'",
@@ -195,13 +195,13 @@ def test_what_is_wrong_is_named_and_nothing_is_written(home, tmp_path, text, say
     assert not settings().runs.exists()
 
 
-def test_a_truncated_parquet_and_a_wrong_ending(tmp_path):
+def test_a_truncated_parquet_and_what_is_no_table(tmp_path):
     path = write(tmp_path, frame(), ".parquet")
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match="expected a whole Parquet file"):
         open_sheet(path)
     (tmp_path / "t.xls").write_bytes(b"x")
-    with pytest.raises(InputError, match=r"expected a table that ends in \.csv"):
+    with pytest.raises(InputError, match="expected a header with several columns, found 'x'"):
         open_sheet(tmp_path / "t.xls")
     (tmp_path / "latin.csv").write_bytes("A,B,läbel\n".encode("latin1"))
     with pytest.raises(InputError, match="line 1: expected text in UTF-8, found byte 0xe4"):

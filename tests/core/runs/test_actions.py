@@ -131,7 +131,7 @@ def test_delete_and_have_back(no_agent, capsys):
     name = synthetic_run(seed=5)
     content = {path.name: path.read_bytes() for path in store.folder_of(name).iterdir()}
     size = sum(len(data) for data in content.values())
-    assert actions.disk_use(name) == size
+    assert trash.disk_use(store.folder_of(name)) == size
     assert cli.main(["delete", name, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"runs": [name]}
     assert name not in store.run_ids()
@@ -145,16 +145,16 @@ def test_delete_and_have_back(no_agent, capsys):
     actions.delete(name)
     synthetic_run(seed=5)
     with pytest.raises(InputError, match="was made again since"):
-        actions.restore(name)
+        trash.restore(name)
     actions.delete(name)
     assert len(trash.binned()) == 2
-    actions.restore(name)
+    trash.restore(name)
     assert len(trash.binned()) == 1
     capsys.readouterr()
     assert cli.main(["bin", "--empty"]) == 0
     assert "1 deleted runs were removed for good" in capsys.readouterr().out
     with pytest.raises(InputError, match="there is no deleted run"):
-        actions.restore(name)
+        trash.restore(name)
 
 
 def test_what_can_not_be_deleted(no_agent, monkeypatch):
@@ -186,7 +186,7 @@ def test_the_bin_is_emptied_of_what_is_a_week_old(home):
     folder = next(each.folder for each in trash.binned() if each.run_id == old)
     week_ago = time.time() - trash.KEEP_S - 60
     os.rename(folder, folder.with_name(f"{old}@{int(week_ago * 1000)}"))
-    trash.keep()
+    trash.empty_bin(older_than_s=trash.KEEP_S)
     assert [each.run_id for each in trash.binned()] == [new]
 
 

@@ -45,7 +45,7 @@ export const twoScoresFigure = {
     const plot = make("div");
     plot.style.height = "200px";
     host.replaceChildren(place, more, title, plot);
-    const sizes = sizesFigure(plot, "Share of the questions by set size, with LAC and APS", BOTH, run.k);
+    let sizes = null; // drawn once it is shown, because a hidden element has no size
     let table = null;
     let last = null;
     const update = (at, state) => {
@@ -58,8 +58,9 @@ export const twoScoresFigure = {
           say(cells[i], `${value.toFixed(3)} ${inside ? "✓" : "–"}`);
           cells[i].classList.toggle("inside", inside);
         });
-      title.hidden = !state.open;
-      plot.style.visibility = state.open ? "" : "hidden";
+      title.hidden = plot.hidden = !state.open;
+      if (!state.open) return;
+      sizes ??= sizesFigure(plot, "Share of the questions by set size, with LAC and APS", BOTH, run.k);
       sizes(run.m, { lac: at.lac.sizes, aps: at.aps.sizes });
     };
     const deal = () => {

@@ -9,7 +9,6 @@ import sys
 import psutil
 import pytest
 
-from core.files.file_lock import holder, is_held, take
 from core.runs import engine, store
 from core.runs.agent import liveness, recovery
 from core.runs.agent import worker_process as processes
@@ -84,7 +83,7 @@ def test_an_agent_that_is_stopped_puts_its_run_back(engine_home):
 
 
 def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine_home):
-    ended = run_agent("--idle-minutes", "0")
+    ended = run_agent("0")
     assert ended.returncode == 0, ended.stderr
     assert "no run for 0 minutes" in ended.stderr
     assert not engine.agent_alive()
@@ -93,7 +92,7 @@ def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine
 
 def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monkeypatch):
     monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")
-    ended = run_agent("--idle-minutes", "0")
+    ended = run_agent("0")
     assert ended.returncode == 1
     assert "no run for 0 minutes" in ended.stderr
     assert living(engine_home) == []
@@ -150,20 +149,6 @@ def test_slots_follow_the_visible_devices(monkeypatch):
     assert with_devices("2,3") == (Slot("gpu2", "2"), Slot("gpu3", "3"))
     assert with_devices("GPU-a1, GPU-b2") == (Slot("gpu0", "GPU-a1"), Slot("gpu1", "GPU-b2"))
     assert with_devices("0,-1,1") == (Slot("gpu0", "0"),)
-
-
-def test_a_lock_has_one_holder_and_ends_with_it(tmp_path):
-    path = tmp_path / "folder" / "a.lock"
-    assert not is_held(path)
-    assert holder(path) is None
-    with take(path):
-        assert is_held(path)
-        assert holder(path) == psutil.Process().pid
-        assert take(path, wait_s=0) is None
-    assert not is_held(path)
-    again = take(path, wait_s=0)
-    assert again is not None
-    again.close()
 
 
 def test_a_database_file_has_one_host(home):

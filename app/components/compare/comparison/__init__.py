@@ -1,0 +1,125 @@
+"""All compared runs in one figure: a dot plot of each measure, and a matrix of all pairs.
+
+The dots come first. The matrix is computed in the background (:mod:`app.background`) and arrives in place. A click on
+one of its cells chooses that pair for the inspector, which hears of it in the browser.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.components.compare.pair_state import COMPARISON_KEY, take_view
+from app.components.shared.seed import seed
+from app.state.compare import CompareView
+from charts.run_names import short_names, told_apart
+from charts.scripts import bundle
+from core.conformal.scores import SCORES
+from core.reports.compare.run_matrix import RunMatrix
+
+HERE = Path(__file__).parent
+SCRIPT = HERE / "comparison.js"
+NAMES = ("measure", "first", "second")
+"""The fields of a view that the component shows and changes."""
+
+_mount = st.components.v2.component(
+    "hedge_comparison",
+    html=(HERE / "comparison.html").read_text(encoding="utf-8"),
+    css=(HERE / "comparison.css").read_text(encoding="utf-8"),
+    js=bundle(SCRIPT),
+)
+
+
+def comparison(
+    rows: pd.DataFrame,
+    titles: Mapping[str, str],
+    *,
+    group: Sequence[str],
+    groups: Mapping[str, Sequence[str]],
+    matrix: RunMatrix | None,
+    problem: str,
+    view: CompareView,
+) -> None:
+    """Mount the dot plots of ``rows`` (:func:`core.reports.compare.benchmark.run_rows`) and the matrix of ``group``.
+
+    ``titles`` maps each run's id to its title. ``groups`` are all groups of runs that share questions, by their titles.
+    ``matrix`` is None while it is computed; ``problem`` says why there is none.
+    """
+    runs = list(titles)
+    version = f"{','.join(runs)}|{','.join(group)}|{view.alpha}|{view.score}"
+    start = seed(COMPARISON_KEY, version, {name: getattr(view, name) for name in NAMES})
+    _mount(
+        key=COMPARISON_KEY,
+        data={
+            "version": version,
+            "runs": _runs(rows, titles),
+            "scores": [{"name": name, "title": SCORES[name].title} for name in dict.fromkeys(rows["score"])],
+            "alpha": view.alpha,
+            "group": [runs.index(name) for name in group],
+            "groups": [{"title": title, "runs": list(names)} for title, names in groups.items()],
+            "matrix": None if matrix is None else _matrix(matrix),
+            "problem": problem,
+            "view": start.start,
+            "revision": start.revision,
+        },
+        on_view_change=lambda: take_view(COMPARISON_KEY, NAMES),
+    )
+
+
+def _runs(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Every run with its names and figures; an interval that does not exist is null."""
+    first = rows.drop_duplicates("run").set_index("run").loc[list(titles)]
+    tasks = first["task"] + "  " + first["bank"]
+    named = short_names(first) if tasks.nunique() == 1 else pd.Series(list(titles.values()), index=first.index)
+    found = []
+    for name, short in zip(titles, told_apart(named.tolist()), strict=True):
+        own = rows[rows["run"] == name].set_index("score")
+        at = own.iloc[0]
+        found.append(
+            {
+                "id": name,
+                "title": titles[name],
+                "name": short,
+                "n": int(at["n_test"]),
+                "k": int(at["k"]),
+                "accuracy": _estimate(at, "accuracy", "accuracy"),
+                "ece": _estimate(at, "ece_excess", "ece"),
+                "set_size": {score: _estimate(of, "mean_set_size", "set_size") for score, of in own.iterrows()},
+                "coverage": {score: _estimate(of, "coverage", "coverage") for score, of in own.iterrows()},
+            }
+        )
+    return found
+
+
+def _estimate(row: pd.Series, value: str, ends: str) -> list[float | None]:
+    return [_finite(row[value]), _finite(row[f"{ends}_low"]), _finite(row[f"{ends}_high"])]
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _matrix(found: RunMatrix) -> dict[str, Any]:
+    """The matrix as JSON values; runs are places in the group."""
+    return {
+        "n": found.n_test,
+        "calibration": found.n_calibration,
+        "smallest": found.smallest_p,
+        "figures": {name: [_finite(value) for value in values] for name, values in found.figures.items()},
+        "pairs": {
+            name: [
+                [
+                    of.first,
+                    of.second,
+                    *map(_finite, (of.difference.value, of.difference.low, of.difference.high, of.p, of.corrected)),
+                ]
+                for of in pairs
+            ]
+            for name, pairs in found.pairs.items()
+        },
+    }

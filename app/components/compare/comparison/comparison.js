@@ -1,0 +1,230 @@
+// All runs side by side, and the matrix of all pairs. A chosen pair is told to the inspector here in the browser, and
+// to Python for the link.
+
+import { draw, make, say } from "../../shared/dom.js";
+import { hints } from "../../shared/hints.js";
+import { MARKS } from "../../shared/svg.js";
+import { Tip } from "../../shared/tip.js";
+import { drawDots, looksOf } from "./dots.js";
+import { MEASURES, Matrix } from "./matrix.js";
+
+export const PAIR_CHOSEN = "hedge:pair";
+const REPORT_AFTER_MS = 150;
+const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
+const comparisons = new WeakMap();
+
+class Comparison {
+  constructor(root) {
+    this.root = root;
+    this.find = (selector) => root.querySelector(selector);
+    this.tip = new Tip(root);
+    this.matrix = new Matrix(this.find(".matrix"), this.tip, (i, j) => this.choose(i, j));
+    this.find(".measures").append(
+      ...Object.entries(MEASURES).map(([name, { title }]) => {
+        const button = make("button", "", title);
+        button.type = "button";
+        button.dataset.measure = name;
+        button.onclick = () => this.measured(name);
+        return button;
+      }),
+    );
+    this.find(".group").onchange = (event) => this.grouped(Number(event.target.value));
+    this.heard = (event) => event.detail.from !== this && this.hear(event.detail);
+    window.addEventListener(PAIR_CHOSEN, this.heard);
+    this.watch = new ResizeObserver(() => this.resized());
+    this.watch.observe(this.find(".comparison"));
+    hints(root);
+  }
+
+  load(data) {
+    this.data = data;
+    this.ids = data.runs.map(({ id }) => id);
+    this.width = null;
+    this.find(".comparison").classList.remove("fresh");
+    this.legend();
+    const select = this.find(".group");
+    this.find(".of-group").hidden = data.groups.length < 2;
+    select.replaceChildren(...data.groups.map(({ title, runs }, i) => new Option(`${title} (${runs.length} runs)`, i)));
+    const own = data.groups.findIndex(({ runs }) => data.group.length && runs.includes(this.ids[data.group[0]]));
+    select.value = String(Math.max(0, own));
+  }
+
+  seed(view) {
+    this.view = { ...view };
+    this.paint();
+  }
+
+  // ---- input
+
+  get chosen() {
+    const { group } = this.data;
+    const at = (id) => group.indexOf(this.ids.indexOf(id));
+    let [first, second] = [at(this.view.first), at(this.view.second)];
+    if (first < 0) first = second === 0 ? 1 : 0;
+    if (second < 0 || second === first) second = first === 0 ? 1 : 0;
+    return group.length < 2 ? [] : [first, second];
+  }
+
+  choose(i, j) {
+    const [first, second] = [i, j].map((at) => this.ids[this.data.group[at]]);
+    Object.assign(this.view, { first, second });
+    window.dispatchEvent(new CustomEvent(PAIR_CHOSEN, { detail: { first, second, from: this } }));
+    this.matrix.mark([i, j]);
+    this.dots();
+    this.report();
+  }
+
+  hear({ first, second }) {
+    Object.assign(this.view, { first, second });
+    this.matrix.mark(this.chosen);
+    this.dots();
+  }
+
+  measured(name) {
+    this.view.measure = name;
+    this.pairs();
+    this.report();
+  }
+
+  grouped(i) {
+    const [first, second] = this.data.groups[i].runs;
+    Object.assign(this.view, { first, second });
+    this.report();
+  }
+
+  report() {
+    clearTimeout(this.reporting);
+    this.reporting = setTimeout(() => this.send("view", { ...this.view }), REPORT_AFTER_MS);
+  }
+
+  // ---- drawing
+
+  paint() {
+    this.dots();
+    this.pairs();
+  }
+
+  resized() {
+    const width = this.find(".dots").clientWidth;
+    if (this.data && width !== this.width) this.dots();
+  }
+
+  dots() {
+    const host = this.find(".dots");
+    this.width = host.clientWidth;
+    this.tip.hide();
+    drawDots(host, this.data, { tip: this.tip, chosen: this.chosen.map((at) => this.data.group[at]) });
+  }
+
+  legend() {
+    const sample = (paint) => {
+      const svg = draw(make("span"), "svg", { viewBox: "-13 -7 26 14" });
+      paint(svg);
+      return svg;
+    };
+    const entry = (svg, text) => {
+      const span = make("span");
+      span.append(svg, text);
+      return span;
+    };
+    const line = (svg, ink) => draw(svg, "line", { class: `whisker ${ink}`, x1: -12, x2: 12, y1: 0, y2: 0 });
+    this.find(".legend-row").replaceChildren(
+      ...looksOf(this.data.scores).map(({ title, ink, mark }) =>
+        entry(
+          sample((svg) => {
+            line(svg, ink);
+            draw(svg, "path", { class: `mark fill-${ink}`, d: MARKS[mark], transform: "scale(.86)" });
+          }),
+          `sets by ${title}`,
+        ),
+      ),
+      entry(
+        sample((svg) => line(svg, "truth")),
+        "95% interval",
+      ),
+      entry(
+        sample((svg) => draw(svg, "rect", { class: "band", x: -12, y: -4.5, width: 24, height: 9 })),
+        "where coverage lies if the guarantee holds",
+      ),
+      entry(make("span", "", ""), "The axes are zoomed to the data."),
+    );
+  }
+
+  pairs() {
+    const { data } = this;
+    const { group, matrix, problem } = data;
+    const { measure } = this.view;
+    const waiting = !matrix && !problem;
+    say(this.find(".problem"), problem);
+    for (const button of this.root.querySelectorAll(".measures button"))
+      button.setAttribute("aria-pressed", String(button.dataset.measure === measure));
+    this.find(".measures").hidden = Boolean(problem);
+    this.find(".matrix").hidden = Boolean(problem);
+    const count = (group.length * (group.length - 1)) / 2;
+    say(
+      this.find(".waiting-line"),
+      waiting ? `Computing intervals and tests of ${count === 1 ? "this pair" : `${count} pairs`} …` : "",
+    );
+    say(
+      this.find(".about"),
+      problem
+        ? ""
+        : "A cell is the column's run minus the row's run. Shaded and bold: more than luck, at 5% after the correction. Click a cell to see its questions below.",
+    );
+    if (problem) return;
+    this.matrix.show({
+      names: group.map((at) => data.runs[at].name),
+      titles: group.map((at) => data.runs[at].title),
+      numbers: group.map((at) => at + 1),
+      measure,
+      values: matrix ? matrix.figures[measure] : this.values(measure),
+      pairs: matrix?.pairs[measure],
+      chosen: this.chosen,
+    });
+  }
+
+  // The runs' figures on all of their own questions, until those on the shared ones arrive.
+  values(measure) {
+    const score = this.data.scores[0].name;
+    return this.data.group.map((at) => {
+      const run = this.data.runs[at];
+      const [right] = run.accuracy;
+      const [size] = run.set_size[score];
+      if (measure === "accuracy") return right;
+      return measure === "set_size" ? size : size ? (right * Math.sqrt(run.k)) / size : null;
+    });
+  }
+
+  themed() {
+    const colors = getComputedStyle(this.root.host ?? this.root)
+      .getPropertyValue("--st-chart-categorical-colors")
+      .split(",");
+    MEANINGS.forEach((meaning, i) =>
+      this.find(".comparison").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()),
+    );
+  }
+
+  close() {
+    clearTimeout(this.reporting);
+    window.removeEventListener(PAIR_CHOSEN, this.heard);
+    this.watch.disconnect();
+    this.tip.hide();
+    comparisons.delete(this.root);
+  }
+}
+
+export default function ({ data, parentElement, setStateValue }) {
+  const comparison = comparisons.get(parentElement) ?? new Comparison(parentElement);
+  comparisons.set(parentElement, comparison);
+  comparison.send = setStateValue;
+  comparison.themed();
+  const isNew = comparison.version !== data.version;
+  const arrived = !isNew && Boolean(comparison.data?.matrix) !== Boolean(data.matrix);
+  if (isNew) comparison.load(data);
+  else comparison.data = data;
+  if (isNew || comparison.revision !== data.revision) comparison.seed(data.view);
+  else if (arrived) comparison.pairs();
+  comparison.version = data.version;
+  comparison.revision = data.revision;
+  return () => comparison.close();
+}

@@ -1,0 +1,156 @@
+// The matrix of paired differences: a cell is the column's figure minus the row's. A click chooses the pair.
+
+import { make, say } from "../../shared/dom.js";
+
+export const SIGNIFICANT = 0.05;
+export const MEASURES = {
+  accuracy: { title: "Accuracy", scale: 100, digits: 1, unit: " points", value: (of) => `${(100 * of).toFixed(1)}%` },
+  set_size: { title: "Mean set size", scale: 1, digits: 2, unit: "", value: (of) => of.toFixed(2) },
+  uacc: { title: "UAcc", scale: 1, digits: 2, unit: "", value: (of) => of.toFixed(2) },
+};
+
+// Differences by both orders of a pair, "i j", each as seen from its first run.
+export function byPair(pairs) {
+  const found = new Map();
+  for (const [i, j, value, low, high, p, corrected] of pairs) {
+    found.set(`${i} ${j}`, { value, low, high, p, corrected });
+    const turned = (of) => (of === null ? null : -of);
+    found.set(`${j} ${i}`, { value: turned(value), low: turned(high), high: turned(low), p, corrected });
+  }
+  return found;
+}
+
+export function signed(value, measure) {
+  if (value === null) return "–";
+  const { scale, digits } = MEASURES[measure];
+  const text = Math.abs(scale * value).toFixed(digits);
+  return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
+}
+
+export function pText(p) {
+  return p === null ? "–" : p < 0.001 ? "< 0.001" : p >= 0.9995 ? "1" : p.toPrecision(2);
+}
+
+// What a hover or a focus says of a cell.
+export function cellLines(measure, first, second, values, difference, pairs) {
+  const { title, unit, value } = MEASURES[measure];
+  const one = (of) => (of === null ? "not defined" : value(of));
+  const lines = [`${first} → ${second}`, `${title}: ${one(values[0])} → ${one(values[1])}`];
+  if (!difference) return [...lines, "The interval and the test are being computed."];
+  lines.push(
+    `Difference: ${signed(difference.value, measure)}${unit} (${signed(difference.low, measure)} to ${signed(difference.high, measure)})`,
+  );
+  lines.push(
+    pairs > 1
+      ? `p, corrected for ${pairs} pairs: ${pText(difference.corrected)} (alone ${pText(difference.p)})`
+      : `p: ${pText(difference.p)}`,
+  );
+  lines.push(difference.corrected <= SIGNIFICANT ? "More than luck." : "This can be luck.");
+  return lines;
+}
+
+export class Matrix {
+  constructor(host, tip, choose) {
+    this.host = host;
+    this.tip = tip;
+    this.choose = choose;
+    host.addEventListener("keydown", (event) => this.moved(event));
+  }
+
+  // `names` and `titles` are those of the matrix's runs, `numbers` their numbers in the dot plots.
+  show({ names, titles, numbers, measure, values, pairs, chosen }) {
+    const focused = this.host.getRootNode().activeElement?.dataset?.cell;
+    const found = byPair(pairs ?? []);
+    const count = (names.length * (names.length - 1)) / 2;
+    const most = Math.max(1e-9, ...[...found.values()].map(({ value }) => Math.abs(value ?? 0)));
+    const table = make("table");
+    const head = make("tr");
+    head.append(make("th", "corner"));
+    numbers.forEach((number, j) => {
+      const cell = make("th", "column", String(number));
+      cell.scope = "col";
+      cell.title = titles[j];
+      if (names.length <= 6) cell.append(make("span", "column-name", names[j]));
+      head.append(cell);
+    });
+    const top = make("thead");
+    top.append(head);
+    const body = make("tbody");
+    names.forEach((name, i) => {
+      const row = make("tr");
+      const lead = make("th", "lead");
+      lead.scope = "row";
+      lead.title = titles[i];
+      lead.append(make("span", "number", String(numbers[i])), make("span", "lead-name", name));
+      row.append(lead);
+      names.forEach((_, j) => row.append(this.cell({ i, j, titles, measure, values, found, count, most, chosen })));
+      body.append(row);
+    });
+    table.append(
+      make("caption", "unseen", `Differences in ${MEASURES[measure].title}: the column's run minus the row's run`),
+      top,
+      body,
+    );
+    this.host.replaceChildren(table);
+    this.size = names.length;
+    const start = this.button(focused) ?? this.button(chosen.join(" ")) ?? this.host.querySelector("button");
+    if (start) start.tabIndex = 0;
+    if (focused) this.button(focused)?.focus({ preventScroll: true });
+  }
+
+  button(cell) {
+    return cell ? this.host.querySelector(`[data-cell="${cell}"]`) : null;
+  }
+
+  cell({ i, j, titles, measure, values, found, count, most, chosen }) {
+    const data = make("td");
+    if (i === j) {
+      data.className = "same";
+      return data;
+    }
+    const difference = found.get(`${i} ${j}`);
+    const plain = values[i] === null || values[j] === null ? null : values[j] - values[i];
+    const button = make("button", "", signed(difference ? difference.value : plain, measure));
+    const lines = cellLines(measure, titles[i], titles[j], [values[i], values[j]], difference, count);
+    const sure = difference && difference.corrected <= SIGNIFICANT;
+    button.type = "button";
+    button.tabIndex = -1;
+    button.dataset.cell = `${i} ${j}`;
+    button.className = !difference ? "waiting" : sure ? "sure" : "luck";
+    button.setAttribute("aria-label", lines.join(". "));
+    button.setAttribute("aria-pressed", String(chosen[0] === i && chosen[1] === j));
+    if (sure) button.style.setProperty("--strength", `${Math.round(14 + (46 * Math.abs(difference.value)) / most)}%`);
+    button.onclick = () => this.choose(i, j);
+    button.onpointerenter = button.onfocus = () => this.tip.show(button, lines);
+    button.onpointerleave = button.onblur = this.tip.hide;
+    data.append(button);
+    return data;
+  }
+
+  // Arrow keys move between cells, over the empty ones of the diagonal.
+  moved(event) {
+    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    const at = event.target.dataset?.cell?.split(" ").map(Number);
+    if (!step || !at) return;
+    event.preventDefault();
+    let [i, j] = at;
+    do {
+      i += step[0];
+      j += step[1];
+    } while (i === j);
+    const next = this.button(`${i} ${j}`);
+    if (!next) return;
+    event.target.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  }
+
+  mark(chosen) {
+    for (const button of this.host.querySelectorAll("button"))
+      button.setAttribute("aria-pressed", String(button.dataset.cell === chosen.join(" ")));
+  }
+
+  say(element, text) {
+    say(element, text);
+  }
+}

@@ -1,0 +1,150 @@
+// One question in the inspector: its text, and for each of the two runs its set, its pick and its probabilities. Text
+// from data enters the page as text (textContent), never as markup.
+
+import { make } from "../../shared/dom.js";
+import { FULL, holds } from "./rows.js";
+
+const percentOf = (p) => `${((100 * p) / FULL).toFixed(1)}%`;
+
+// A run's set in words.
+export function setSaid(letters, set, label) {
+  const kept = letters.filter((_, j) => holds(set, j));
+  if (!kept.length) return "empty set";
+  return `{${kept.join(", ")}} ${holds(set, label) ? "holds the right answer" : "misses the right answer"}`;
+}
+
+// A run's answer as small bars, one per option: filled if the option is in the set.
+function bars(state, run, i) {
+  const { numbers, letters } = state;
+  const { pick, set, p } = numbers.runs[run];
+  const label = numbers.label[i];
+  const host = make("div", "bars");
+  letters.forEach((letter, j) => {
+    if (!state.texts.option(i, j)) return;
+    const column = make(
+      "span",
+      `option${holds(set[i], j) ? " member" : ""}${j === pick[i] ? " pick" : ""}${j === label ? " truth" : ""}`,
+    );
+    const track = make("span", "track");
+    const bar = make("span", "bar");
+    bar.style.height = `${Math.max(3, (100 * p[j][i]) / FULL)}%`;
+    track.append(bar);
+    column.append(track, make("span", "letter", letter));
+    host.append(column);
+  });
+  return host;
+}
+
+function side(state, run, i) {
+  const { numbers, letters } = state;
+  const { pick, set, p } = numbers.runs[run];
+  const right = pick[i] === numbers.label[i];
+  const made = make("div", "side");
+  const said = make("div", "picked");
+  said.append(
+    make("b", right ? "good" : "bad", `${letters[pick[i]]} ${right ? "✓" : "✗"}`),
+    make("span", "share", percentOf(p[pick[i]][i])),
+  );
+  const kept = letters.filter((_, j) => holds(set[i], j)).join(" ");
+  const words = make("div", "set", `{${kept}}`);
+  words.title = setSaid(letters, set[i], numbers.label[i]);
+  const right_side = make("div", "words");
+  right_side.append(said, words);
+  made.append(bars(state, run, i), right_side);
+  return made;
+}
+
+function optionTable(state, i) {
+  const { numbers, letters, names, first, second, texts } = state;
+  const table = make("table", "options");
+  const head = make("tr");
+  for (const title of ["", "Option", names[first], names[second]]) {
+    const cell = make("th", "", title);
+    cell.scope = "col";
+    if (!title) cell.append(make("span", "unseen", "Letter"));
+    head.append(cell);
+  }
+  const body = make("tbody");
+  letters.forEach((letter, j) => {
+    const text = texts.option(i, j);
+    if (!text) return;
+    const row = make("tr", j === numbers.label[i] ? "truth" : "");
+    const option = make("td", "text", text);
+    if (j === numbers.label[i]) option.append(make("span", "tag", "right answer"));
+    row.append(make("td", "letter", letter), option);
+    for (const run of [first, second]) {
+      const { pick, set, p } = numbers.runs[run];
+      const cell = make("td", "share");
+      const bar = make("span", `line${holds(set[i], j) ? " member" : ""}`);
+      bar.style.width = `${(100 * p[j][i]) / FULL}%`;
+      const track = make("span", "line-track");
+      track.append(bar);
+      cell.append(
+        make("span", "", `${percentOf(p[j][i])} `),
+        make("span", holds(set[i], j) ? "in" : "out", holds(set[i], j) ? "in the set" : "out"),
+        ...(j === pick[i] ? [make("span", "tag", "pick")] : []),
+        track,
+      );
+      row.append(cell);
+    }
+    body.append(row);
+  });
+  const top = make("thead");
+  top.append(head);
+  table.append(top, body);
+  return table;
+}
+
+function links(state, i) {
+  const made = make("div", "links");
+  for (const [run, word] of [
+    [state.first, "first"],
+    [state.second, "second"],
+  ]) {
+    const link = make("a", "", `One question, ${word} run`);
+    link.href = state.href(run, i);
+    link.onclick = (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+      event.preventDefault();
+      event.stopPropagation();
+      state.open(run, i);
+    };
+    made.append(link);
+  }
+  return made;
+}
+
+// A row of the list. Its button opens and closes the options in full.
+export function questionRow(state, i, place) {
+  const { texts, numbers, letters } = state;
+  const item = make("li", "question");
+  const label = numbers.label[i];
+  const asked = make("button", "asked");
+  asked.type = "button";
+  asked.setAttribute("aria-expanded", "false");
+  asked.append(
+    make("span", "where", [String(place), texts.group(i)].filter(Boolean).join(" · ")),
+    make("span", "text", texts.question(i) || `Question ${texts.id(i)}`),
+    make("span", "truth-text", `Right: ${letters[label]} ${texts.option(i, label)}`),
+  );
+  asked.onclick = () => state.select(i, { toggle: true });
+  item.dataset.row = i;
+  item.append(asked, side(state, state.first, i), side(state, state.second, i));
+  return item;
+}
+
+export function openRow(state, item, i) {
+  item.classList.add("open");
+  item.querySelector(".asked").setAttribute("aria-expanded", "true");
+  const more = make("div", "more");
+  const context = state.texts.context(i);
+  if (context) more.append(make("p", "context", context));
+  more.append(optionTable(state, i), links(state, i));
+  item.append(more);
+}
+
+export function closeRow(item) {
+  item.classList.remove("open");
+  item.querySelector(".asked").setAttribute("aria-expanded", "false");
+  item.querySelector(".more")?.remove();
+}

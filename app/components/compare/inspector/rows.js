@@ -1,0 +1,109 @@
+// Which questions the inspector shows, and in which order. Nothing here touches the page.
+
+export const FULL = 10_000; // probabilities come in hundredths of a percent
+const SURE = 8_000;
+const UNSURE = 5_000;
+const SURER = 2_000;
+const WORDS_AT_MOST = 8;
+
+export const COUNTS = {
+  both: "Both right",
+  first: "Only the first right",
+  second: "Only the second right",
+  neither: "Neither right",
+};
+export const CHANGES = {
+  all: "any change of the set",
+  grew: "the second set is larger",
+  shrank: "the second set is smaller",
+  same: "sets of the same size",
+};
+export const SURENESS = {
+  all: "any confidence",
+  both: "both at 80% or more",
+  neither: "both below 50%",
+  first: "the first surer by 20 points",
+  second: "the second surer by 20 points",
+};
+export const ORDERS = {
+  grew: "sets that grew most",
+  shrank: "sets that shrank most",
+  confidence: "confidence that moved most",
+  file: "as in the file",
+};
+
+// The columns of an Arrow table, as arrays. `members(run, i, j)` says whether option j is in the set of question i.
+export function readNumbers(table, runs, k) {
+  const column = (name) => table.getChild(name)?.toArray() ?? null;
+  const read = Array.from({ length: runs }, (_, i) => ({
+    pick: column(`pick${i}`),
+    set: column(`set${i}`),
+    p: Array.from({ length: k }, (_, j) => column(`p${i}_${j}`)),
+    ids: table.getChild(`id${i}`),
+  }));
+  return { m: table.numRows, k, label: column("label"), runs: read };
+}
+
+export function sizeOf(set) {
+  let left = set;
+  let size = 0;
+  for (; left; left = (left & (left - 1)) >>> 0) size++;
+  return size;
+}
+
+export const holds = (set, j) => ((set >>> j) & 1) === 1;
+
+// Which of COUNTS a question belongs to.
+export function countOf({ label, runs }, first, second, i) {
+  const one = runs[first].pick[i] === label[i];
+  const other = runs[second].pick[i] === label[i];
+  return one ? (other ? "both" : "first") : other ? "second" : "neither";
+}
+
+const confidence = (run, i) => run.p[run.pick[i]]?.[i] ?? 0;
+
+function passes({ sure, change }, one, other, i) {
+  const apart = sizeOf(other.set[i]) - sizeOf(one.set[i]);
+  if (change === "grew" && apart <= 0) return false;
+  if (change === "shrank" && apart >= 0) return false;
+  if (change === "same" && apart !== 0) return false;
+  if (sure === "all") return true;
+  const [a, b] = [confidence(one, i), confidence(other, i)];
+  if (sure === "both") return a >= SURE && b >= SURE;
+  if (sure === "neither") return a < UNSURE && b < UNSURE;
+  return sure === "first" ? a - b >= SURER : b - a >= SURER;
+}
+
+export function wordsOf(search) {
+  return search.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_AT_MOST);
+}
+
+// The questions that pass the filters, in order, and how many of each of the four counts pass the other filters.
+// `texts.group(i)` is a question's subject, and `texts.holds(i, words)` says whether it contains all words.
+export function chosenRows(numbers, first, second, view, texts) {
+  const [one, other] = [numbers.runs[first], numbers.runs[second]];
+  const words = wordsOf(view.search);
+  const counts = { both: 0, first: 0, second: 0, neither: 0 };
+  const changes = { grew: 0, shrank: 0, same: 0 };
+  const found = [];
+  for (let i = 0; i < numbers.m; i++) {
+    if (view.subject && texts.group(i) !== view.subject) continue;
+    if (!passes(view, one, other, i)) continue;
+    if (words.length && !texts.holds(i, words)) continue;
+    const count = countOf(numbers, first, second, i);
+    counts[count]++;
+    if (view.right !== "all" && view.right !== count) continue;
+    const apart = sizeOf(other.set[i]) - sizeOf(one.set[i]);
+    changes[apart > 0 ? "grew" : apart < 0 ? "shrank" : "same"]++;
+    found.push(i);
+  }
+  const key = {
+    grew: (i) => sizeOf(one.set[i]) - sizeOf(other.set[i]),
+    shrank: (i) => sizeOf(other.set[i]) - sizeOf(one.set[i]),
+    confidence: (i) => -Math.abs(confidence(one, i) - confidence(other, i)),
+    file: () => 0,
+  }[view.order];
+  const keys = new Map(found.map((i) => [i, key(i)]));
+  found.sort((a, b) => keys.get(a) - keys.get(b) || a - b);
+  return { found, counts, changes };
+}

@@ -1,0 +1,109 @@
+"""Say which column is what, once for all dropped tables that have the same columns."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from app.formatting import counted, plain, shortened
+from core.exchange.dropped.reading import PREVIEWED, Header, Reading, TableHeader
+from core.exchange.table import VALUES, Columns
+
+MAPPINGS_KEY = "table_mappings"
+NONE = "(none)"
+RECOGNISED = "recognised"
+
+
+def mappings() -> dict[Header, Columns]:
+    """What was said of tables in this window, by their columns."""
+    found: dict[Header, Columns] = st.session_state.get(MAPPINGS_KEY, {})
+    return found
+
+
+def column_forms(reading: Reading) -> None:
+    """Show a form for each kind of table: open where the columns are not recognised, else folded away."""
+    for one in reading.tables:
+        tables = counted(len(one.names), "table")
+        names = ", ".join(one.names[:3]) + (" …" if len(one.names) > 3 else "")
+        if one.columns is None:
+            with st.container(border=True):
+                st.markdown(
+                    plain(f"Which columns hold the options of {shortened(names, 80)}, and which one has the answer?")
+                )
+                _form(one, Columns((), ""))
+        else:
+            with st.expander(plain(f"Columns of {tables}: {shortened(names, 80)}")):
+                _form(one, one.columns)
+
+
+def _form(one: TableHeader, start: Columns) -> None:
+    st.dataframe(
+        one.first.table.slice(0, PREVIEWED).to_pandas(),
+        hide_index=True,
+        alt="The first rows of the table",
+        height="content",
+    )
+    chosen = _choices(one.header, start)
+    ready = bool(len(chosen.options) >= 2 and chosen.label)
+    if not ready:
+        st.info("Choose the columns of the options and the column of the answer.")
+    if chosen != start and ready:
+        st.session_state[MAPPINGS_KEY] = mappings() | {one.header: chosen}
+        st.rerun()
+
+
+def _choices(header: Header, start: Columns) -> Columns:
+    names = list(header)
+    key = hashlib.sha256(repr(names).encode()).hexdigest()[:8]
+    options = st.multiselect(
+        "Options, in order",
+        names,
+        [n for n in start.options if n in names],
+        key=f"options-{key}",
+        max_selections=26,
+    )
+
+    def pick(column: Any, title: str, value: str, help: str) -> str:
+        offered = [NONE, *names]
+        place = offered.index(value) if value in offered else 0
+        picked = column.selectbox(title, offered, place, help=help, key=f"{title}-{key}")
+        return "" if picked == NONE else str(picked)
+
+    a, b, c = st.columns(3)
+    label = pick(
+        a, "Answer", start.label, "The right option, given by its letter, its number, its text or its column's name."
+    )
+    kinds = [RECOGNISED, *VALUES]
+    values = b.selectbox(
+        "Values of the options",
+        kinds,
+        kinds.index(start.values) if start.values in kinds else 0,
+        help="A softmax turns log-probabilities and logits into probabilities. Next-token probabilities are those of "
+        "the letters among all tokens, so they sum to less than 1.",
+        key=f"values-{key}",
+    )
+    split = pick(
+        c, "Split", start.split, "A column that says calibration or test. Without it, half of the questions calibrate."
+    )
+    a, b, c = st.columns(3)
+    text = pick(a, "Text of the question", start.text, "The Alpha lab shows this text.")
+    group = pick(b, "Subject", start.group, "With subjects, coverage is also shown for each of them.")
+    name = pick(c, "Id", start.id, "Identifies the same question in different runs.")
+    extra = st.checkbox(
+        "The last two options are “I don't know” and “None of the above”", start.extra, key=f"extra-{key}"
+    )
+    return replace(
+        start,
+        options=tuple(options),
+        label=label,
+        values="" if values == RECOGNISED else values,
+        split=split,
+        text=text,
+        group=group,
+        id=name,
+        extra=extra,
+        texts=start.texts if len(start.texts) == len(options) else (),
+    )

@@ -1,0 +1,84 @@
+"""The drop zone: any number of files, folders and archives, which are read, shown, and imported in one click."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.components.data import imported_notice, other_places
+from app.components.data.column_form import column_forms, mappings
+from app.components.data.dropped_files import CARRIED_KEY, carried, dropped, forget
+from app.components.data.import_preview import preview
+from app.errors import spoken
+from app.formatting import plain, shortened
+
+GENERATION_KEY = "drop_generation"
+FOLDERS_KEY = "drop_folders"
+ZONE_KEY = "drop_zone"
+TALL = f"""<style>
+.st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzone"] {{
+  min-height: 7rem; border-style: dashed; align-items: center;
+}}
+</style>"""
+"""Makes the drop zone large enough to aim at."""
+FORMATS = (
+    "**Runs**: tables (CSV, XLSX, Parquet, JSON) with a probability, logit or log-probability for each option; "
+    "lm-evaluation-harness samples; Inspect logs; HELM `scenario_state.json`; OpenCompass predictions; lighteval "
+    "details; LLM-Uncertainty-Bench and VLM-Uncertainty-Bench pickles with their answers; BLUQ archives; numpy arrays "
+    "of scores and labels; and what Hedge exports. **Juries**: judgements of several models. **Questions, "
+    "conversations and choices** are recognised too, and lead to the page that uses them."
+)
+
+
+def section() -> None:
+    """Show the drop zone, and below it what was read and what can be done with it."""
+    imported_notice.show()
+    generation = st.session_state.setdefault(GENERATION_KEY, 0)
+    folders = bool(st.session_state.get(FOLDERS_KEY))
+    st.html(TALL)
+    with st.container(key=ZONE_KEY):
+        files = st.file_uploader(
+            "Drop files, folders or archives here",
+            accept_multiple_files="directory" if folders else True,
+            key=f"drop-{generation}-{folders}",
+        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.toggle(
+            "The button chooses a folder",
+            key=FOLDERS_KEY,
+            help="Folders can always be dropped. A folder that is chosen with the button also keeps its name, which "
+            "may say the model.",
+        )
+        with st.popover("What can be dropped", type="tertiary"):
+            st.markdown(FORMATS)
+            st.caption(
+                "What a file is, is found from its content. Every figure that a file states is computed again and "
+                "checked. Files up to 200 MB; use `python -m core import PATH …` for larger ones."
+            )
+    if files:
+        st.session_state.pop(CARRIED_KEY, None)
+    elif found := carried():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(plain(f"{found[0].name} was taken here from another page."), width="stretch")
+            st.button("Dismiss", on_click=st.session_state.pop, args=(CARRIED_KEY,), key="dismiss_carried")
+    given: Sequence[Any] = files or carried()
+    if not given:
+        forget()
+        return
+    bar = st.empty()
+
+    def progress(share: float, name: str) -> None:
+        bar.progress(min(share, 1.0), text=plain(f"Reading {shortened(name, 80)}"))
+
+    with spoken():
+        read = dropped(given, mappings(), progress)
+        bar.empty()
+        column_forms(read.reading)
+        if preview(read):
+            st.session_state[GENERATION_KEY] = generation + 1
+            st.session_state.pop(CARRIED_KEY, None)
+            forget()
+            st.rerun()
+        other_places.show(read.reading)

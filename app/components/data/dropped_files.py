@@ -1,0 +1,147 @@
+"""What was dropped in this window: written to disk once, read once, and deleted with the window or the next drop."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import streamlit as st
+
+from core.errors import HedgeError, InputError
+from core.exchange.dropped.reading import UNKNOWN, Drop, FoundRun, Header, Reading
+from core.exchange.imported import ImportedRun
+from core.exchange.table import Columns
+from core.reports.imported_figures import ImportedFigures, figures, stored_as
+
+KEPT_KEY = "dropped_files"
+CARRIED_KEY = "carried_files"
+LONGEST_NAME = 200
+"""Bytes of a file's name on the disk."""
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedFile:
+    """A file that was given to another page and taken to this one."""
+
+    name: str
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        """The number of its bytes."""
+        return len(self.content)
+
+    @property
+    def file_id(self) -> str:
+        """A hash of its content."""
+        return hashlib.sha256(self.content).hexdigest()[:12]
+
+    def getbuffer(self) -> bytes:
+        """Its bytes, as an uploaded file gives them."""
+        return self.content
+
+
+def carry(name: str, content: bytes) -> None:
+    """Take a file along to the Data page."""
+    st.session_state[CARRIED_KEY] = [CarriedFile(name, content)]
+
+
+def carried() -> list[CarriedFile]:
+    """The files that were taken along."""
+    found: list[CarriedFile] = st.session_state.get(CARRIED_KEY, [])
+    return found
+
+
+class _Scratch:
+    """A folder of its own that is deleted when nothing refers to it any more, or the server ends."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="hedge-upload-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+@dataclass(slots=True)
+class DroppedFiles:
+    """The files of one drop, what was read of them, and the figures of the runs."""
+
+    digest: str
+    scratch: _Scratch
+    drop: Drop
+    reading: Reading = field(default_factory=Reading)
+    mappings: dict[Header, Columns] = field(default_factory=dict)
+    figures: dict[int, ImportedFigures | str] = field(default_factory=dict)
+    stored: dict[int, str] = field(default_factory=dict)
+    kept: list[ImportedRun] = field(default_factory=list)
+    """The runs whose figures are known, so that their ``id`` stays theirs."""
+
+    def read(self, mappings: Mapping[Header, Columns], progress: Progress) -> None:
+        """Read everything that is not read yet."""
+        self.mappings = dict(mappings)
+        self.reading = self.drop.read(
+            mappings=self.mappings, progress=lambda done, of, name: progress(0.8 * done / max(of, 1), name)
+        )
+        for n, found in enumerate(self.reading.runs):
+            if id(found.run) not in self.figures:
+                progress(0.8 + 0.2 * n / len(self.reading.runs), found.name)
+                self._compute(found)
+
+    def _compute(self, found: FoundRun) -> None:
+        self.kept.append(found.run)
+        try:
+            self.figures[id(found.run)] = figures(found.run)
+        except HedgeError as error:
+            self.figures[id(found.run)] = str(error)
+        self.stored[id(found.run)] = stored_as(found.run)
+
+
+def dropped(files: Sequence[Any], mappings: Mapping[Header, Columns], progress: Progress) -> DroppedFiles:
+    """What was read of the uploaded files, from before if they are the same."""
+    digest = hashlib.sha256(repr([(file.name, file.size, file.file_id) for file in files]).encode()).hexdigest()[:12]
+    kept: DroppedFiles | None = st.session_state.get(KEPT_KEY)
+    if kept is None or kept.digest != digest:
+        forget()
+        scratch = _Scratch()
+        paths = _written(files, scratch.path / "files")
+        (scratch.path / "unpacked").mkdir()
+        drop = Drop(list(paths), scratch=scratch.path / "unpacked", name=paths.__getitem__)
+        kept = DroppedFiles(digest, scratch, drop)
+        kept.read(mappings, progress)
+    elif kept.mappings != mappings:
+        kept.read(mappings, progress)
+    st.session_state[KEPT_KEY] = kept
+    return kept
+
+
+def forget() -> None:
+    """Delete what was dropped before."""
+    st.session_state.pop(KEPT_KEY, None)
+
+
+def _written(files: Sequence[Any], folder: Path) -> dict[Path, str]:
+    """Where each file is written, and the name under which a person knows it.
+
+    Files without a folder lie in one that says so, because tools name a run's folder after its model.
+    """
+    names: dict[Path, str] = {}
+    for file in files:
+        told = [part for part in PurePosixPath(file.name.replace("\\", "/")).parts if part not in ("..", "/", ".")]
+        parts = [part.encode()[-LONGEST_NAME:].decode(errors="ignore") for part in told]  # a disk takes no longer one
+        place = 1
+        path = folder.joinpath("1", UNKNOWN, *parts)
+        while path in names:  # browsers give a dropped folder's files without the folder
+            place += 1
+            path = folder.joinpath(str(place), UNKNOWN, *parts)
+        names[path] = "/".join(told) + (f" ({place})" if place > 1 else "")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(file.getbuffer())
+        except OSError as error:  # a full disk
+            raise InputError(f"{'/'.join(told)} can't be saved for reading: {error.strerror}") from error
+    return names

@@ -1,0 +1,286 @@
+"""One table of everything that was dropped, a row a run, and the button that imports all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+import pandas as pd
+import streamlit as st
+
+from app.components.data import imported_notice
+from app.components.data.dropped_files import DroppedFiles
+from app.formatting import counted, plain, sentence, shortened
+from core.exchange import column_mappings
+from core.exchange.dropped.reading import FoundJury, FoundRun, named, refusals
+from core.exchange.imported import ImportedRun, save
+from core.jury_pipeline import jury_store
+from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, stored_as
+from core.reports.titles import setting_title
+from core.runs.banks import bank_name, task_title
+from core.tasks.identity import unpublished
+
+ROWS_SHOWN = 9
+HEIGHT = 350
+NAMES_SHOWN = 3
+REFUSALS_SHOWN = 4
+LACKING = {"model": "Model", "task": "Task"}
+HERE, TWICE = "is here already", "is here twice"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A run of the table with its figures, and what a person should know of it."""
+
+    found: FoundRun
+    run: ImportedRun
+    figures: ImportedFigures
+    note: str
+
+    @property
+    def new(self) -> bool:
+        """Whether the button imports it."""
+        return self.note not in (HERE, TWICE)
+
+
+def preview(dropped: DroppedFiles) -> bool:
+    """Show what was read and the button that imports it. Returns whether it was imported just now."""
+    reading = dropped.reading
+    asked = _asked(reading.runs, dropped.digest)
+    rows = _edited(_rows(dropped, asked), dropped.digest) if reading.runs else []
+    juries = [_jury(found, f"{dropped.digest}-{place}") for place, found in enumerate(reading.juries)]
+    pressed = _button(dropped, rows, juries)
+    _refused(dropped)
+    return pressed
+
+
+def _button(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[FoundJury, str]]) -> bool:
+    """Show the button that imports all that is new. Returns whether it did so just now."""
+    new = [row.run for row in rows if row.new]
+    what = [counted(len(new), "run")] if new else []
+    what += [counted(len(juries), "jury", "juries")] if juries else []
+    if not what:
+        if rows:
+            st.info("Everything here was imported before." if len(rows) > 1 else "This run was imported before.")
+            imported_notice.links([stored_as(row.run) or row.run.spec.run_id for row in rows])
+        return False
+    if not st.button(f"Import {' and '.join(what)}", key=f"import-{dropped.digest}"):
+        return False
+    with st.spinner("Importing …"):
+        _import(dropped, rows, juries)
+    return True
+
+
+# ---------------------------------------------------------------- runs
+
+
+def _asked(runs: Sequence[FoundRun], digest: str) -> dict[str, str]:
+    """Ask once for what several files lack; empty where nothing is typed."""
+    lacking = {what: [found for found in runs if what in found.lacks] for what in LACKING}
+    asked = {what: found for what, found in lacking.items() if found}
+    given: dict[str, str] = {}
+    if not asked:
+        return given
+    columns = st.columns(2)
+    for column, (what, found) in zip(columns, asked.items(), strict=False):
+        stand_in = getattr(found[0].run.spec, what)
+        those = "the run that does not say it" if len(found) == 1 else f"the {len(found)} runs that do not say it"
+        given[what] = column.text_input(
+            f"{LACKING[what]} of {those}",
+            placeholder=shortened(stand_in, 40),
+            key=f"{what}-{digest}",
+            help="If it is left empty, the name in the table below is used. It can be changed there for each run.",
+        ).strip()
+    return given
+
+
+def _rows(dropped: DroppedFiles, asked: dict[str, str]) -> list[_Row]:
+    rows: list[_Row] = []
+    seen: set[str] = set()
+    for found in dropped.reading.runs:
+        computed = dropped.figures[id(found.run)]
+        if isinstance(computed, str):
+            continue
+        run = named(found, **{what: asked.get(what, "") for what in found.lacks if what in LACKING})
+        here = dropped.stored[id(found.run)] if run.spec == found.run.spec else stored_as(run)
+        note = HERE if here else TWICE if run.spec.run_id in seen else _lacks(found, asked)
+        seen.add(run.spec.run_id)
+        rows.append(_Row(found, run, computed, note))
+    return rows
+
+
+def _lacks(found: FoundRun, asked: dict[str, str]) -> str:
+    lacking = [what for what in found.lacks if not asked.get(what)]
+    return f"does not say its {' and '.join(lacking)}" if lacking else ""
+
+
+def _edited(rows: list[_Row], digest: str) -> list[_Row]:
+    """Show the table, in which models and tasks can be renamed, and return the rows as they are then."""
+    titles = [task_title(row.run.spec.task, bank_name(row.run.spec, row.run.provenance)) for row in rows]
+    frame = pd.DataFrame(
+        {
+            "Model": [row.run.spec.model for row in rows],
+            "Task": titles,
+            "Strategy": [setting_title("strategy", row.run.spec.strategy) for row in rows],
+            "Questions": [row.figures.questions for row in rows],
+            "Options": [row.run.scored.logits.shape[1] for row in rows],
+            "Accuracy": [row.figures.accuracy for row in rows],
+            "Set size": [row.figures.mean_set_size for row in rows],
+            "Note": [row.note for row in rows],
+            "File": [row.found.name for row in rows],
+        }
+    )
+    changed = st.data_editor(
+        frame,
+        hide_index=True,
+        height=HEIGHT if len(rows) > ROWS_SHOWN else "auto",
+        disabled=[name for name in frame.columns if name not in ("Model", "Task")],
+        column_config={
+            "Model": st.column_config.TextColumn(help="Click twice to rename.", required=True, width="medium"),
+            "Task": st.column_config.TextColumn(help="Click twice to rename.", required=True, width="large"),
+            "Accuracy": st.column_config.NumberColumn(format="percent", help="Of the test questions."),
+            "Set size": st.column_config.NumberColumn(
+                format="%.2f",
+                help=f"The mean size of LAC sets of the test questions at alpha {SHOWN_ALPHA / 1000:.2f}.",
+            ),
+        },
+        key=f"rows-{digest}",
+    )
+    for place, note in enumerate(_notes(rows)):
+        if place < NAMES_SHOWN:
+            st.caption(plain(note))
+    edited = []
+    for row, title, model, task in zip(rows, titles, changed["Model"], changed["Task"], strict=True):
+        run = row.run
+        if str(model).strip() != run.spec.model or str(task) != title:
+            new_task = str(task).strip() if str(task) != title else ""
+            run = named(FoundRun(run, row.found.name), model=str(model).strip(), task=new_task)
+        edited.append(replace(row, run=run, note="" if run is not row.run and row.note == TWICE else row.note))
+    return edited
+
+
+def _notes(rows: Sequence[_Row]) -> list[str]:
+    """What a person should know of how runs were read, each thing once."""
+    notes: dict[str, None] = {}
+    for row in rows:
+        about = row.run.provenance
+        if about.get("claims"):
+            notes["The accuracies that the files state were computed again, row by row, with the same result."] = None
+        counts = {name: n for name, n in (about.get("counts") or {}).items() if n and name != "samples"}
+        if counts:
+            notes[f"{row.found.name}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()) + "."] = None
+        if about.get("bounded_questions"):
+            notes[
+                f"{row.found.name}: {about['bounded_questions']:,} questions lack the log-probability of a letter, so "
+                "its upper bound is used."
+            ] = None
+        if about.get("repeated_lines"):
+            notes[f"{row.found.name}: {about['repeated_lines']:,} lines are repeated and count once."] = None
+        if about.get("averaged_over", 1) > 1:
+            notes[f"The probabilities are means over {about['averaged_over']} prompts."] = None
+        if about.get("texts") is False or unpublished(row.run.questions[0].options):
+            notes[
+                "Some questions come without their texts. Their runs can only be compared with runs from the same "
+                "source and task that have the same right answers throughout."
+            ] = None
+    return sorted(notes, key=lambda note: note.startswith("Some"))
+
+
+# ---------------------------------------------------------------- juries
+
+
+def _jury(found: FoundJury, key: str) -> tuple[FoundJury, str]:
+    """Show a jury that was read. Returns it as a person says that it is, with its name."""
+    judged = found.jury.judgements
+    default = ", ".join(judged.jurors)[:60]
+    with st.container(border=True):
+        st.markdown(f"**Jury of {counted(len(judged.jurors), 'juror')}** from {plain(short_names(found.names))}")
+        name = st.text_input("Name of the jury", placeholder=default, key=f"jury-name-{key}").strip() or default
+        pairwise = st.checkbox(
+            "Each row is a pair of answers, and True means that the first one is better",
+            judged.pairwise,
+            key=f"pairwise-{key}",
+        )
+        judged = replace(judged, pairwise=pairwise)
+        agrees = "Agrees with the label" if pairwise else "Verdicts that are right"
+        says = "Says first is better" if pairwise else "Says True"
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "Juror": judged.jurors,
+                    "Pairs" if pairwise else "Answers": len(judged),
+                    says: judged.verdicts.mean(axis=0),
+                    agrees: judged.right.mean(axis=0),
+                }
+            ),
+            hide_index=True,
+            height="content",
+            column_config={title: st.column_config.NumberColumn(format="percent") for title in (says, agrees)},
+            alt="What was read for each juror",
+        )
+        for note in found.jury.notes:
+            st.caption(plain(note))
+        share, what = f"{judged.labels.mean():.1%} of the", "pairs" if pairwise else "answers"
+        st.caption(
+            f"The jurors disagree on {int(judged.disagreed.sum()):,} of {len(judged):,} {what}; "
+            + (f"in {share} pairs, the first answer is better." if pairwise else f"{share} answers are right.")
+        )
+    return replace(found, jury=replace(found.jury, judgements=judged)), name
+
+
+# ---------------------------------------------------------------- refused files
+
+
+def _refused(dropped: DroppedFiles) -> None:
+    """Say why files are not imported, one sentence for all of which it is true."""
+    said = [(names, reason) for reason, names in refusals(dropped.reading)]
+    said += [
+        ((found.name,), computed)
+        for found in dropped.reading.runs
+        if isinstance(computed := dropped.figures[id(found.run)], str)
+    ]
+    if not said:
+        return
+    number = sum(len(names) for names, _ in said)
+    title = f"{counted(number, 'file')} {'is' if number == 1 else 'are'} not imported"
+    folded = len(said) > REFUSALS_SHOWN and bool(dropped.reading.runs or dropped.reading.juries)
+    with st.expander(title, expanded=not folded, icon=":material/block:"):
+        for names, reason in said:
+            st.markdown(f"**{plain(short_names(names))}**: {plain(sentence(reason))}")
+
+
+def short_names(names: Sequence[str]) -> str:
+    """The first few names, shortened to the files', and how many more there are."""
+    short = names if len(names) == 1 else [PurePosixPath(name).name for name in names]
+    more = len(short) - NAMES_SHOWN
+    return ", ".join(short[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+# ---------------------------------------------------------------- the import
+
+
+def _import(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[FoundJury, str]]) -> None:
+    """Write everything that is new, all of it or nothing, and leave a notice of it."""
+    stored = [stored_as(row.run) for row in rows]
+    fresh = {row.run.spec.run_id: row.run for row, name in zip(rows, stored, strict=True) if not name}
+    save(fresh.values())
+    known = set(jury_store.jury_ids())
+    kept = [
+        jury_store.save(
+            found.jury.judgements,
+            name=name,
+            origin=f"imported from {short_names(found.names)}",
+            notes=found.jury.notes,
+        )
+        for found, name in juries
+    ]
+    for header, columns in dropped.mappings.items():
+        if any(one.header == header for one in dropped.reading.tables):
+            column_mappings.remember(header, columns)
+    imported_notice.leave(
+        runs=[name or row.run.spec.run_id for row, name in zip(rows, stored, strict=True)],
+        fresh=list(fresh),
+        juries=kept,
+        fresh_juries=[name for name in kept if name not in known],
+    )

@@ -1,0 +1,259 @@
+"""The files of a drop: folders are walked, archives (zip, tar, gzip) unpacked within limits, also inside archives.
+
+How much an archive unpacks to is checked by what it says before anything is unpacked, and again while it is.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+import shutil
+import tarfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from backports.zstd import zipfile
+
+from core.errors import InputError
+from core.exchange.archive import DAMAGED
+
+MOST_FILES = 5_000
+"""Files of one drop."""
+MOST_UNPACKED = 4_000_000_000
+"""Bytes that all archives of a drop unpack to together."""
+MOST_RATIO = 200
+"""How many times its own size an archive may unpack to, if that is more than :data:`ALWAYS`."""
+ALWAYS = 200_000_000
+"""Bytes that any archive may unpack to."""
+DEEPEST = 3
+"""Archives inside archives that are opened."""
+LITTER = re.compile(r"^(\..*|__MACOSX|Thumbs\.db|desktop\.ini|__pycache__)$", re.I)
+"""What systems leave in folders and archives."""
+OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
+COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+DAMAGED_TAR = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
+PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedFile:
+    """A file to read, and the name under which a person knows it: its path within what was dropped."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A file that is not read, and why, in one sentence."""
+
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The files of a drop, those of archives unpacked below ``scratch``; and what could not be opened."""
+
+    files: tuple[DroppedFile, ...]
+    refused: tuple[Refusal, ...]
+
+
+def gather(paths: Sequence[Path], *, scratch: Path, name: Callable[[Path], str] = str) -> Gathered:
+    """The files at ``paths``; ``name`` gives the name under which a person knows one of them.
+
+    ``scratch`` is an empty folder for what archives hold.
+    """
+    gathering = _Gathering(scratch)
+    for path in paths:
+        gathering.add(path, name(path), depth=0)
+    return Gathered(tuple(gathering.files), tuple(gathering.refused))
+
+
+class _Gathering:
+    """The files so far, and how much archives have unpacked to."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self.files: list[DroppedFile] = []
+        self.refused: list[Refusal] = []
+        self.unpacked = 0
+        self.of_archive: dict[Path, int] = {}
+
+    def add(self, path: Path, name: str, *, depth: int) -> None:
+        """Add a file, all files of a folder, or all files of an archive."""
+        if path.is_dir():
+            for inner in sorted(path.iterdir()):
+                if not LITTER.match(inner.name) and not inner.is_symlink():
+                    self.add(inner, f"{name}/{inner.name}", depth=depth)
+            return
+        before = len(self.files)
+        try:
+            if len(self.files) >= MOST_FILES:
+                raise InputError(
+                    f"expected at most {MOST_FILES:,} files in one go, found more; bring in the rest later"
+                )
+            unpack = _unpacker(path)
+            if unpack is None:
+                self.files.append(DroppedFile(path, name))
+                return
+            if depth >= DEEPEST:
+                raise InputError(f"an archive inside {DEEPEST} others is not opened; unpack it first")
+            into = self._folder(path, name)
+            for member in unpack(path, into, self._take):
+                self.add(member, f"{name}/{member.relative_to(into).as_posix()}", depth=depth + 1)
+        except InputError as error:
+            del self.files[before:]  # what came out of an archive before it turned out to be damaged
+            self.refused.append(Refusal(name, str(error)))
+        except OSError as error:
+            self.refused.append(Refusal(name, f"it can't be read: {error.strerror or type(error).__name__}"))
+
+    def _folder(self, path: Path, name: str) -> Path:
+        """A new folder for what an archive holds, with the archive's name, which a reader may take for a model's."""
+        place = len(list(self.scratch.iterdir())) if self.scratch.is_dir() else 0
+        into = self.scratch / str(place) / (re.sub(r"(\.tar)?\.\w+$", "", path.name) or "archive")
+        into.mkdir(parents=True)
+        return into
+
+    def _take(self, size: int, archive: Path) -> None:
+        """Count bytes that are about to be unpacked."""
+        self.unpacked += size
+        most = _most(archive)
+        self.of_archive[archive] = self.of_archive.get(archive, 0) + size
+        if self.unpacked > MOST_UNPACKED or self.of_archive[archive] > most:
+            raise InputError(
+                f"it unpacks to more than {most / 1e6:,.0f} MB, and no more is unpacked; unpack it yourself and bring "
+                "in the files that matter"
+            )
+
+
+def _most(archive: Path) -> int:
+    """The most bytes that an archive may unpack to."""
+    return min(MOST_UNPACKED, max(MOST_RATIO * archive.stat().st_size, ALWAYS))
+
+
+Take = Callable[[int, Path], None]
+Unpack = Callable[[Path, Path, Take], Iterable[Path]]
+
+
+def _unpacker(path: Path) -> Unpack | None:
+    """What unpacks a file; None for one that is no archive, or whose format happens to be one (npz, XLSX, a log)."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    other = next((name for begin, name in OTHER_ARCHIVES.items() if head.startswith(begin)), None)
+    if other:
+        raise InputError(f"it is a {other} archive, which is not opened; unpack it, or make a zip of it")
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return None if zip_format(path) else _unzip
+    compressed = next((name for begin, name in COMPRESSED.items() if head.startswith(begin)), None)
+    if compressed or _is_tar(path):
+        return _untar if _is_tar(path) else _ungzip if compressed == "gzip" else _refuse_compressed
+    return None
+
+
+def zip_format(path: Path) -> str:
+    """What format a zip archive is, by its members; empty for a plain archive. A damaged one is refused."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except DAMAGED as error:
+        raise InputError(f"expected a whole zip archive, found none ({str(error)[:100]}); fetch it again") from error
+    if not names:
+        raise InputError("the archive is empty")
+    if "header.json" in names or any(name.startswith("_journal/") for name in names):
+        return "inspect"
+    if "xl/workbook.xml" in names:
+        return "workbook"
+    if all(name.endswith(".npy") for name in names):
+        return "npz"
+    if any(name.endswith("data.pkl") for name in names):
+        return "torch"
+    return "document" if "[Content_Types].xml" in names or "mimetype" in names else ""
+
+
+def _is_tar(path: Path) -> bool:
+    try:
+        return tarfile.is_tarfile(path)
+    except DAMAGED_TAR:
+        return False
+
+
+def _inside(into: Path, name: str) -> Path | None:
+    """Where a member goes; None for one that is litter or wants to be outside."""
+    parts = [part for part in re.split(r"[/\\]", name) if part not in ("", ".")]
+    if not parts or ".." in parts or any(LITTER.match(part) or ":" in part for part in parts):
+        return None
+    return into.joinpath(*(part[:200] for part in parts))
+
+
+def _copied(source: IO[bytes] | gzip.GzipFile, target: Path, take: Take, archive: Path) -> None:
+    """Copy a member, counting what it really unpacks to."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as file:
+        while piece := source.read(PIECE):
+            take(len(piece), archive)
+            file.write(piece)
+
+
+def _unzip(path: Path, into: Path, take: Take) -> Iterator[Path]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = [info for info in archive.infolist() if not info.is_dir()]
+            if len(infos) > MOST_FILES:
+                raise InputError(f"expected at most {MOST_FILES:,} files in an archive, found {len(infos):,}")
+            most, said = _most(path), sum(info.file_size for info in infos)
+            if said > most:
+                raise InputError(
+                    f"it unpacks to {said / 1e6:,.0f} MB, and at most {most / 1e6:,.0f} MB are unpacked; unpack "
+                    "it yourself and bring in the files that matter"
+                )
+            for info in infos:
+                target = _inside(into, info.filename)
+                if target is None:
+                    continue
+                if info.flag_bits & 1:
+                    raise InputError("expected an archive without a password, found one with; unpack it first")
+                with archive.open(info) as member:
+                    _copied(member, target, take, path)
+                yield target
+    except DAMAGED as error:
+        raise InputError(f"expected a whole zip archive, found none ({str(error)[:100]}); fetch it again") from error
+
+
+def _untar(path: Path, into: Path, take: Take) -> Iterator[Path]:
+    try:
+        with tarfile.open(path, "r|*") as archive:
+            for n, info in enumerate(archive):
+                if n >= MOST_FILES:
+                    raise InputError(f"expected at most {MOST_FILES:,} files in an archive, found more")
+                take(0 if info.isreg() else info.size, path)
+                target = _inside(into, info.name) if info.isreg() else None
+                member = archive.extractfile(info) if target is not None else None
+                if target is not None and member is not None:
+                    _copied(member, target, take, path)
+                    yield target
+    except DAMAGED_TAR as error:
+        raise InputError(f"expected a whole tar archive, found none ({str(error)[:100]}); fetch it again") from error
+
+
+def _ungzip(path: Path, into: Path, take: Take) -> Iterator[Path]:
+    target = into / (path.name.removesuffix(".gz") if path.name.endswith(".gz") else f"{path.name}.unpacked")
+    try:
+        with gzip.open(path, "rb") as member:
+            _copied(member, target, take, path)
+    except DAMAGED_TAR as error:
+        raise InputError(f"expected a whole gzip file, found none ({str(error)[:100]}); fetch it again") from error
+    yield target
+
+
+def _refuse_compressed(path: Path, into: Path, take: Take) -> Iterable[Path]:
+    raise InputError("it is a single file compressed by bzip2 or xz, which is not opened; unpack it first")
+
+
+def clear(folder: Path) -> None:
+    """Delete what archives were unpacked into."""
+    shutil.rmtree(folder, ignore_errors=True)

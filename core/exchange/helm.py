@@ -1,0 +1,211 @@
+"""HELM: ``scenario_state.json`` of a multiple-choice scenario.
+
+``request_states`` has one entry for each request. With ``multiple_choice_joint`` it asks for a letter: the options'
+log-probabilities are those of the letters in ``top_logprobs`` of the first token of the completion
+(:mod:`core.exchange.listed_letters`). With ``multiple_choice_separate_original`` it scores one option
+(``reference_index``): its log-probability is the sum over the last tokens, those that spell the option. With
+``multiple_choice_separate_calibrated`` every option is scored a second time without the question, which is taken off.
+The right option is the reference with the tag ``correct``. Perturbed instances and further training sets ask the same
+questions again and are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+from core.exchange.build_run import ScoredRow, assemble, check_row
+from core.exchange.imported import ImportedRun, fingerprint_of
+from core.exchange.listed_letters import bounded
+from core.exchange.safe_read import json_document, number, shown
+from core.records import LETTERS, Question
+from core.runs.spec import MAX_FOREIGN_SHOTS, RunSpec
+
+ORIGIN = "helm"
+
+
+def is_result(values: Any) -> bool:
+    """Whether a JSON document is such a file."""
+    return isinstance(values, dict) and isinstance(values.get("request_states"), list) and "adapter_spec" in values
+
+
+def read(paths: Sequence[Path]) -> list[ImportedRun]:
+    """Read files, each a run; :class:`InputError` names the file and the request, what was expected and found."""
+    return [_read_run(path) for path in paths]
+
+
+def _read_run(path: Path) -> ImportedRun:
+    values = json_document(path)
+    if not is_result(values):
+        raise InputError(
+            f"{path}: expected a scenario_state.json of HELM with 'adapter_spec' and 'request_states', found the keys "
+            f"{shown(', '.join(values))}"
+        )
+    adapter: dict[str, Any] = values["adapter_spec"] if isinstance(values["adapter_spec"], dict) else {}
+    method = str(adapter.get("method"))
+    if not method.startswith("multiple_choice"):
+        raise InputError(
+            f"{path}: expected a multiple-choice scenario, found the method {method!r}, which does not say how "
+            "probable each option is"
+        )
+    counts: Counter[str] = Counter()
+    asked: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for place, state in enumerate(values["request_states"], start=1):
+        where = f"{path}, request {place}"
+        if not isinstance(state, dict) or not isinstance(state.get("instance"), dict):
+            raise InputError(f"{where}: expected a request with its 'instance', found {shown(state)}")
+        if state["instance"].get("perturbation") or state.get("train_trial_index"):
+            counts["asked again"] += 1
+            continue
+        asked.setdefault(str(state["instance"].get("id", place)), []).append((where, state))
+    task = _task(path)
+    read_one = _joint if method == "multiple_choice_joint" else _separate
+    rows = [row for name, states in asked.items() if (row := read_one(name, states, task, counts)) is not None]
+    if not rows:
+        raise InputError(
+            f"{path}: expected the log-probability of every option, found only the model's picks in {len(asked)} "
+            "questions; HELM logs it with the adapter multiple_choice_separate_original, or with top_k_per_token"
+        )
+    shots = adapter.get("max_train_instances")
+    return assemble(
+        rows,
+        spec=RunSpec(
+            model=str(adapter.get("model") or adapter.get("model_deployment") or "unknown"),
+            task=task,
+            shots=min(shots, MAX_FOREIGN_SHOTS) if isinstance(shots, int) and shots >= 0 else 0,
+            form="letters" if method == "multiple_choice_joint" else "cloze",
+            origin=ORIGIN,
+            fingerprint=fingerprint_of(path),
+        ),
+        path=path,
+        provenance={
+            "file": path.name,
+            "method": method,
+            "counts": dict(counts),
+            "bounded_questions": counts["questions with a letter that is not listed"],
+            "lacks": [
+                *([] if adapter.get("model") or adapter.get("model_deployment") else ["model"]),
+                *(["task"] if task == "helm" else []),
+            ],
+        },
+    )
+
+
+def _task(path: Path) -> str:
+    """HELM names a run's folder ``mmlu:subject=anatomy,method=…,model=…``."""
+    scenario, _, arguments = path.resolve().parent.name.partition(":")
+    if not arguments:
+        return "helm"
+    told = dict(part.partition("=")[::2] for part in arguments.split(","))
+    subject = told.get("subject") or told.get("dataset") or told.get("task")
+    return f"{scenario}-{subject}" if subject else scenario
+
+
+def _references(state: dict[str, Any], where: str) -> tuple[list[str], int]:
+    """The options' texts, and which is right."""
+    references = state["instance"].get("references")
+    if not isinstance(references, list) or not references:
+        raise InputError(f"{where}: expected options in 'references', found {shown(references)}")
+    texts = [_text(one.get("output")) if isinstance(one, dict) else str(one) for one in references]
+    right = [i for i, one in enumerate(references) if isinstance(one, dict) and "correct" in (one.get("tags") or [])]
+    if len(right) != 1:
+        raise InputError(f"{where}: expected one reference with the tag 'correct', found {len(right)}")
+    return texts, right[0]
+
+
+def _text(value: Any) -> str:
+    return str(value.get("text", "")) if isinstance(value, dict) else str(value or "")
+
+
+def _completion(state: dict[str, Any], where: str) -> dict[str, Any] | None:
+    """The first completion, None if the request failed."""
+    result = state.get("result")
+    if not isinstance(result, dict) or not result.get("success", True) or not result.get("completions"):
+        return None
+    completion = result["completions"][0]
+    if not isinstance(completion, dict):
+        raise InputError(f"{where}: expected a completion, found {shown(completion)}")
+    return completion
+
+
+def _question(name: str, state: dict[str, Any], texts: Sequence[str], label: int, task: str) -> Question:
+    instance = state["instance"]
+    return Question(
+        id=name,
+        task=task,
+        group=str(instance.get("sub_split") or task),
+        context="",
+        question=_text(instance.get("input")) or name,
+        options=tuple(texts),
+        label=label,
+    )
+
+
+def _joint(
+    name: str, states: Sequence[tuple[str, dict[str, Any]]], task: str, counts: Counter[str]
+) -> ScoredRow | None:
+    where, state = states[0]
+    texts, right = _references(state, where)
+    mapping = state.get("output_mapping")
+    if isinstance(mapping, dict) and mapping:  # the order in which the options were asked
+        letters = sorted(mapping)
+        if letters != list(LETTERS[: len(letters)]) or sorted(map(str, mapping.values())) != sorted(texts):
+            raise InputError(f"{where}: expected a letter for each of the options, found {shown(mapping)}")
+        truth = texts[right]
+        texts = [str(mapping[letter]) for letter in letters]
+        right = texts.index(truth)
+    check_row(where, len(texts), right, texts)
+    completion = _completion(state, where)
+    if completion is None:
+        counts["failed"] += 1
+        return None
+    tokens = [token for token in completion.get("tokens") or [] if isinstance(token, dict)]
+    token = next((one for one in tokens if str(one.get("text", "")).strip(" ▁Ġ\n")), None)
+    found = token.get("top_logprobs") if token else None
+    if token is None or not isinstance(found, dict) or len(found) < 2:
+        counts["picks alone"] += 1
+        return None
+    listed = {str(text): number(value, where, "a log-probability") for text, value in found.items()}
+    logits, missing, mass = bounded(listed, len(texts), where)
+    if missing == len(texts):
+        counts["without a letter"] += 1
+        return None
+    counts["questions with a letter that is not listed"] += missing > 0
+    return ScoredRow(_question(name, state, texts, right, task), tuple(logits), where, mass)
+
+
+def _separate(
+    name: str, states: Sequence[tuple[str, dict[str, Any]]], task: str, counts: Counter[str]
+) -> ScoredRow | None:
+    where, first = states[0]
+    texts, right = _references(first, where)
+    check_row(where, len(texts), right, texts)
+    found: dict[tuple[str, int], float] = {}
+    for at, state in states:
+        place, completion = state.get("reference_index"), _completion(state, at)
+        if completion is None:
+            counts["failed"] += 1
+            return None
+        if not isinstance(place, int) or not 0 <= place < len(texts):
+            raise InputError(f"{at}: expected 'reference_index' from 0 to {len(texts) - 1}, found {shown(place)}")
+        found[str(state.get("request_mode") or "original"), place] = _likelihood(completion, texts[place], at)
+    lacking = [i for i in range(len(texts)) if ("original", i) not in found]
+    if lacking:
+        raise InputError(f"{where}: expected a request for each of {len(texts)} options, found none for {lacking[0]}")
+    logits = tuple(found["original", i] - found.get(("calibration", i), 0.0) for i in range(len(texts)))
+    return ScoredRow(_question(name, first, texts, right, task), logits, where)
+
+
+def _likelihood(completion: dict[str, Any], text: str, where: str) -> float:
+    """The sum over the last tokens, back to where they spell the option."""
+    wanted = text.strip()
+    total, spelled = 0.0, ""
+    for token in reversed([one for one in completion.get("tokens") or [] if isinstance(one, dict)]):
+        total += number(token.get("logprob"), where, "a log-probability")
+        spelled = str(token.get("text", "")).replace("Ġ", " ").replace("▁", " ") + spelled
+        if spelled.strip().endswith(wanted) and wanted:
+            return total
+    raise InputError(f"{where}: expected tokens that end with the option {shown(text)}, found {shown(spelled)}")

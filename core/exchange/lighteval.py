@@ -1,0 +1,150 @@
+"""lighteval: ``details_<task>_<date>.parquet``, a row a sample.
+
+Since 0.10 a row has ``doc`` (``query``, ``choices``, ``gold_index``, ``id``), ``model_response`` (``logprobs``, one for
+each choice) and ``metric``. Before, it had ``full_prompt`` or ``example``, ``choices``, ``gold_index`` and
+``predictions`` (log-likelihoods, or pairs of one and whether it was greedy), often as the text of Python lists. The
+folder ``details/<model>/<date>/`` names the model; the file names the task.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+from core.exchange.build_run import ScoredRow, assemble, check_row
+from core.exchange.imported import ImportedRun, fingerprint_of
+from core.exchange.list_columns import listed
+from core.exchange.safe_read import number, shown
+from core.exchange.tabular import Sheet, open_sheet
+from core.records import LETTERS, Question
+from core.runs.spec import RunSpec
+
+ORIGIN = "lighteval"
+NAME = re.compile(r"^details_(?P<task>.+?)_\d{4}-\d\d-\d\dT[\d\-.:]+$")
+
+
+def is_result(columns: Iterable[str]) -> bool:
+    """Whether a table with these columns is such a file."""
+    names = set(columns)
+    return {"doc", "model_response"} <= names or {"predictions", "gold_index", "choices"} <= names
+
+
+def read(paths: Sequence[Path]) -> list[ImportedRun]:
+    """Read files, each a run; :class:`InputError` names the file and the row, what was expected and what was found."""
+    return [_read_run(path) for path in paths]
+
+
+def _read_run(path: Path) -> ImportedRun:
+    sheet = open_sheet(path)
+    if not is_result(sheet.names):
+        raise InputError(
+            f"{path}: expected details of lighteval with 'doc' and 'model_response', or 'choices', 'gold_index' and "
+            f"'predictions', found the columns {shown(', '.join(sheet.names))}"
+        )
+    named = NAME.match(path.stem)
+    task, shots = _task(named["task"] if named else path.stem)
+    samples = list(_samples(sheet))
+    rows = []
+    for place, (name, asked, choices, gold, found) in enumerate(samples):
+        where = sheet.where(place)
+        texts = [str(choice).strip() for choice in listed(choices) or []]
+        scores = [_likelihood(one, where) for one in _pairs(found)]
+        if len(texts) < 2 or len(scores) != len(texts):
+            raise InputError(
+                f"{where}: expected the log-likelihood of each of {len(texts)} choices, found {len(scores)}; a "
+                "generative task does not say how probable each option is"
+            )
+        golds = listed(gold) if isinstance(gold, (list, str)) and listed(gold) is not None else [gold]
+        if golds is None or len(golds) != 1 or not str(golds[0]).lstrip("-").isdigit():
+            raise InputError(f"{where}: expected one right choice in 'gold_index', found {shown(gold)}")
+        label = int(golds[0])
+        check_row(where, len(texts), label, texts)
+        rows.append(
+            ScoredRow(
+                Question(
+                    id=name or str(place + 1),
+                    task=task,
+                    group=task,
+                    context="",
+                    question=asked.strip() or f"sample {place + 1}",
+                    options=tuple(texts),
+                    label=label,
+                ),
+                tuple(scores),
+                where,
+            )
+        )
+    letters = all(row.question.options == tuple(LETTERS[: len(row.question.options)]) for row in rows)
+    model = _model(path)
+    return assemble(
+        rows,
+        spec=RunSpec(
+            model=model or "unknown",
+            task=task,
+            shots=shots,
+            form="letters" if letters else "cloze",
+            origin=ORIGIN,
+            fingerprint=fingerprint_of(path),
+        ),
+        path=path,
+        provenance={"file": path.name, "lacks": [] if model else ["model"]},
+    )
+
+
+def _task(name: str) -> tuple[str, int]:
+    """The task and its number of demonstrations, which stand between bars: suite, task, shots and more.
+
+    >>> _task("leaderboard|arc:challenge|25|0"), _task("mmlu")
+    (('arc:challenge', 25), ('mmlu', 0))
+    """
+    parts = name.split("|")
+    if len(parts) == 1:
+        return name, 0
+    shots = next((int(part) for part in parts[1:] if part.isdigit()), 0)
+    words = [part for part in parts if not part.isdigit()]
+    return (words[1] if len(words) > 1 else words[0]), shots
+
+
+def _model(path: Path) -> str:
+    """The model of ``details/<organisation>/<model>/<date>/…``; empty where the folders do not say it."""
+    parts = path.resolve().parts[:-1]
+    if "details" not in parts:
+        return ""
+    after = parts[len(parts) - parts[::-1].index("details") :]
+    return "/".join(part for part in after if not re.match(r"^\d{4}-\d\d-\d\d", part))
+
+
+def _samples(sheet: Sheet) -> Iterable[tuple[str, str, Any, Any, Any]]:
+    """Id, question, choices, gold index and predictions of every row, in either layout."""
+    if "doc" in sheet.names:
+        for place, (doc, response) in enumerate(
+            zip(sheet.table["doc"].to_pylist(), sheet.table["model_response"].to_pylist(), strict=True)
+        ):
+            if not isinstance(doc, dict) or not isinstance(response, dict):
+                raise InputError(f"{sheet.where(place)}: expected 'doc' and 'model_response', found {shown(doc)}")
+            yield (
+                str(doc.get("id") or ""),
+                str(doc.get("query") or ""),
+                doc.get("choices"),
+                doc.get("gold_index"),
+                response.get("logprobs"),
+            )
+        return
+    asked = next((name for name in ("example", "full_prompt", "instruction") if name in sheet.names), "")
+    texts = sheet.texts(asked) if asked else [""] * sheet.table.num_rows
+    columns = [sheet.table[name].to_pylist() for name in ("choices", "gold_index", "predictions")]
+    for text, choices, gold, found in zip(texts, *columns, strict=True):
+        yield "", text, choices, gold, found
+
+
+def _pairs(found: Any) -> list[Any]:
+    """The predictions as a list, in one list more than needed or not."""
+    row = listed(found) or []
+    return listed(row[0]) or [] if len(row) == 1 and isinstance(row[0], (list, tuple)) and len(row[0]) != 2 else row
+
+
+def _likelihood(one: Any, where: str) -> float:
+    return number(one[0] if isinstance(one, (list, tuple)) and one else one, where, "a log-likelihood")

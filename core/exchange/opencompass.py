@@ -1,0 +1,135 @@
+"""OpenCompass: ``predictions/<model>/<data set>.json``, an object by the question's number.
+
+``PPLInferencer`` writes ``label: A``, ``label: B`` … with ``PPL``, the mean loss over the tokens of the prompt with
+that option; ``LLInferencer`` with ``Loglikelihood``; ``CLPInferencer`` writes ``choices`` and, as ``prediction``, their
+probabilities. ``gold`` is the right option. The options' logits are −PPL, the log-likelihoods, or the logarithms of the
+probabilities. ``GenInferencer`` writes the model's text alone, of which no set can be formed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+from core.exchange.build_run import ScoredRow, assemble, check_row
+from core.exchange.imported import ImportedRun, fingerprint_of
+from core.exchange.safe_read import json_document, number, shown
+from core.records import LETTERS, Question
+from core.runs.spec import RunSpec
+
+ORIGIN = "opencompass"
+LABEL = "label: "
+
+
+def is_result(values: Any) -> bool:
+    """Whether a JSON document is such a file."""
+    if not isinstance(values, dict) or not values or not all(str(key).isdigit() for key in list(values)[:100]):
+        return False
+    first = next(iter(values.values()))
+    return isinstance(first, dict) and ("prediction" in first or any(str(key).startswith(LABEL) for key in first))
+
+
+def read(paths: Sequence[Path]) -> list[ImportedRun]:
+    """Read files, each a run; :class:`InputError` names the file and the question, what was expected and found."""
+    return [_read_run(path) for path in paths]
+
+
+def _read_run(path: Path) -> ImportedRun:
+    values = json_document(path)
+    if not is_result(values):
+        raise InputError(f"{path}: expected predictions of OpenCompass by number, found {shown(', '.join(values))}")
+    task = path.stem
+    rows, kinds = [], set()
+    for name in sorted(values, key=int):
+        where = f"{path}, question {name}"
+        row = values[name]
+        if not isinstance(row, dict):
+            raise InputError(f"{where}: expected an object, found {shown(row)}")
+        labels, scores, kind = _scores(row, where)
+        kinds.add(kind)
+        label = _gold(row, labels, where)
+        check_row(where, len(labels), label)
+        rows.append(
+            ScoredRow(
+                Question(
+                    id=name, task=task, group=task, context="", question=_asked(row, name), options=labels, label=label
+                ),
+                scores,
+                where,
+            )
+        )
+    if len(kinds) > 1:
+        raise InputError(f"{path}: expected one kind of figures, found {' and '.join(sorted(kinds))}")
+    return assemble(
+        rows,
+        spec=RunSpec(
+            model=path.resolve().parent.name or "unknown",
+            task=task,
+            form="letters" if kinds == {"probabilities"} else "cloze",
+            origin=ORIGIN,
+            fingerprint=fingerprint_of(path),
+        ),
+        path=path,
+        provenance={"file": path.name, "values": kinds.pop() if kinds else "", "lacks": ["model"]},
+    )
+
+
+def _scores(row: dict[str, Any], where: str) -> tuple[tuple[str, ...], tuple[float, ...], str]:
+    """The options, their logits and what these were made of."""
+    scored = {
+        key.removeprefix(LABEL): one for key, one in row.items() if key.startswith(LABEL) and isinstance(one, dict)
+    }
+    for kind, sign in (("Loglikelihood", 1), ("PPL", -1)):
+        if len(scored) >= 2 and all(kind in one for one in scored.values()):
+            return tuple(scored), tuple(sign * number(one[kind], where, kind) for one in scored.values()), kind
+    choices, found = row.get("choices"), row.get("prediction")
+    if isinstance(choices, list) and isinstance(found, list) and len(choices) == len(found) >= 2:
+        shares = [number(value, where, "a probability") for value in found]
+        if any(share < 0 for share in shares) or not sum(shares) > 0:
+            raise InputError(f"{where}: expected probabilities in 'prediction', found {shown(found)}")
+        logits = tuple(math.log(share) if share > 0 else -math.inf for share in shares)
+        return tuple(str(choice) for choice in choices), logits, "probabilities"
+    raise InputError(
+        f"{where}: expected the probability of every option, found only the model's text in 'prediction'; run "
+        "OpenCompass with PPLInferencer or CLPInferencer in place of GenInferencer"
+    )
+
+
+def _gold(row: dict[str, Any], labels: Sequence[str], where: str) -> int:
+    gold = row.get("gold", row.get("reference"))
+    text = str(gold[0] if isinstance(gold, list) and len(gold) == 1 else gold).strip()
+    if gold is None:
+        raise InputError(f"{where}: expected the right option in 'gold', found none")
+    if text in labels:
+        return list(labels).index(text)
+    if len(text) == 1 and text.upper() in LETTERS[: len(labels)]:
+        return LETTERS.index(text.upper())
+    if text.isdigit() and int(text) < len(labels):
+        return int(text)
+    raise InputError(f"{where}: expected 'gold' as one of {shown(', '.join(labels))}, found {shown(gold)}")
+
+
+def _asked(row: dict[str, Any], name: str) -> str:
+    """The prompt, or what the prompts of all options begin with."""
+    prompts = [
+        _flat(one.get("testing input") or one.get("prompt"))
+        for key, one in row.items()
+        if key.startswith(LABEL) and isinstance(one, dict)
+    ]
+    text = _beginning(prompts) if prompts else _flat(row.get("origin_prompt") or row.get("testing input"))
+    return text.strip() or f"question {name}"
+
+
+def _beginning(texts: Sequence[str]) -> str:
+    """What all texts begin with."""
+    first, last = min(texts), max(texts)
+    return first[: next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))]
+
+
+def _flat(prompt: Any) -> str:
+    if isinstance(prompt, list):
+        return "\n".join(str(one.get("prompt", "")) if isinstance(one, dict) else str(one) for one in prompt)
+    return str(prompt or "")

@@ -1,0 +1,82 @@
+"""A run's folder as Hedge keeps it: ``run.json``, ``questions.parquet`` and ``logits.parquet``.
+
+So a run goes from one Hedge to another as it is: copied from ``HEDGE_HOME/runs`` or from the archive, whole or zipped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from core.errors import InputError
+from core.exchange.build_run import check_not_flat
+from core.exchange.imported import ImportedRun
+from core.exchange.safe_read import json_document
+from core.files.tables import read_table
+from core.records import OptionLogits, Question
+from core.runs import store
+from core.runs.spec import RunSpec
+
+RECORD = "run.json"
+FILES = (RECORD, "questions.parquet", "logits.parquet")
+
+
+def is_record(values: Any) -> bool:
+    """Whether a JSON document is a run's ``run.json``."""
+    return isinstance(values, dict) and {"schema", "spec", "state", "provenance"} <= set(values)
+
+
+def read(folder: Path) -> ImportedRun:
+    """The run of a folder. Raises :class:`InputError` if it has not ended well, or a file is missing or damaged."""
+    path = folder / RECORD
+    values = json_document(path)
+    lacking = [name for name in FILES if not (folder / name).is_file()]
+    if lacking:
+        raise InputError(f"{path}: expected {', '.join(lacking)} beside it, found no such file; take the whole folder")
+    if not is_record(values) or values["schema"] > store.SCHEMA_VERSION:
+        raise InputError(f"{path}: expected a run of this Hedge or an older one, found another file; update Hedge")
+    if values["state"] != "done":
+        raise InputError(f"{path}: expected a run that has ended well, found the state {values['state']!r}")
+    spec = RunSpec.from_json(values["spec"])
+    if not spec.answers:
+        raise InputError(f"{path}: expected a run that answers questions, found one of the form {spec.form!r}")
+    table = read_table(folder / "questions.parquet")
+    try:
+        rows = table.to_pylist()
+        questions = tuple(
+            Question(
+                id=str(row["id"]),
+                task=str(row["task"]),
+                group=str(row["group"]),
+                context=str(row["context"]),
+                question=str(row["question"]),
+                options=tuple(map(str, row["options"])),
+                label=int(row["label"]),
+            )
+            for row in rows
+        )
+        roles = tuple(row["role"] for row in rows)
+        scored = _logits(read_table(folder / "logits.parquet"))
+    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise InputError(f"{path}: expected the questions and logits of a run, found otherwise ({error})") from error
+    unknown = set(scored.ids) - {question.id for question in questions}
+    if unknown:
+        raise InputError(f"{path}: expected logits of its questions, found logits of {next(iter(unknown))!r}")
+    check_not_flat(scored.logits, path)
+    return ImportedRun(spec, questions, roles, scored, dict(values["provenance"]) | {"file": folder.name})
+
+
+def _logits(table: pa.Table) -> OptionLogits:
+    tokens = None
+    if "option_tokens" in table.column_names:
+        tokens = np.array(table["option_tokens"].to_pylist(), dtype=np.int32)
+    return OptionLogits(
+        ids=tuple(map(str, table["id"].to_pylist())),
+        logits=np.array(table["logits"].to_pylist(), dtype=np.float32),
+        letter_mass=np.array(table["letter_mass"].to_pylist(), dtype=np.float32),
+        option_tokens=tokens,
+        top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
+    )

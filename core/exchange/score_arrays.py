@@ -1,0 +1,225 @@
+"""Scores as numpy arrays: an npz with scores and labels, or two npy files, as conformal-prediction code keeps them.
+
+``scores`` is (n, k), or (prompts, n, k), of which the mean of the probabilities over the prompts is taken, as Kumar et
+al. (2023, arXiv 2305.18404) do. ``labels`` is (n,), whole numbers from 0. In an npz the arrays are told apart by their
+shapes and, where two have the same, by their names; texts ``model`` and ``task`` say what they are of.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.conformal.probabilities import softmax
+from core.errors import InputError
+from core.exchange.build_run import check_not_flat, split
+from core.exchange.imported import ImportedRun, fingerprint, read_bytes
+from core.exchange.table import recognised_values
+from core.records import LETTERS, FloatArray, IntArray, OptionLogits, Question, Role
+from core.runs.spec import RunSpec
+
+ORIGIN = "table"
+ENDS = re.compile(
+    r"[ _.-]*(scores?|probs?|probabilit(?:y|ies)|log_?probs?|logits?|softmax|targets?|labels?|answers?|y|gold)$", re.I
+)
+"""What a file's name says of which of the two arrays it holds."""
+NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", "p")
+LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target")
+MOST_UNPACKED = 2_000_000_000
+
+
+def stem(path: Path) -> str:
+    """A file's name without its ending and without what it says of the array: equal for the two files of a run.
+
+    >>> stem(Path("anatomy_scores.npy")), stem(Path("anatomy_targets.npy"))
+    ('anatomy', 'anatomy')
+    """
+    return ENDS.sub("", path.stem)
+
+
+def load_npy(path: Path) -> np.ndarray[Any, np.dtype[Any]]:
+    """The array of an npy file. Raises :class:`InputError` if it is not whole or holds Python objects."""
+    try:
+        array: np.ndarray[Any, np.dtype[Any]] = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
+    except (ValueError, OSError, EOFError, MemoryError) as error:
+        raise InputError(f"{path}: expected a whole array of numbers, found none ({str(error)[:120]})") from error
+    return array
+
+
+def names(path: Path) -> list[str]:
+    """The names of an archive's arrays, without reading them. Raises :class:`InputError` if it is not whole."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [name.removesuffix(".npy") for name in archive.namelist()]
+    except (zipfile.BadZipFile, OSError) as error:
+        raise InputError(f"{path} is not a complete npz file of plain arrays; fetch it again") from error
+
+
+def holds_scores(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    """Whether an array may be scores of options; one of one dimension may be labels."""
+    return array.ndim in (2, 3) and array.dtype.kind == "f" and 2 <= array.shape[-1] <= len(LETTERS)
+
+
+def read_pair(scores: Path, labels: Path) -> ImportedRun:
+    """The run of two npy files; its model is told by neither."""
+    name = stem(scores) or scores.stem
+    return _built(
+        load_npy(scores),
+        load_npy(labels),
+        path=scores,
+        about={"task": name},
+        finger=fingerprint(read_bytes(scores), read_bytes(labels)),
+        files=scores.name,
+    )
+
+
+def read_npz(path: Path) -> ImportedRun:
+    """The run of an npz archive; :class:`InputError` says which array it lacks."""
+    content = read_bytes(path)
+    arrays = _arrays(content, path)
+    about = {name: str(arrays[name].reshape(-1)[0]) for name in ("model", "task") if _is_text(arrays.get(name))}
+    both = all(f"{side}_{kind}" in arrays for side in ("cal", "test") for kind in ("probs", "labels"))
+    if both:
+        cal, test = arrays["cal_probs"], arrays["test_probs"]
+        if cal.ndim != 2 or test.ndim != 2 or cal.shape[1] != test.shape[1]:
+            raise InputError(
+                f"{path}: expected cal_probs and test_probs with as many options, found the shapes {cal.shape} and "
+                f"{test.shape}"
+            )
+        scores = np.concatenate([cal, test])
+        labels = np.concatenate([arrays["cal_labels"], arrays["test_labels"]])
+        calibration: Role = "calibration"
+        asked: Role = "test"
+        roles = (calibration,) * len(cal) + (asked,) * len(test)
+    else:
+        scores, labels, roles = _one(arrays, NAMES, path, scores=True), _one(arrays, LABELS, path, scores=False), ()
+    return _built(scores, labels, path=path, about=about, finger=fingerprint(content), files=path.name, roles=roles)
+
+
+def _is_text(array: Any) -> bool:
+    return array is not None and array.dtype.kind == "U" and array.size == 1
+
+
+def _arrays(content: bytes, path: Path) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as members:
+            unpacked = sum(info.file_size for info in members.infolist())
+        if unpacked > MOST_UNPACKED:
+            raise InputError(
+                f"{path}: expected arrays of at most {MOST_UNPACKED / 1e9:g} GB, found {unpacked / 1e9:.1f} GB; it is "
+                "not unpacked"
+            )
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, KeyError, TypeError, MemoryError) as error:
+        raise InputError(
+            f"{path} is not a complete npz file of plain arrays ({str(error)[:120]}); fetch it again, or save it with "
+            "numbers and texts alone"
+        ) from error
+
+
+def _one(
+    arrays: dict[str, np.ndarray[Any, np.dtype[Any]]], wanted_names: tuple[str, ...], path: Path, *, scores: bool
+) -> np.ndarray[Any, np.dtype[Any]]:
+    fitting = {
+        name: array
+        for name, array in arrays.items()
+        if (holds_scores(array) if scores else array.ndim == 1 and array.dtype.kind in "iuf")
+    }
+    for name in wanted_names:
+        if name in fitting:
+            return fitting[name]
+    if len(fitting) == 1:
+        return next(iter(fitting.values()))
+    wanted = "scores of options, (n, k)" if scores else "labels, (n,)"
+    listed = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8])
+    raise InputError(f"{path}: expected one array of {wanted}, found {listed or 'no array'}")
+
+
+def _built(
+    scores: np.ndarray[Any, np.dtype[Any]],
+    labels: np.ndarray[Any, np.dtype[Any]],
+    *,
+    path: Path,
+    about: dict[str, str],
+    finger: str,
+    files: str,
+    roles: tuple[Role, ...] = (),
+) -> ImportedRun:
+    if not holds_scores(scores):
+        raise InputError(f"{path}: expected scores of shape (n, k), found {scores.shape} of type {scores.dtype}")
+    values = np.asarray(scores, dtype=np.float64)
+    n, k = values.shape[-2:]
+    if labels.shape != (n,):
+        raise InputError(f"{path}: expected {n} labels, one for each row of scores, found the shape {labels.shape}")
+    found = _labels(labels, n, k, path)
+    bad = np.isnan(values) | np.isposinf(values)
+    if bad.any():
+        row = int(np.argwhere(bad)[0][-2])
+        raise InputError(f"{path}, row {row + 1}: expected numbers, found {values[..., row, :].tolist()}")
+    logits, kind, mass = _logits(values, path)
+    check_not_flat(logits, path)
+    task = about.get("task") or path.stem
+    questions = tuple(
+        Question(
+            id=str(i + 1),
+            task=task,
+            group=task,
+            context="",
+            question=f"question {i + 1} (the file has no texts)",
+            options=tuple(f"option {letter}" for letter in LETTERS[:k]),
+            label=int(label),
+        )
+        for i, label in enumerate(found)
+    )
+    return ImportedRun(
+        spec=RunSpec(model=about.get("model") or "unknown", task=task, origin=ORIGIN, fingerprint=finger),
+        questions=questions,
+        roles=roles or split(questions, path=path, texts=False),
+        scored=OptionLogits(tuple(q.id for q in questions), logits, mass.astype(np.float32)),
+        provenance={
+            "file": files,
+            "bank": {"name": task},
+            "texts": False,
+            "values": kind,
+            "averaged_over": values.shape[0] if values.ndim == 3 else 1,
+            "lacks": [name for name in ("model", "task") if name not in about],
+        },
+    )
+
+
+def _labels(labels: np.ndarray[Any, np.dtype[Any]], n: int, k: int, path: Path) -> IntArray:
+    found: IntArray = labels.astype(np.int64)
+    whole = bool((found == labels).all())
+    if whole and found.min() >= 1 and found.max() == k:
+        return found - 1  # they count from 1
+    bad = (found < 0) | (found >= k) | (found != labels)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(f"{path}, row {row + 1}: expected a label from 0 to {k - 1}, found {labels[row]}")
+    return found
+
+
+def _logits(values: FloatArray, path: Path) -> tuple[np.ndarray[Any, np.dtype[np.float32]], str, FloatArray]:
+    """Logits (n, k), what the values were, and the letter mass (n,), NaN where nothing is said of it."""
+    kind = recognised_values(values.reshape(-1, values.shape[-1]))
+    shares = kind in ("probabilities", "next-token probabilities", "percentages")
+    if values.ndim == 3:
+        values = (
+            values.mean(axis=0)
+            if shares
+            else softmax(values.reshape(-1, values.shape[-1])).reshape(values.shape).mean(axis=0)
+        )
+        shares, kind = True, kind if shares else "probabilities"
+    mass = values.sum(axis=1) if kind == "next-token probabilities" else np.full(len(values), np.nan)
+    if shares and (values < 0).any():
+        row = int(np.argmax((values < 0).any(axis=1)))
+        raise InputError(f"{path}, row {row + 1}: expected probabilities, found {values[row].tolist()}")
+    with np.errstate(divide="ignore", over="ignore"):
+        return (np.log(values) if shares else values).astype(np.float32), kind, mass

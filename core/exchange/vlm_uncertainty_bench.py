@@ -1,0 +1,97 @@
+"""VLM-Uncertainty-Bench (EnSec-AI): option logits of vision-language models with their answers, a pickle a data set.
+
+A result is a list of ``{"question", "A", "B" …, "answer": letter, "logits": float[6]}``, in a folder named for the
+model, in a file named for the data set. Options E and F are “I don't know” and “None of the above”. The published
+protocol splits the rows as that of :mod:`core.exchange.llm_uncertainty_bench` does, and drops none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.exchange.build_run import check_not_flat, check_row
+from core.exchange.imported import ImportedRun, fingerprint, logits_dtype, read_bytes
+from core.exchange.llm_uncertainty_bench import halves
+from core.exchange.safe_read import shown
+from core.exchange.unpickle import load_arrays
+from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, OptionLogits, Question
+from core.runs.spec import RunSpec
+
+ORIGIN = "vlm-uncertainty-bench"
+EXTRA = {"E": DONT_KNOW, "F": NONE_OF_ABOVE}
+
+
+def is_result(values: Any) -> bool:
+    """Whether the content of a pickle is such a result."""
+    return (
+        isinstance(values, list)
+        and bool(values)
+        and isinstance(values[0], dict)
+        and {"logits", "answer"} <= set(values[0])
+    )
+
+
+def read(paths: Sequence[Path]) -> list[ImportedRun]:
+    """Read result files; :class:`InputError` names the file and the row, what was expected and what was found."""
+    return [_read_run(path) for path in paths]
+
+
+def _read_run(path: Path) -> ImportedRun:
+    content = read_bytes(path)
+    rows = load_arrays(content, path)
+    if not is_result(rows):
+        raise InputError(f"{path}: expected a list of rows with 'answer' and 'logits', found {type(rows).__name__}")
+    task = path.stem
+    questions, logits = [], []
+    for number, row in enumerate(rows, start=1):
+        where = f"{path}, row {number}"
+        try:
+            own = np.asarray(row["logits"], dtype=np.float32).reshape(-1)
+            answer = str(row["answer"]).strip().upper()
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{where}: expected 'answer' and 'logits', found otherwise ({error})") from error
+        if not np.isfinite(own).all():
+            raise InputError(f"{where}: expected numbers as logits, found {own.tolist()}")
+        k = len(own)
+        if len(answer) != 1 or answer not in LETTERS[:k]:
+            raise InputError(f"{where}: expected the answer as a letter of {k} options, found {shown(row['answer'])}")
+        options = tuple(str(row.get(letter) or EXTRA.get(letter, f"option {letter}")) for letter in LETTERS[:k])
+        check_row(where, k, LETTERS.index(answer), options)
+        questions.append(
+            Question(
+                id=str(number),
+                task=task,
+                group=str(row.get("category") or row.get("subject") or row.get("situation") or task),
+                context=str(row.get("hint") or ""),
+                question=str(row.get("question") or f"row {number}"),
+                options=options,
+                label=LETTERS.index(answer),
+            )
+        )
+        logits.append(own)
+    if len({len(own) for own in logits}) > 1:
+        raise InputError(
+            f"{path}: expected as many logits in every row, found from "
+            f"{min(map(len, logits))} to {max(map(len, logits))}"
+        )
+    stacked = np.stack(logits)
+    check_not_flat(stacked, path)
+    model = path.resolve().parent.name
+    return ImportedRun(
+        spec=RunSpec(
+            model=model or "unknown",
+            task=task,
+            dtype=logits_dtype(stacked),
+            origin=ORIGIN,
+            fingerprint=fingerprint(content),
+        ),
+        questions=tuple(questions),
+        roles=halves(len(questions)),
+        scored=OptionLogits(tuple(q.id for q in questions), stacked, np.full(len(questions), np.nan, dtype=np.float32)),
+        provenance={"file": path.name, "source": "VLM-Uncertainty-Bench", "lacks": ["model"]},
+    )

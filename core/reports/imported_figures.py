@@ -1,0 +1,85 @@
+"""The figures of a run that was read and is not stored yet, for a person to check before the run is brought in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.calibration import metrics
+from core.conformal.probabilities import check_labels, check_probabilities, log_softmax, softmax
+from core.conformal.published import top_ties_of
+from core.exchange.imported import ImportedRun
+from core.records import LETTERS, OptionLogits
+from core.reports.evaluation import Evaluation
+from core.reports.scored_sets import form
+from core.runs import banks, store
+
+SHOWN_ALPHA = 100
+"""The alpha of the sets, in thousandths."""
+SHOWN_SCORE = "lac"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFigures:
+    """Of the test questions: how many there are, the accuracy, and the mean size of LAC sets at alpha 0.1."""
+
+    questions: int
+    test: int
+    accuracy: float
+    mean_set_size: float
+
+
+def figures(run: ImportedRun) -> ImportedFigures:
+    """The figures of a run, computed from its logits as its report will compute them.
+
+    Raises :class:`~core.errors.InputError` for labels or probabilities that can't be right.
+    """
+    made = evaluation(run)
+    sets = form(made, SHOWN_SCORE, SHOWN_ALPHA)
+    return ImportedFigures(
+        questions=len(made.labels) - run.roles.count("rotation"),
+        test=len(made.test),
+        accuracy=metrics.accuracy(made.probabilities[made.test], made.labels[made.test], ties=top_ties_of("exact")),
+        mean_set_size=float(sets.members.sum(axis=1).mean()),
+    )
+
+
+def evaluation(run: ImportedRun) -> Evaluation:
+    """The run as arrays, equal to what :func:`core.reports.evaluation.load` reads once it is stored."""
+    places = {question.id: i for i, question in enumerate(run.questions)}
+    rows = [places[name] for name in run.scored.ids]
+    questions = [run.questions[row] for row in rows]
+    roles = np.array([run.roles[row] for row in rows])
+    n, k = run.scored.logits.shape
+    return Evaluation(
+        run_id=run.spec.run_id,
+        spec=run.spec,
+        ids=np.array(run.scored.ids),
+        groups=np.array([one.group for one in questions]),
+        probabilities=check_probabilities(softmax(run.scored.logits)),
+        log_probabilities=log_softmax(run.scored.logits),
+        labels=check_labels(np.array([one.label for one in questions], dtype=np.int64), n=n, k=k),
+        calibration=np.flatnonzero(roles == "calibration"),
+        test=np.flatnonzero(roles == "test"),
+        letters=LETTERS[:k],
+        counts=np.array([len(one.options) for one in questions], dtype=np.int64),
+        bank=banks.bank_name(run.spec, run.provenance),
+    )
+
+
+def stored_as(run: ImportedRun) -> str:
+    """The id of a run that is here already and is this one: the same import, or the run that this file was exported
+    from; empty if there is none."""
+    for name in (run.spec.run_id, str(run.provenance.get("exported_run", ""))):
+        if name in store.run_ids() and (name == run.spec.run_id or _same(run.scored, store.read_logits(name))):
+            return name
+    return ""
+
+
+def _same(scored: OptionLogits, stored: OptionLogits) -> bool:
+    """Whether the logits are equal, question by question."""
+    if set(scored.ids) != set(stored.ids) or scored.logits.shape != stored.logits.shape:
+        return False
+    places = {name: i for i, name in enumerate(stored.ids)}
+    return bool(np.array_equal(scored.logits, stored.logits[[places[name] for name in scored.ids]]))
