@@ -137,8 +137,8 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
         height=HEIGHT if len(rows) > ROWS_SHOWN else "auto",
         disabled=[name for name in frame.columns if name not in ("Model", "Task")],
         column_config={
-            "Model": st.column_config.TextColumn(help="Click twice to rename.", required=True, width="medium"),
-            "Task": st.column_config.TextColumn(help="Click twice to rename.", required=True, width="large"),
+            "Model": st.column_config.TextColumn(help="Click twice to rename.", required=True, width=170),
+            "Task": st.column_config.TextColumn(help="Click twice to rename.", required=True, width=260),
             "Accuracy": st.column_config.NumberColumn(format="percent", help="Of the test questions."),
             "Set size": st.column_config.NumberColumn(
                 format="%.2f",
