@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app.caches import overview_cache
+from app.caches import overview_cache, run_cache
 from app.components.overview import filters, run_table
 from app.components.overview.matrix import show_matrix
 from app.components.shared import controls, export
@@ -36,6 +36,13 @@ class Shown:
 
     table: pd.DataFrame
     problems: tuple[str, ...]
+
+
+def read_ahead() -> None:
+    """Summarise the runs that the section shows without a link, before anybody asks."""
+    view, finished = OverviewView(), run_cache.runs().finished
+    active = filters.active_filter(view, finished)
+    overview_cache.overview([record for record in finished if active.keeps(record)], view.alpha, view.score)
 
 
 def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Shown:
