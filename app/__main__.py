@@ -9,13 +9,12 @@ import logging
 import os
 import sys
 import threading
-import time
 from typing import NoReturn
 
+from app import first_paint
 from core.errors import HedgeError
 from core.settings import ROOT, settings
 
-LISTENING_POLL_S = 0.02
 AGENT_AFTER_S = 5.0
 """Delay before the run agent starts: the first page is painted first and keeps both cores busy until then."""
 
@@ -33,27 +32,15 @@ def main(arguments: list[str]) -> NoReturn:
     # before the change of folder. Streamlit finds its configuration only in the folder in which it starts.
     os.environ["HEDGE_HOME"] = str(home)
     os.chdir(ROOT)
+    from streamlit.web import cli
+
+    # Not before Streamlit has been imported: on a slow machine two threads would import NumPy at the same time, and
+    # one of them would find half of it.
     waking = threading.Timer(AGENT_AFTER_S, wake_agent)
     waking.daemon = True
     waking.start()
-    from streamlit.web import cli
-
-    threading.Thread(target=import_charts, daemon=True).start()
+    first_paint.start()
     sys.exit(cli.main(["run", str(ROOT / "app" / "main.py"), *arguments], prog_name="python -m app"))
-
-
-def import_charts() -> None:
-    """Import what the first page draws with, as soon as the server listens.
-
-    The browser is loading Streamlit's own scripts then, and the server would wait for it. Imported by the page itself,
-    pandas, Altair and the reports would keep the first chart waiting.
-    """
-    from streamlit import runtime
-    from streamlit.runtime.runtime import RuntimeState
-
-    while not runtime.exists() or runtime.get_instance().state is RuntimeState.INITIAL:
-        time.sleep(LISTENING_POLL_S)
-    import core.reports.frames  # noqa: F401
 
 
 def wake_agent() -> None:

@@ -11,7 +11,7 @@ if str(ROOT) not in sys.path:  # Streamlit adds only this file's folder to the p
 
 import streamlit as st  # noqa: E402
 
-from app import navigation, notices, style  # noqa: E402
+from app import first_paint, navigation, notices, style  # noqa: E402
 from app.background import following  # noqa: E402
 from app.errors import spoken  # noqa: E402
 
@@ -29,3 +29,4 @@ page = st.navigation(navigation.pages(), position="top")
 notices.watch()
 with following(), spoken():
     page.run()
+first_paint.shown.set()

@@ -31,6 +31,32 @@ CAPTIONS = f"""<style>
 """Draws captions as faint as the words of charts. Streamlit's own opacity, 0.6, gives them a contrast of 4.37 : 1 on
 white, and text of this size needs 4.5 : 1 (WCAG 2.2, success criterion 1.4.3)."""
 
+RUN_LIST_KEY = "run_list"
+RUN_LIST = f"""<style>
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] > [role] {{
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: 0.25rem;
+}}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] > [role] > button {{
+  width: 100%; max-width: none; height: auto; min-height: 2rem; justify-content: flex-start; border-radius: 6px;
+}}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] button > div {{ justify-content: flex-start; width: 100%; }}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] p {{ white-space: normal; text-align: left; }}
+.st-key-{RUN_LIST_KEY} [data-testid="stButtonGroup"] button[data-selected] {{ font-weight: 650; }}
+</style>"""
+"""Draws the runs of the container :data:`RUN_LIST_KEY` in columns, so that a person can scan their names."""
+
+COMPUTING = """<style>
+.computing { display: flex; gap: .6em; margin: 0; font-size: .875rem; line-height: 1.25rem; }
+.computing::before {
+  content: ""; flex: none; width: .875em; height: .875em; margin-top: .15em;
+  border: 2px solid currentColor; border-right-color: transparent;
+  border-radius: 50%; animation: computing 1s linear infinite;
+}
+@keyframes computing { to { transform: rotate(1turn); } }
+@media (prefers-reduced-motion: reduce) { .computing::before { animation: none; } }
+</style>"""
+"""Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it."""
+
 LONG_WORDS = """<style>
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
 [data-testid="stFileUploaderDropzone"] span { white-space: normal; }
@@ -51,7 +77,7 @@ BESIDE = f"""<style>
 </style>"""
 """Lets the container :data:`BESIDE_KEY` fill what the figures leave of their row, if words can be read there."""
 
-FRAME = CHOSEN + STACKED + CAPTIONS + LONG_WORDS + LINKS + BESIDE
+FRAME = CHOSEN + STACKED + CAPTIONS + LONG_WORDS + LINKS + BESIDE + COMPUTING
 """What every page needs."""
 
 

@@ -16,7 +16,7 @@ from charts.figure import AltairChart, Figure
 from charts.measures import tips
 from charts.run_names import short_names, task_titles
 from core.conformal.scores import SCORES
-from core.reports.overview.filters import name_order, task_key, task_order
+from core.reports.run_filter import name_order, task_key, task_order
 
 NAMED_RUNS = 12
 """Runs that the words for those who do not see the figure name one by one."""

@@ -34,7 +34,7 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
     across: dict[str, Any] = {
         "title": f"{title}, options" if sizes else title,
         "scale": alt.Scale(domain=[0, float(frame["k"].max()) if sizes else 1.0]),
-        "axis": alt.Axis(format="~f" if sizes else form, tickCount=6),
+        "axis": alt.Axis(format="~f" if sizes else form, tickCount=run_styles.narrow(3, 6)),
     }
     y = alt.Y(
         "title:N",
@@ -48,7 +48,9 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
         "asked:N",
         sort=asked,
         scale=alt.Scale(domain=asked, range=[SHAPES[i % len(SHAPES)] for i in range(len(asked))]),
-        legend=alt.Legend(orient="top", title=None, **theme.legend_symbols(meaning)) if len(asked) > 1 else None,
+        legend=alt.Legend(orient="top", title=None, columns=run_styles.narrow(1, 8), **theme.legend_symbols(meaning))
+        if len(asked) > 1
+        else None,
     )
     hover = tips(
         ("title", "Asked by"),

@@ -2,9 +2,12 @@
 
 from app import state
 from app.components.calibration import bin_questions, diagrams, every_alpha, figures_table, recalibration
-from app.components.shared import run_choice
+from app.components.shared import export
 from app.components.shared.page_head import head
+from app.components.shared.run_picker import pick_runs
 from app.state.calibration import CalibrationView
+from core.reports.compare.benchmark import SetRule
+from core.reports.report import shown_with
 
 head(
     "Calibration",
@@ -12,14 +15,16 @@ head(
     terms=("confidence", "reliability", "ece", "nll", "temperature"),
 )
 view = state.view(CalibrationView)
-chosen = run_choice.choose(view, "Reliability diagrams", first=3)
+chosen = pick_runs(view, "Reliability diagrams", first=3)
 
 if chosen:
     diagrams.choices(view)
-    found = diagrams.calibrations_of(chosen, view)
+    found = diagrams.diagrams_of(chosen, view)
     if found:
         diagrams.diagrams(found)
         figures_table.table(found)
         bin_questions.questions(found, view)
     recalibration.temperature(chosen, view)
     every_alpha.every_alpha(chosen)
+    rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
+    export.section(chosen, rule, ("reliability", "coverage-by-alpha", "bars-ece-excess", "forest"), key="calibration")

@@ -7,7 +7,8 @@ from app.caches import lesson_cache, run_cache
 from app.components.learn import lesson
 from app.components.shared.glossary_list import glossary
 from app.components.shared.page_head import head
-from app.components.shared.runs import no_runs_yet, pick_run, title
+from app.components.shared.run_picker import pick_run
+from app.components.shared.runs import no_runs_yet, title
 from app.state.learn import LearnView
 from core.reports.lesson import load
 

@@ -17,7 +17,7 @@ NOT_QUICK = {
     "tests/core/adapters": "a model",
     "tests/pocket_world": "models and how they are trained",
     "tests/app/test_arithmetic.py": "the browser's arithmetic at every alpha, by Node.js",
-    "tests/app/test_token_process.py": "a model",
+    "tests/core/answering/test_token_text.py": "a model",
     "tests/core/answering/test_model_cache.py": "a model",
     "tests/core/answering/test_worker.py": "a model",
     "tests/core/runs/execution/test_perplexity_run.py": "a model",

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from app.background import Computation
 from app.caches.run_cache import RunKey, load_compared, load_evaluation, run_key
 from core.reports.calibration import calibrated as calibrations
 from core.reports.calibration import temperature
-from core.reports.calibration.calibrated import CalibrationFigures
+from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures
 from core.reports.calibration.recalibrated import Recalibrated
 from core.reports.calibration.recalibrated import recalibrated as recalibrate
 
 
-def calibrated(run_id: str, within: str, bins: int, by: str) -> list[CalibrationFigures]:
-    """The calibration of a finished run, with one diagram per stratum."""
+def diagrams(run_id: str, within: str, bins: int, by: str) -> list[CalibrationDiagram]:
+    """The reliability diagrams of a finished run, one per stratum."""
+    return _diagrams(run_key(run_id), within, bins, by)
+
+
+def calibrated(run_id: str, within: str, bins: int, by: str) -> Computation[list[CalibrationFigures]]:
+    """The figures that belong to these diagrams."""
     return _calibrated(run_key(run_id), within, bins, by)
 
 
@@ -24,7 +32,7 @@ def bin_questions(run_id: str, within: str, stratum: str, number: int, bins: int
     return _bin_questions(run_key(run_id), within, stratum, number, bins, by)
 
 
-def recalibrated(run_id: str, alpha: int) -> tuple[Recalibrated, ...]:
+def recalibrated(run_id: str, alpha: int) -> Computation[list[Recalibrated]]:
     """A finished run's figures before and after every recalibration method."""
     return _recalibrated(run_key(run_id), alpha)
 
@@ -39,10 +47,15 @@ def dial_rows(run_id: str) -> pa.Table:
     return _dial_rows(run_key(run_id))
 
 
-# 5 kB per entry: 0.3 MB in all. A view needs one entry for each of at most 24 runs.
+# 4 kB per entry: 0.3 MB in all. A view needs one entry for each of at most 24 runs.
 @st.cache_resource(max_entries=64, show_spinner="Measuring calibration …")
-def _calibrated(key: RunKey, within: str, bins: int, by: str) -> list[CalibrationFigures]:
-    return calibrations.calibrated(load_compared(key), within=within, bins=bins, by=by)
+def _diagrams(key: RunKey, within: str, bins: int, by: str) -> list[CalibrationDiagram]:
+    return calibrations.diagrams(load_compared(key), within=within, bins=bins, by=by)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)  # 5 kB per entry: 0.3 MB in all. Otherwise as above
+def _calibrated(key: RunKey, within: str, bins: int, by: str) -> Computation[list[CalibrationFigures]]:
+    return Computation(partial(calibrations.calibrated, load_compared(key), within=within, bins=bins, by=by))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)  # 15 kB per entry: 1 MB in all. A view needs one
@@ -50,9 +63,9 @@ def _bin_questions(key: RunKey, within: str, stratum: str, number: int, bins: in
     return calibrations.bin_questions(load_compared(key), within, stratum, number, bins=bins, by=by)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Fitting the recalibrations …")  # 1 kB per entry. A view needs one
-def _recalibrated(key: RunKey, alpha: int) -> tuple[Recalibrated, ...]:
-    return tuple(recalibrate(load_compared(key), alpha))
+@st.cache_resource(max_entries=64, show_spinner=False)  # 1 kB per entry. A view needs one
+def _recalibrated(key: RunKey, alpha: int) -> Computation[list[Recalibrated]]:
+    return Computation(partial(recalibrate, load_compared(key), alpha))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)  # 11 kB: 0.7 MB in all. A view needs 24 at most

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
+from app.background import Computation
 from app.caches.run_cache import EVERY_RUN
 from core.errors import HedgeError, InputError
-from core.jury import experiment
 from core.jury.agreement import Agreement, agreement
-from core.jury.experiment import JuryExperiment, Protocol
+from core.jury.experiment import Protocol
 from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
 from core.jury_pipeline.jury_store import JuryRecord
 from core.reports import jury as reports
-from core.reports.jury import JurySplit, SetsFigures
+from core.reports.jury import Confidences, JurySplit, RulesOfJury, SetsFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,14 @@ def judgements(jury_id: str) -> Judgements:
     return _judgements(jury_key(jury_id))
 
 
-def tried(jury_id: str, protocol: Protocol) -> JuryExperiment:
-    """The evaluation of every rule on a jury's answers."""
-    return _tried(jury_key(jury_id), protocol)
+def rules(jury_id: str, protocol: Protocol) -> Computation[RulesOfJury]:
+    """The evaluation of every rule on a jury's answers, with intervals."""
+    return _rules(jury_key(jury_id), protocol)
+
+
+def rules_without_intervals(jury_id: str, protocol: Protocol) -> RulesOfJury:
+    """The same figures at once, without intervals."""
+    return _rules_without_intervals(jury_key(jury_id), protocol)
 
 
 def first_split(jury_id: str, protocol: Protocol) -> JurySplit:
@@ -74,24 +80,14 @@ def agreed(jury_id: str) -> Agreement:
     return _agreed(jury_key(jury_id))
 
 
-def left_out(jury_id: str, protocol: Protocol) -> pd.DataFrame:
+def left_out(jury_id: str, protocol: Protocol) -> Computation[pd.DataFrame]:
     """What each juror adds (:func:`core.reports.jury.left_out`)."""
     return _left_out(jury_key(jury_id), protocol)
 
 
-def risk(jury_id: str, protocol: Protocol) -> pd.DataFrame:
-    """The effect of abstaining (:func:`core.reports.jury.risk`)."""
-    return _risk(jury_key(jury_id), protocol)
-
-
-def calibration_errors(jury_id: str, protocol: Protocol) -> pd.DataFrame:
-    """Calibration errors of the confidences (:func:`core.reports.jury.calibration_errors`)."""
-    return _calibration_errors(jury_key(jury_id), protocol)
-
-
-def reliability(jury_id: str, protocol: Protocol) -> pd.DataFrame:
-    """Accuracy by confidence (:func:`core.reports.jury.reliability`)."""
-    return _reliability(jury_key(jury_id), protocol)
+def confidences(jury_id: str, protocol: Protocol) -> Computation[Confidences]:
+    """How far the jurors' confidences can be trusted."""
+    return _confidences(jury_key(jury_id), protocol)
 
 
 def pooled_sets(jury_id: str, protocol: Protocol, alpha: int) -> SetsFigures:
@@ -111,22 +107,16 @@ def _judgements(key: JuryKey) -> Judgements:
     return jury_store.read(key.jury_id)
 
 
-# 3 kB per entry. A view needs one; a jury has one entry for each confidence scale and each of the two kinds of answers.
-@st.cache_resource(max_entries=32, show_spinner="Evaluating every rule …")
-def _tried(key: JuryKey, protocol: Protocol) -> JuryExperiment:
-    return experiment.run(_judgements(key), protocol)
+# 70 kB per entry: 2 MB in all. A view needs one; a jury has one entry for each confidence scale and each of the two
+# kinds of answers.
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _rules(key: JuryKey, protocol: Protocol) -> Computation[RulesOfJury]:
+    return Computation(partial(reports.rules, _judgements(key), protocol))
 
 
-@st.cache_resource(
-    max_entries=16, show_spinner="Evaluating every rule …"
-)  # 70 kB each: 1 MB in all. Otherwise as above
-def _risk(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
-    return reports.risk(_judgements(key), protocol)
-
-
-@st.cache_resource(max_entries=16, show_spinner="Calibrating the confidences …")  # 2 kB per entry. Otherwise as above
-def _calibration_errors(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
-    return reports.calibration_errors(_judgements(key), protocol)
+@st.cache_resource(max_entries=16, show_spinner="Evaluating every rule …")  # Otherwise as above
+def _rules_without_intervals(key: JuryKey, protocol: Protocol) -> RulesOfJury:
+    return reports.rules(_judgements(key), protocol, intervals=False)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)  # 0.2 MB per entry: 3 MB in all. Otherwise as above
@@ -139,13 +129,11 @@ def _agreed(key: JuryKey) -> Agreement:
     return agreement(_judgements(key))
 
 
-@st.cache_resource(
-    max_entries=16, show_spinner="Leaving out each juror in turn …"
-)  # 3 kB per entry. Otherwise as _tried
-def _left_out(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
-    return reports.left_out(_judgements(key), protocol)
+@st.cache_resource(max_entries=16, show_spinner=False)  # 3 kB per entry. Otherwise as _rules
+def _left_out(key: JuryKey, protocol: Protocol) -> Computation[pd.DataFrame]:
+    return Computation(partial(reports.left_out, _judgements(key), protocol))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)  # 4 kB per entry. Otherwise as _tried
-def _reliability(key: JuryKey, protocol: Protocol) -> pd.DataFrame:
-    return reports.reliability(_judgements(key), protocol)
+@st.cache_resource(max_entries=16, show_spinner=False)  # 6 kB per entry. Otherwise as _rules
+def _confidences(key: JuryKey, protocol: Protocol) -> Computation[Confidences]:
+    return Computation(partial(reports.confidences, _judgements(key), protocol))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
+from app.background import Computation
 from app.caches import run_cache
 from app.caches.run_cache import RunKey, run_key
 from core.records import Question
@@ -40,7 +43,9 @@ def figures(chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
     return _figures(tuple(run_key(one.run_id) for one in chosen), chosen, rule)
 
 
-def against(first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str) -> pd.DataFrame:
+def against(
+    first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str
+) -> Computation[pd.DataFrame]:
     """The difference of each other method from the first, with paired tests."""
     return _against(tuple(run_key(one.run_id) for one in (first, *others)), first, others, alpha, score)
 
@@ -85,11 +90,12 @@ def _figures(keys: tuple[RunKey, ...], chosen: tuple[PromptingMethod, ...], rule
 
 
 # 2 kB per entry. A view needs one, and one more for each alpha.
-@st.cache_resource(max_entries=64, show_spinner="Testing the differences …")
+@st.cache_resource(max_entries=64, show_spinner=False)
 def _against(
     keys: tuple[RunKey, ...], first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str
-) -> pd.DataFrame:
-    return prompting.against(first, others, {one: evaluation(one) for one in (first, *others)}, alpha, score=score)
+) -> Computation[pd.DataFrame]:
+    runs = {one: evaluation(one) for one in (first, *others)}
+    return Computation(partial(prompting.against, first, others, runs, alpha, score=score))
 
 
 # 0.4 MB per entry, most of it shared with _evaluation. A view needs two, and two more for each alpha.

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
+from app.state.fields import run_list
 from app.state.shared import SharedView
+
+MOST_EXPORTED = 50
 
 
 @dataclass(frozen=True, slots=True)
 class DataView(SharedView):
-    """The page has only shared fields, which say how the sets of exported figures are formed."""
+    """The runs that are exported, and how the sets of their figures are formed."""
 
-    LEADS = ("alpha", "score")
+    LEADS: ClassVar[tuple[str, ...]] = ("runs", "alpha", "score")
+    KEPT: ClassVar[tuple[str, ...]] = ("runs",)
+
+    runs: Annotated[str, run_list(MOST_EXPORTED, f"at most {MOST_EXPORTED} runs can be exported together")] = ""
+    """The runs that are exported ("": the page's default; :data:`~app.state.shared.NO_RUNS`: none)."""

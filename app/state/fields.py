@@ -34,6 +34,18 @@ def one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
     return read
 
 
+def some_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
+    """A reader that accepts any of these words, separated by commas, each only once."""
+
+    def read(text: str) -> str:
+        names = list(dict.fromkeys(name for name in text.split(",") if name))
+        if not names or not set(names) <= set(allowed):
+            raise InputError(f"it must be one or more of {', '.join(allowed)}")
+        return ",".join(names)
+
+    return read
+
+
 def whole(digits: int, rule: str) -> Callable[[str], int]:
     """A reader of a whole number from 0. ``rule`` tells the person what is allowed."""
 
@@ -72,11 +84,16 @@ def _text(text: str) -> str:
     return text
 
 
-def _runs(text: str) -> str:
-    names = [name for name in text.split(",") if name]
-    if len(names) > MOST_COMPARED or len(text) > MOST_COMPARED * LONGEST_TEXT:
-        raise InputError(f"at most {MOST_COMPARED} runs can be compared")
-    return ",".join(dict.fromkeys(names))
+def run_list(most: int, rule: str) -> Callable[[str], str]:
+    """A reader of at most ``most`` run ids, separated by commas, each only once. ``rule`` says the limit."""
+
+    def read(text: str) -> str:
+        names = [name for name in text.split(",") if name]
+        if len(names) > most or len(text) > most * LONGEST_TEXT:
+            raise InputError(rule)
+        return ",".join(dict.fromkeys(names))
+
+    return read
 
 
 def _names(text: str) -> str:
@@ -93,7 +110,7 @@ Ordinal = Annotated[int, _ordinal]
 """A position in a list, from 1."""
 Text = Annotated[str, _text]
 """A text of at most :data:`LONGEST_TEXT` characters."""
-Runs = Annotated[str, _runs]
+Runs = Annotated[str, run_list(MOST_COMPARED, f"at most {MOST_COMPARED} runs can be compared")]
 """At most :data:`MOST_COMPARED` run ids, separated by commas, each only once."""
 Names = Annotated[str, _names]
 """Names or hashes, separated by commas, each only once."""

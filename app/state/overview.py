@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from app.state.fields import Names, Text, one_of
+from app.state.fields import Names, one_of, some_of
 from app.state.shared import SharedView
-from core.reports.overview.filters import SOURCES
 
 FIGURES = ("matrix", "scatter", "runs")
+ALL = "all"
+"""The value of a filter that keeps every run, where an empty one stands for what the page begins with."""
+YOURS = "yours"
+"""The runs that a person launched or imported."""
+WHOSE = (ALL, "shipped", YOURS, "launched", "imported")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +28,11 @@ class OverviewView(SharedView):
     """The models ("": all)."""
     tasks: Names = ""
     """The keys of the tasks ("": all)."""
-    strategy: Text = ""
-    """The strategy ("": the one that the page begins with; "all")."""
-    form: Text = ""
-    """The form ("": the one that the page begins with; "all")."""
-    precision: Text = ""
-    """The precision ("": the one that the page begins with; "all")."""
-    whose: Annotated[str, one_of(SOURCES)] = SOURCES[0]
-    """Runs that ship with Hedge, a person's own, or both."""
+    strategy: Names = ""
+    """The strategies ("": the one that the page begins with; :data:`ALL`)."""
+    form: Names = ""
+    """The forms ("": the one that the page begins with; :data:`ALL`)."""
+    precision: Names = ""
+    """The precisions ("": the one that the page begins with; :data:`ALL`)."""
+    whose: Annotated[str, some_of(WHOSE)] = ALL
+    """The sources of the runs (:data:`YOURS`: launched and imported ones)."""

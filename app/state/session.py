@@ -22,10 +22,11 @@ OPEN_KEY = "open_view"
 def view(page: type[View]) -> View:
     """The view of the open page. Warns about invalid values in its address and normalises the address."""
     if st.session_state.get(BY_ITSELF_KEY) and st.session_state.get(OPEN_KEY) is page:
-        # The browser sent this address before it learned of the person's last change.
-        found, problems = remembered(page), ()
+        # The browser sent this address before it learned of the person's last change, which is what the view holds.
+        address = address_of(remembered(page))
     else:
-        found, problems = opened(st.query_params.to_dict(), remembered(page))
+        address = st.query_params.to_dict()
+    found, problems = opened(address, remembered(page))
     for problem in until_next_action("address", *problems):
         st.warning(plain(problem))
     st.session_state[OPEN_KEY] = page

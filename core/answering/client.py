@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.answering.custom_question import AnswerProgress, CustomQuestion
+from core.answering.token_text import TokenText
 from core.errors import HedgeError, InputError, RunError
 from core.files.file_lock import is_held
 from core.runs.agent import liveness
@@ -48,8 +49,8 @@ def is_server_up() -> bool:
     return is_held(server_lock()) and address() is not None
 
 
-def ask(question: CustomQuestion) -> AnswerProgress:
-    """Ask a question; one that is waiting or being answered already is not asked twice."""
+def ask(question: CustomQuestion | TokenText) -> AnswerProgress:
+    """Ask a question or have a text read by token; one that waits or is being answered is not asked twice."""
     end = time.monotonic() + STARTS_WITHIN_S
     while True:
         _start_server()

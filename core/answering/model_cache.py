@@ -1,4 +1,8 @@
-"""Models that stay loaded: those that were asked last, as many as memory holds; and how far a download of one is."""
+"""Models that stay loaded: those that were asked last, as many as memory holds; and how far a download of one is.
+
+A model that answers questions is an engine. One that reads texts by token has its tokenizer and its adapter beside it
+(:class:`core.adapters.token_evaluation.Loaded`). Both kinds share the memory.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import psutil
 
+from core.answering.token_text import BY_TOKEN
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine
 from core.inference.models import HUB_TIMEOUT_S, ModelSource
@@ -25,7 +31,7 @@ FETCHED = re.compile(r"^model(-\d+-of-\d+)?\.safetensors$|^tokenizer\.json$|^con
 """The files that make up nearly all bytes that loading a model fetches."""
 
 Key = tuple[str, str]
-"""A model's name and the dtype in which it is loaded."""
+"""A model's name and the dtype in which it is loaded, or :data:`BY_TOKEN`."""
 
 
 @dataclass(slots=True)
@@ -43,6 +49,27 @@ class LoadedModel:
     difference: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingModel:
+    """A loaded model that reads texts by token (``loaded``, a :class:`core.adapters.token_evaluation.Loaded`), and its
+    ``size`` in bytes.
+    """
+
+    loaded: Any
+    size: int
+
+
+Kept = TypeVar("Kept", LoadedModel, ReadingModel)
+
+
+def load_reading_model(model: str) -> ReadingModel:
+    """Load a model that reads texts by token. Raises :class:`~core.errors.InputError` if that is not possible."""
+    from core.adapters.token_evaluation import load  # slow to import, and not needed for questions
+
+    loaded = load(model)
+    return ReadingModel(loaded, sum(each.numel() * each.element_size() for each in loaded.model.parameters()))
+
+
 class ModelCache:
     """Loaded models, the one that was asked last at the end.
 
@@ -53,7 +80,7 @@ class ModelCache:
     def __init__(self, *, limit: int | None = None, load: Callable[..., Engine] = load_engine) -> None:
         self.limit = psutil.virtual_memory().available // 2 if limit is None else limit
         self._load = load
-        self._kept: OrderedDict[Key, LoadedModel] = OrderedDict()
+        self._kept: OrderedDict[Key, LoadedModel | ReadingModel] = OrderedDict()
 
     def __contains__(self, key: Key) -> bool:
         return key in self._kept
@@ -62,37 +89,47 @@ class ModelCache:
         return len(self._kept)
 
     def get(self, key: Key) -> LoadedModel:
-        """The model, loaded where it is not; older ones make room for it.
+        """The model that answers questions, loaded where it is not; older ones make room for it.
 
         Where memory runs out in loading, every other model goes and it is tried once more.
         """
+
+        def load() -> LoadedModel:
+            model, dtype = key
+            engine = self._load(model, dtype=dtype)
+            return LoadedModel(engine, int(engine.description.get("parameters", 0) * BYTES_EACH[dtype]))
+
+        return self._get(key, LoadedModel, load)
+
+    def by_token(self, model: str) -> ReadingModel:
+        """The model that reads texts by token, as :meth:`get`."""
+        return self._get((model, BY_TOKEN), ReadingModel, lambda: load_reading_model(model))
+
+    def _get(self, key: Key, kind: type[Kept], load: Callable[[], Kept]) -> Kept:
         if key not in self._kept:
             self._keep_within(self.limit // 2, most=MOST - 1)
-            if not self._try(key):
+            if not self._try(key, load):
                 self.clear()
-                self._put(key)
+                self._kept[key] = load()
             self._keep_within(self.limit, least=1)
         self._kept.move_to_end(key)
-        return self._kept[key]
+        found = self._kept[key]
+        assert isinstance(found, kind)  # the key says which kind it is
+        return found
 
     def clear(self) -> None:
         """Let all models go."""
         self._keep_within(0, most=0)
 
-    def _try(self, key: Key) -> bool:
+    def _try(self, key: Key, load: Callable[[], LoadedModel | ReadingModel]) -> bool:
         """Whether the model was loaded; False if memory ran out while others were kept."""
         try:
-            self._put(key)
+            self._kept[key] = load()
         except (RuntimeError, MemoryError) as error:
             if not (self._kept and is_out_of_memory(error)):
                 raise
             return False
         return True
-
-    def _put(self, key: Key) -> None:
-        model, dtype = key
-        engine = self._load(model, dtype=dtype)
-        self._kept[key] = LoadedModel(engine, int(engine.description.get("parameters", 0) * BYTES_EACH[dtype]))
 
     def _keep_within(self, limit: int, *, least: int = 0, most: int = MOST) -> None:
         """Let the models that were asked longest ago go, until the others are few and small enough."""

@@ -28,6 +28,7 @@ from multiprocessing.connection import Connection, Listener, answer_challenge, d
 
 from core.answering import client
 from core.answering.custom_question import AnswerProgress, CustomQuestion
+from core.answering.token_text import TokenText
 from core.errors import HedgeError, InputError
 from core.files.file_lock import holder, take
 from core.runs.agent import exit_reasons, liveness
@@ -47,9 +48,9 @@ WAY_OUT = "choose a smaller model, or ask again"
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A question and how far it is; ``since`` is when its stage began."""
+    """A question, or a text to read by token, and how far it is; ``since`` is when its stage began."""
 
-    question: CustomQuestion
+    question: CustomQuestion | TokenText
     progress: AnswerProgress
     since: float
 
@@ -101,7 +102,7 @@ class AnsweringServer:
 
     # ---- what clients call
 
-    def ask(self, question: CustomQuestion) -> AnswerProgress:
+    def ask(self, question: CustomQuestion | TokenText) -> AnswerProgress:
         """Put a question into the queue; one that is there already is left alone."""
         name = question.answer_id
         with self.changed:
@@ -142,7 +143,10 @@ class AnsweringServer:
                     self.worker.process.wait()
 
     def warm(self, model: str, dtype: str) -> None:
-        """Have the worker load a model before it is asked, unless the worker is busy."""
+        """Have the worker load a model before it is asked, unless the worker is busy.
+
+        ``dtype`` is :data:`core.answering.token_text.BY_TOKEN` for a model that will read texts by token.
+        """
         with self.changed:
             if not (self.current or self.waiting):
                 self.last_asked = time.monotonic()

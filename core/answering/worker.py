@@ -1,7 +1,7 @@
 """The process that loads models and answers (``python -m core.answering.worker``).
 
-The answering server starts it and talks to it through a pipe: a :class:`CustomQuestion` or a model to load comes in, an
-:class:`AnswerProgress` for each piece of news goes out. The worker ends with the server.
+The answering server starts it and talks to it through a pipe: a :class:`CustomQuestion`, a :class:`TokenText` or a
+model to load comes in, an :class:`AnswerProgress` for each piece of news goes out. The worker ends with the server.
 
 It puts a question to the model exactly as a finished run put its own: with the run's strategy, form, format,
 demonstrations and precision. Before the first one the engine checks itself as a run does, and is asked a few of the
@@ -28,7 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
-from core.answering.model_cache import LoadedModel, ModelCache, download_watched
+from core.answering.model_cache import Key, LoadedModel, ModelCache, download_watched
+from core.answering.token_text import BY_TOKEN, TokenText, write_view
 from core.errors import HedgeError, InputError, SelfCheckError
 from core.inference.engine import Engine, SelfCheck
 from core.inference.models import ModelSource, resolve
@@ -47,6 +48,7 @@ TIMES_TOLERANCE = 3
 SMALLEST_TOLERANCE = 1e-3
 """How far an answer may be from the one recorded: other processors add in another order."""
 
+Request = CustomQuestion | TokenText
 Report = Callable[..., None]
 """Called with a stage and the fields of :class:`AnswerProgress` that go with it."""
 
@@ -54,21 +56,22 @@ Report = Callable[..., None]
 def main(connection: Connection) -> None:
     """Answer until the server closes its end of the pipe."""
     os.nice(NICENESS)
-    inbox: SimpleQueue[CustomQuestion | tuple[str, str]] = SimpleQueue()
+    inbox: SimpleQueue[Request | Key] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, inbox), daemon=True).start()
     models = ModelCache()
     while True:
         asked = inbox.get()
-        if isinstance(asked, CustomQuestion):
+        if not isinstance(asked, tuple):
             _answer(asked, models, connection)
         else:
+            model, dtype = asked
             try:
-                models.get(asked)
+                models.by_token(model) if dtype == BY_TOKEN else models.get(asked)
             except Exception:  # it is said when the model is asked
                 traceback.print_exc()
 
 
-def _receive(connection: Connection, inbox: SimpleQueue[CustomQuestion | tuple[str, str]]) -> None:
+def _receive(connection: Connection, inbox: SimpleQueue[Request | Key]) -> None:
     try:
         while True:
             inbox.put(connection.recv())
@@ -76,8 +79,8 @@ def _receive(connection: Connection, inbox: SimpleQueue[CustomQuestion | tuple[s
         os._exit(3)  # not sys.exit: a worker that is deep in a model must not outlive its server
 
 
-def _answer(question: CustomQuestion, models: ModelCache, connection: Connection) -> None:
-    """Answer one question and report what becomes of it."""
+def _answer(question: Request, models: ModelCache, connection: Connection) -> None:
+    """Answer one question, or read one text, and report what becomes of it."""
     sending = threading.Lock()  # a download is reported by a thread of its own
 
     def report(stage: Any, **values: Any) -> None:
@@ -85,8 +88,12 @@ def _answer(question: CustomQuestion, models: ModelCache, connection: Connection
             connection.send(AnswerProgress(question.answer_id, stage, **values))
 
     try:
-        given = answer(question, models, report)
-        write_answer(given)
+        if isinstance(question, TokenText):
+            loading_s = _read(question, models, report)
+        else:
+            given = answer(question, models, report)
+            write_answer(given)
+            loading_s = given.loading_s
     except HedgeError as error:
         report("failed", message=str(error))
     except Exception as error:
@@ -98,7 +105,23 @@ def _answer(question: CustomQuestion, models: ModelCache, connection: Connection
             said = f"{type(error).__name__}: {str(error)[:300]}"
             report("failed", message=f"the model stopped with {said}; logs/answers.log has the details")
     else:
-        report("answered", seconds=given.loading_s)
+        report("answered", seconds=loading_s)
+
+
+def _read(asked: TokenText, models: ModelCache, report: Report) -> float:
+    """Read a text token by token and keep the view. Returns the seconds that loading the model took."""
+    loading_s = 0.0
+    if (asked.model, BY_TOKEN) not in models:
+        report("loading")
+        start = time.perf_counter()
+        models.by_token(asked.model)
+        loading_s = time.perf_counter() - start
+    model = models.by_token(asked.model)
+    report("answering")
+    from core.adapters.token_view import view_tokens  # slow to import, and not needed for questions
+
+    write_view(asked, view_tokens(model.loaded, asked.text))
+    return loading_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,15 +274,23 @@ def repeated(judgements: Judgements, protocol: Protocol, figures: Figures) -> tu
     Raises :class:`InputError` as :func:`estimates` does.
     """
     places = kept(judgements, protocol)
-    size = calibration_size(judgements, places, protocol)
     group = np.empty(len(judgements), dtype=np.int64)
     for of in (places, _not_judged(judgements, places)):
         group[of] = random_groups(len(of))
+    left_out = [once(judgements, protocol, figures, without=group == one) for one in np.unique(group[places])]
+    return once(judgements, protocol, figures), np.stack(left_out)
 
-    def once(without: BoolArray | None) -> FloatArray:
-        return figures([split(judgements, places, size, seed, protocol, without=without) for seed in protocol.seeds])
 
-    return once(None), np.stack([once(group == one) for one in np.unique(group[places])])
+def once(
+    judgements: Judgements, protocol: Protocol, figures: Figures, *, without: BoolArray | None = None
+) -> FloatArray:
+    """Figures of an experiment's splits, (f,), of all answers or ``without`` (n,) the marked ones.
+
+    Raises :class:`InputError` as :func:`estimates` does.
+    """
+    places = kept(judgements, protocol)
+    size = calibration_size(judgements, places, protocol)
+    return figures([split(judgements, places, size, seed, protocol, without=without) for seed in protocol.seeds])
 
 
 def run(judgements: Judgements, protocol: Protocol) -> JuryExperiment:
@@ -290,19 +298,49 @@ def run(judgements: Judgements, protocol: Protocol) -> JuryExperiment:
 
     Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
     """
-    places = kept(judgements, protocol)
-    size = calibration_size(judgements, places, protocol)
-    names = _with_baselines(protocol.rules)
+    names = with_baselines(protocol.rules)
 
     def figures(splits: Sequence[Split]) -> FloatArray:
-        # measured (rules, 4): the four measures, averaged over splits
-        measured = np.mean([[_measures(adjudicate(name, of.case), of) for name in names] for of in splits], axis=0)
-        accuracies = measured[:, 0]
-        against = [accuracies - accuracies[names.index(other)] for other in BASELINES]
-        jurors = np.mean([of.case.asked.right.mean(axis=0) for of in splits], axis=0)
-        return np.concatenate([np.column_stack([measured, *against]).ravel(), jurors])
+        return rule_figures(splits, [decided(names, of.case) for of in splits])
 
-    found = estimates(judgements, protocol, figures, least=-1.0, most=1.0)
+    values, left_out = repeated(judgements, protocol, figures)
+    return tried(judgements, protocol, values, *ends(values, left_out, least=-1.0, most=1.0))
+
+
+def decided(rules: Sequence[str], case: Case) -> dict[str, BoolArray]:
+    """The verdicts (n,) of each of these rules."""
+    return {name: adjudicate(name, case) for name in rules}
+
+
+def rule_figures(splits: Sequence[Split], verdicts: Sequence[dict[str, BoolArray]]) -> FloatArray:
+    """The figures of an experiment from the verdicts of its rules on each split, flat.
+
+    First come six for each rule, in the order of ``verdicts``: the four measures and the two differences to
+    :data:`BASELINES`, which have to be among the rules. Then comes the accuracy of each juror.
+    """
+    names = list(verdicts[0])
+    # measured (rules, 4): the four measures, averaged over splits
+    measured = np.mean(
+        [[_measures(said[name], of) for name in names] for of, said in zip(splits, verdicts, strict=True)], axis=0
+    )
+    accuracies = measured[:, 0]
+    against = [accuracies - accuracies[names.index(other)] for other in BASELINES]
+    jurors = np.mean([of.case.asked.right.mean(axis=0) for of in splits], axis=0)
+    return np.concatenate([np.column_stack([measured, *against]).ravel(), jurors])
+
+
+def tried(
+    judgements: Judgements, protocol: Protocol, values: FloatArray, low: FloatArray, high: FloatArray
+) -> JuryExperiment:
+    """The experiment whose figures (:func:`rule_figures`) are ``values``, with the ends of their intervals.
+
+    The rules are those of the protocol and :data:`BASELINES` (:func:`with_baselines`). The ends are NaN if only the
+    figures themselves are computed.
+    """
+    places = kept(judgements, protocol)
+    size = calibration_size(judgements, places, protocol)
+    names = with_baselines(protocol.rules)
+    found = [Estimate(*map(float, one)) for one in zip(values, low, high, strict=True)]
     width = len(MEASURES) + len(BASELINES)
     by_rule = {name: found[i * width : (i + 1) * width] for i, name in enumerate(names)}
     splits = [split(judgements, places, size, seed, protocol) for seed in protocol.seeds]
@@ -332,7 +370,8 @@ def _mean_ece(splits: Sequence[tuple[FloatArray, BoolArray]]) -> float:
     )
 
 
-def _with_baselines(rules: Sequence[str]) -> list[str]:
+def with_baselines(rules: Sequence[str]) -> list[str]:
+    """The rules, and after them those of :data:`BASELINES` that are not among them."""
     return list(dict.fromkeys([*rules, *BASELINES]))
 
 

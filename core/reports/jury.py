@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.calibration.bins import TopLabel
 from core.calibration.figures import top_estimates
-from core.calibration.jackknife import share_ends
+from core.calibration.jackknife import ends, share_ends
 from core.conformal.coverage import beta_binomial_band, coverage
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
@@ -23,7 +23,8 @@ from core.jury.confidence import confidence
 from core.jury.dawid_skene import FEWEST
 from core.jury.experiment import MEASURES, JuryExperiment, Protocol, Split
 from core.jury.judgements import Judgements
-from core.records import BoolArray, FloatArray
+from core.records import BoolArray, FloatArray, IntArray
+from core.reports.provenance import Provenance, made_by, today
 from core.reports.report import finite
 
 
@@ -136,37 +137,85 @@ SURENESS = np.arange(101) / 100
 SLACK = 1e-9
 
 
+@dataclass(frozen=True, slots=True)
+class RulesOfJury:
+    """What every rule is worth, from one pass over the splits: the experiment, and the effect of abstaining."""
+
+    experiment: JuryExperiment
+    risk: pd.DataFrame
+
+
+def rules(judgements: Judgements, protocol: Protocol, *, intervals: bool = True) -> RulesOfJury:
+    """:func:`core.jury.experiment.run` and :func:`risk` together, for the protocol's rules, which need every verdict
+    once.
+
+    Without ``intervals``, the ends of all intervals are NaN and the experiment is not repeated without groups of
+    answers, which takes a twentieth of the time. All other figures are the same.
+
+    Raises :class:`InputError` as :func:`core.jury.experiment.run` does.
+    """
+    names = experiment.with_baselines(protocol.rules)
+    width = 2 * len(protocol.rules) * len(SURENESS)
+
+    def figures(splits: Sequence[Split]) -> FloatArray:
+        verdicts = [experiment.decided(names, of.case) for of in splits]
+        return np.concatenate(
+            [_abstention(splits, verdicts, protocol.rules), experiment.rule_figures(splits, verdicts)]
+        )
+
+    if intervals:
+        values, left_out = experiment.repeated(judgements, protocol, figures)
+        low, high = ends(values[width:], left_out[:, width:], least=-1.0, most=1.0)
+    else:
+        values = experiment.once(judgements, protocol, figures)
+        left_out, low, high = None, *np.full((2, len(values) - width), np.nan)
+    return RulesOfJury(
+        experiment.tried(judgements, protocol, values[width:], low, high),
+        _risk_table(judgements, protocol, values[:width], None if left_out is None else left_out[:, :width]),
+    )
+
+
 def risk(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """What a jury that abstains where it is not sure enough answers, and how often it is then wrong, over all splits.
 
-    One row per rule and ``at`` of :data:`SURENESS`: ``answered``, the share of the test answers of which the jury is
-    at least as sure; ``wrong``, the share of those that it judges wrongly, with the ends of its 95% interval ``low``
-    and ``high``; NaN if it answers none.
+    One row per rule of the protocol and ``at`` of :data:`SURENESS`: ``answered``, the share of the test answers of
+    which the jury is at least as sure; ``wrong``, the share of those that it judges wrongly, with the ends of its 95%
+    interval ``low`` and ``high``; NaN if it answers none.
     """
-    rules, width = list(RULES), len(SURENESS)
+    return rules(judgements, protocol).risk
 
-    def counts(of: Split) -> FloatArray:
-        """(2, r · 101): how many test answers each rule answers, and how many of those wrongly."""
-        found = np.zeros((2, len(rules), width))
-        for i, name in enumerate(rules):
-            verdict = adjudicate(name, of.case)
-            answered = sureness(of.case, verdict)[:, None] >= SURENESS - SLACK
-            found[:, i] = answered.sum(axis=0), answered[verdict != of.case.asked.labels].sum(axis=0)
-        return found.reshape(2, -1)
 
-    def figures(splits: Sequence[Split]) -> FloatArray:
-        answered, wrong = sum((counts(of) for of in splits), start=np.zeros((2, len(rules) * width)))
-        tested = sum(len(of.case.asked) for of in splits)
-        return np.concatenate([answered / tested, np.where(answered > 0, wrong / np.maximum(answered, 1), np.nan)])
+def _abstention(splits: Sequence[Split], verdicts: Sequence[dict[str, BoolArray]], names: Sequence[str]) -> FloatArray:
+    """(2 · r · 101): the share of the test answers that each rule answers, and the share of those that are wrong."""
+    counts = np.zeros((2, len(names), len(SURENESS)))
+    for of, said in zip(splits, verdicts, strict=True):
+        for i, name in enumerate(names):
+            sure = sureness(of.case, said[name])
+            wrong = said[name] != of.case.asked.labels
+            counts[:, i] += _as_sure(sure), _as_sure(sure[wrong])
+    answered, wrong = counts.reshape(2, -1)
+    tested = sum(len(of.case.asked) for of in splits)
+    return np.concatenate([answered / tested, np.where(answered > 0, wrong / np.maximum(answered, 1), np.nan)])
 
-    values, left_out = experiment.repeated(judgements, protocol, figures)
-    answered, wrong = values[: len(values) // 2], values[len(values) // 2 :]
-    n = len(experiment.kept(judgements, protocol))
-    low, high = share_ends(wrong, left_out[:, len(answered) :], np.ceil(answered * n).astype(np.int64))
+
+def _as_sure(sure: FloatArray) -> IntArray:
+    """How many answers the jury is at least as sure of as each of :data:`SURENESS`, (101,)."""
+    return np.asarray(len(sure) - np.searchsorted(np.sort(sure), SURENESS - SLACK), dtype=np.int64)
+
+
+def _risk_table(
+    judgements: Judgements, protocol: Protocol, values: FloatArray, left_out: FloatArray | None
+) -> pd.DataFrame:
+    """The table of :func:`risk`; ``left_out`` (g, 2 · r · 101) is None if no intervals are computed."""
+    answered, wrong = values.reshape(2, -1)
+    low = high = np.full(len(wrong), np.nan)
+    if left_out is not None:
+        n = len(experiment.kept(judgements, protocol))
+        low, high = share_ends(wrong, left_out[:, len(answered) :], np.ceil(answered * n).astype(np.int64))
     return pd.DataFrame(
         {
-            "rule": np.repeat(rules, width),
-            "at": np.tile(SURENESS, len(rules)),
+            "rule": np.repeat(protocol.rules, len(SURENESS)),
+            "at": np.tile(SURENESS, len(protocol.rules)),
             "answered": answered,
             "wrong": wrong,
             "low": low,
@@ -283,6 +332,21 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
     return table[table["n"] > 0].reset_index(drop=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Confidences:
+    """How far the jurors' confidences can be trusted: accuracy by confidence (:func:`reliability`), and calibration
+    errors (:func:`calibration_errors`).
+    """
+
+    bins: pd.DataFrame
+    errors: pd.DataFrame
+
+
+def confidences(judgements: Judgements, protocol: Protocol) -> Confidences:
+    """Both tables together."""
+    return Confidences(reliability(judgements, protocol), calibration_errors(judgements, protocol))
+
+
 def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """The expected calibration error (15 bins) of each juror's confidence, every answer counted once.
 
@@ -305,3 +369,50 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
             row = {"juror": juror, "scale": scale, "n": found.n, "ece": found.value, "luck": found.bias}
             rows.append(row | {"low": found.low, "high": found.high})
     return pd.DataFrame(rows)
+
+
+def accuracy_rows(found: JuryExperiment, titles: Mapping[str, str]) -> pd.DataFrame:
+    """The accuracy of each rule and each juror, the best first: ``name``, ``kind`` (``rule`` or ``single juror``),
+    ``accuracy`` and the ends of its 95% interval ``low`` and ``high``. ``titles`` are those of the rules."""
+    named = [(titles[of.rule], "rule", of.accuracy) for of in found.outcomes]
+    named += [(of.juror, "single juror", of.accuracy) for of in found.jurors]
+    rows = [
+        {"name": name, "kind": kind, "accuracy": of.value, "low": of.low, "high": of.high} for name, kind, of in named
+    ]
+    return pd.DataFrame(rows).sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
+
+
+def vote_rows(judgements: Judgements) -> pd.DataFrame:
+    """How many answers have each number of jurors who say True, by what the label says: ``votes`` (0 … j), ``label``
+    (``True`` or ``False``) and ``answers``."""
+    votes, j = judgements.verdicts.sum(axis=1), len(judgements.jurors)
+    rows = [
+        {"votes": count, "label": str(label), "answers": int(((votes == count) & (judgements.labels == label)).sum())}
+        for count in range(j + 1)
+        for label in (True, False)
+    ]
+    return pd.DataFrame(rows)
+
+
+def provenance(found: JuryExperiment, called: str) -> Provenance:
+    """The provenance of figures of a jury."""
+    asked = found.protocol
+    kept = "on which the jurors disagree" if asked.disagreement else "of all kinds"
+    return Provenance(
+        (
+            ("Made by", made_by()),
+            ("Date", today()),
+            ("Jury", called),
+            ("Jurors", ", ".join(of.juror for of in found.jurors)),
+            ("Answers", f"{found.n:,} of {found.kept_of:,}, those {kept}"),
+            (
+                "Splits",
+                f"{len(asked.seeds)}, each with {found.n_calibration:,} calibration and {found.n_test:,} test answers",
+            ),
+            ("Confidence", asked.confidence),
+            (
+                "Intervals",
+                "95%, by the jackknife over groups of answers: the whole experiment is repeated without each group",
+            ),
+        )
+    )

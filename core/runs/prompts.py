@@ -73,32 +73,16 @@ class Combination:
         ('--model', 'm', '--task', 'qa', 'rc', '--shots', '2', '--rotations')
         """
         said: list[str] = ["--model", *self.models, "--task", *self.tasks]
-        for name, flag in FLAGS.items():
-            value = getattr(self, name)
-            if value == NOTHING_SAID[name]:
-                continue
-            said += [flag, *map(str, value if isinstance(value, tuple) else () if value is True else (value,))]
+        for choice in fields(self)[2:]:
+            value = getattr(self, choice.name)
+            if value != choice.default:
+                said.append(FLAGS.get(choice.name, f"--{choice.name.replace('_', '-')}"))
+                said += map(str, value if isinstance(value, tuple) else () if value is True else (value,))
         return tuple(said)
 
 
-FLAGS = {
-    "strategies": "--strategy",
-    "dtypes": "--dtype",
-    "forms": "--form",
-    "formats": "--format",
-    "shots": "--shots",
-    "samples": "--samples",
-    "rotations": "--rotations",
-    "orders": "--orders",
-    "system": "--system",
-    "repeats": "--repeats",
-    "batch_size": "--batch-size",
-    "seed": "--seed",
-    "calibration_share": "--calibration-share",
-}
-"""The command-line option of each choice."""
-
-NOTHING_SAID = {f.name: f.default for f in fields(Combination)}
+FLAGS = {"strategies": "--strategy", "dtypes": "--dtype", "forms": "--form", "formats": "--format"}
+"""The command-line options of choices whose option is not called as they are."""
 
 
 def pinned(spec: RunSpec) -> RunSpec:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
+from os.path import isfile
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -117,7 +118,13 @@ def run_stamps() -> dict[str, int]:
 
 def is_bundled(run_id: str) -> bool:
     """Whether the run ships with Hedge (and so can't be changed)."""
-    return folder_of(run_id).parent == ASSETS / "runs"
+    own, bundled = map(str, runs_folders())
+    # As text: pages ask this of every run, and a path object costs more than the look at the disk.
+    if "/" not in run_id:
+        for folder in (own, bundled):
+            if isfile(f"{folder}/{run_id}/run.json"):
+                return folder == bundled
+    return str(folder_of(run_id).parent) == bundled
 
 
 # ---------------------------------------------------------------- run.json

@@ -1,14 +1,21 @@
-"""`python -m app` where it can't start, and the agent that does not come to life."""
+"""`python -m app`: where it can't start, an agent that does not come to life, and the work around the first paint."""
 
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
+from app import first_paint
 from app.__main__ import main, wake_agent
+from app.caches import overview_cache
 from core.errors import RunError
+from core.settings import ROOT
+from tests.conftest import synthetic_run
 
 
 def test_a_home_that_can_not_be_made_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -26,3 +33,24 @@ def test_a_server_lives_on_without_an_agent(monkeypatch: pytest.MonkeyPatch, cap
     with caplog.at_level(logging.WARNING):
         wake_agent()
     assert "no agent could be started" in caplog.text
+
+
+@pytest.mark.filterwarnings("ignore")  # outside a server every call to a cached function warns
+def test_the_first_page_reads_no_run_that_was_read_ahead(home: Path, monkeypatch: pytest.MonkeyPatch):
+    run_id = synthetic_run(60)
+    monkeypatch.setattr("core.runs.store.ASSETS", home.parent / "assets")
+    st.cache_resource.clear()
+    first_paint.read_first_page()
+    monkeypatch.setattr("core.reports.evaluation.load", lambda _: pytest.fail("a run was read again"))
+    assert overview_cache.summary(run_id).report.run == run_id
+    st.cache_resource.clear()
+
+
+def test_the_components_of_every_page_are_imported_without_torch():
+    code = (
+        "import sys; from app import first_paint; first_paint.import_components(); "
+        "wanted = {'altair', 'app.components.jury.jury_figures', 'app.components.calibration.temperature'}; "
+        "assert wanted <= set(sys.modules); "
+        "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120, capture_output=True)

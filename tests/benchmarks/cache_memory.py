@@ -17,6 +17,7 @@ from itertools import islice, product
 from statistics import mean
 from typing import Any
 
+from app.background import Computation
 from app.caches import (
     alpha_lab_cache,
     calibration_cache,
@@ -73,7 +74,11 @@ class Row:
         """Bytes of each entry."""
         for arguments in self.arguments:
             try:
-                yield len(pickle.dumps(self.cached(*arguments)))
+                found = self.cached(*arguments)
+                if isinstance(found, Computation):
+                    found.run()
+                    found = found.value()
+                yield len(pickle.dumps(found))
             except HedgeError:
                 continue  # such as two runs that share no question
 
@@ -112,6 +117,7 @@ def rows() -> Iterator[Row]:
     yield Row(compare_cache._matrix, [((one, key), 100, "lac", "allow") for key in some], lambda n: 1)
     yield Row(compare_cache._numbers, [((one, key), 100, "lac", "allow") for key in some], lambda n: 1)
     yield Row(compare_cache._texts, [((one, key),) for key in some], lambda n: 1)
+    yield Row(calibration_cache._diagrams, [(key, "all", 15, "width") for key in some[:4]], lambda n: 24)
     yield Row(calibration_cache._calibrated, [(key, "all", 15, "width") for key in some[:4]], lambda n: 24)
     yield Row(calibration_cache._recalibrated, [(key, 100) for key in some[:2]], lambda n: 1)
     yield Row(calibration_cache._nominal_coverage, [(key,) for key in some[:4]], lambda n: 24)
@@ -180,9 +186,9 @@ def jury_rows() -> Iterator[Row]:
     yield Row(jury_cache._record, [(key,) for key in keys], lambda n: len(keys))
     yield Row(jury_cache._judgements, [(key,) for key in keys], lambda n: 1)
     yield Row(jury_cache._agreed, [(key,) for key in keys], lambda n: 1)
-    for cached in (jury_cache._tried, jury_cache._first_split, jury_cache._left_out, jury_cache._risk):
+    for cached in (jury_cache._rules, jury_cache._rules_without_intervals, jury_cache._first_split):
         yield Row(cached, pairs, lambda n: 1)
-    for cached in (jury_cache._calibration_errors, jury_cache._reliability):
+    for cached in (jury_cache._left_out, jury_cache._confidences):
         yield Row(cached, pairs, lambda n: 1)
 
 

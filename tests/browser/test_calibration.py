@@ -13,7 +13,7 @@ from core.reports import evaluation
 from core.reports.calibration.calibrated import calibrated
 from core.reports.calibration.temperature import at_temperature
 from tests.app.golden import CASES
-from tests.browser.conftest import SEEN_WITHIN_MS, Visitor, server
+from tests.browser.conftest import SEEN_WITHIN_MS, Visitor, expect_whole, resize, server
 from tests.conftest import synthetic_run
 
 
@@ -87,21 +87,17 @@ def test_questions_may_have_unlike_numbers_of_options(visit: Visitor, address: s
     agrees(page, ragged, 40)
 
 
-def test_nonsense_is_refused_where_it_is_typed(visit: Visitor, address: str, run_id: str):
+def test_nonsense_is_refused_and_the_fitted_temperature_is_one_click_away(visit: Visitor, address: str, run_id: str):
     page = opened(visit, address, run_id)
     number = page.get_by_role("spinbutton", name="temperature as a number")
     number.fill("17")
     number.press("Enter")
     expect(page.get_by_text("The temperature must be between 0.20 and 5.00. It stays at 1.00.")).to_be_visible()
     expect(number).to_have_value("1.00")
-
-
-def test_the_fitted_temperature_is_one_click_away(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id)
     button = page.get_by_role("button", name="fitted on other questions")
     shown = button.inner_text().split(",")[0]
     button.click()
-    expect(page.get_by_role("spinbutton", name="temperature as a number")).to_have_value(shown)
+    expect(number).to_have_value(shown)
     agrees(page, run_id, round(100 * float(shown)))
 
 
@@ -117,34 +113,12 @@ def test_a_click_on_a_bin_lists_its_questions(visit: Visitor, address: str, run_
         expect(chosen).to_have_value(re.compile(f"^{filled[place].low:.0%} to {filled[place].high:.0%} confidence"))
 
 
-@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "dark")])
-def test_nothing_is_too_wide(visit: Visitor, address: str, run_id: str, width: int, theme: str):
-    page = opened(visit, address, run_id, width=width, theme=theme)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    expect(page.locator("figure[data-plot=reliability] svg.chart")).to_be_visible()
-
-
-NOT_WHOLE = """() => [...document.querySelectorAll('[data-testid=stButtonGroup]')].flatMap((group) => {
-    const room = group.parentElement.closest('[data-testid=stColumn], [data-testid=stMain]').getBoundingClientRect();
-    const own = group.getBoundingClientRect();
-    return [...group.querySelectorAll('button')].filter((button) => {
-        const right = button.getBoundingClientRect().right;
-        return right > Math.min(room.right, own.right, innerWidth) + 1;
-    }).map((button) => button.innerText);
-})"""
-"""Labels of switches whose right end is outside their group, their column or the window."""
-
-
-@pytest.mark.parametrize("width", [390, 900])
-def test_switches_and_legends_are_whole(visit: Visitor, address: str, run_id: str, width: int):
-    page = opened(visit, address, run_id, width=width)
+def test_nothing_is_too_wide_and_switches_are_whole(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id)
     expect(page.get_by_role("radio", name="each chosen letter")).to_be_visible()
-    assert page.evaluate(NOT_WHOLE) == []
-    page = visit(address, width=width).open("/tokens")
-    expect(page.get_by_role("radio", name="another model")).to_be_visible()
-    assert page.evaluate(NOT_WHOLE) == []
-    chart = page.get_by_test_id("stVegaLiteChart").first
-    labels = chart.locator(".role-legend-label text")
-    expect(labels).to_have_count(3)
-    right = chart.bounding_box()["x"] + chart.bounding_box()["width"]
-    assert all(box["x"] + box["width"] <= right + 1 for box in (labels.nth(i).bounding_box() for i in range(3)))
+    for width, theme in ((390, "light"), (900, "light"), (1280, "dark")):
+        page.emulate_media(color_scheme=theme)
+        resize(page, width)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        expect_whole(page)
+        expect(page.locator("figure[data-plot=reliability] svg.chart")).to_be_visible()

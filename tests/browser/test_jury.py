@@ -17,6 +17,7 @@ from core.jury.experiment import PROTOCOLS, JuryExperiment, run
 from core.jury_pipeline import jury_store
 from core.reports.jury import bench, risk
 from tests.browser.conftest import Visitor, server
+from tests.browser.test_pages import SETTLED
 from tests.core.jury.verdicts import seeded_jury
 
 JUDGED = seeded_jury(400, seed=5)
@@ -54,6 +55,14 @@ def opened(page: Page) -> Page:
     return page
 
 
+def complete(page: Page) -> Page:
+    """The page once all that is computed in the background has arrived."""
+    page.wait_for_function(SETTLED)
+    expect(page.locator(".computing")).to_have_count(0)
+    expect(page.locator(".plot-head")).to_contain_text("% to ")
+    return page
+
+
 def first_card(rows: pd.DataFrame, rule: str) -> int:
     flipped = (rows[f"r_{rule}"] != rows["r_majority"]).to_numpy()
     return min(range(len(rows)), key=lambda i: (not flipped[i], -rows[f"s_{rule}"][i], i))
@@ -83,7 +92,7 @@ def test_the_rule_is_switched_and_verdicts_flip(
 
 def test_the_threshold_is_moved_and_nothing_is_sent_until_release(visit: Visitor, address: str, rows: pd.DataFrame):
     seen = visit(address)
-    page = opened(seen.open("/jury?rule=mean_probability"))
+    page = complete(opened(seen.open("/jury?rule=mean_probability")))
     slider = page.get_by_role("slider", name="Answer from")
     slider.focus()
     page.keyboard.press("End")

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from core.reports import evaluation, lesson
 from core.reports.report import report
-from tests.browser.conftest import Lab, Visitor, choose_page, server
+from tests.browser.conftest import Lab, Visitor, choose_page, resize, server
 from tests.conftest import synthetic_run
 
 STEPS = lesson.load().steps
@@ -53,12 +53,9 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-@pytest.mark.parametrize(("width", "height", "theme"), [(390, 844, "light"), (900, 720, "dark"), (1280, 720, "light")])
-def test_each_step_fits_and_nothing_is_too_wide(
-    visit: Visitor, address: str, run_id: str, width: int, height: int, theme: str
-):
-    """All steps with their answers, by the buttons of the bar."""
-    page = opened(visit, address, run_id, 1, width=width, height=height, theme=theme)
+def test_each_step_fits_and_nothing_is_too_wide(visit: Visitor, address: str, run_id: str):
+    """All steps with their answers, by the buttons of the bar, each in three windows."""
+    page = opened(visit, address, run_id, 1, width=1280, height=720)
     main = page.get_by_test_id("stMain")
     for place in range(1, END + 1):
         heading(page, place)
@@ -70,21 +67,31 @@ def test_each_step_fits_and_nothing_is_too_wide(
             expect(answer).to_be_visible()
             expect(page.locator(".lesson .plot svg.chart:visible").first).to_be_visible()
             assert "{" not in page.locator(".words").inner_text()
-        inside, shown, tall = main.evaluate("main => [main.scrollWidth, main.clientWidth, main.scrollHeight]")
-        assert inside <= shown
-        if width == 1280:
-            assert tall <= TALLEST, place
-        figure, text, feet = (page.locator(f".{name}").bounding_box() for name in ("stage", "text", "feet"))
-        assert figure
-        assert text
-        assert feet
-        if width >= 900:
-            assert figure["x"] >= text["x"] + text["width"]
-        else:
-            assert text["y"] + text["height"] <= figure["y"]
-            assert figure["y"] + figure["height"] <= feet["y"]
+        for width, height, theme in ((390, 844, "light"), (900, 720, "dark"), (1280, 720, "light")):
+            page.emulate_media(color_scheme=theme)
+            resize(page, width, height)
+            fits(page, place)
         if place < END:
             page.get_by_role("button", name="Next step").click()
+
+
+def fits(page: Page, place: int) -> None:
+    """Nothing scrolls sideways or is too tall; the figure stands beside the words, or below them where it is narrow."""
+    main = page.get_by_test_id("stMain")
+    inside, shown, tall = main.evaluate("main => [main.scrollWidth, main.clientWidth, main.scrollHeight]")
+    assert inside <= shown
+    width = page.evaluate("innerWidth")
+    if width == 1280:
+        assert tall <= TALLEST, place
+    figure, text, feet = (page.locator(f".{name}").bounding_box() for name in ("stage", "text", "feet"))
+    assert figure
+    assert text
+    assert feet
+    if width >= 900:
+        assert figure["x"] >= text["x"] + text["width"]
+    else:
+        assert text["y"] + text["height"] <= figure["y"]
+        assert figure["y"] + figure["height"] <= feet["y"]
 
 
 def test_a_student_guesses_before_the_answer(visit: Visitor, address: str, run_id: str):

@@ -18,7 +18,7 @@ from core.reports import evaluation
 from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
 from core.runs.spec import RunSpec
-from tests.browser.conftest import Visitor, server
+from tests.browser.conftest import Visitor, resize, server
 from tests.conftest import synthetic_questions, synthetic_run
 
 NASTY = (
@@ -298,22 +298,17 @@ def test_nonsense_in_the_number_box_is_said_and_undone(visit: Visitor, address: 
         bars.expect_alpha(100)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [900, 1600])
-def test_nothing_is_wider_than_the_window(visit: Visitor, address: str, width: int, theme: str, tmp_path: Path):
-    page = visit(address, width=width, theme=theme).open(f"/one_question?run={run_of('first')}&alpha=200")
-    Bars(page).ready()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for host in (".question", ".scores-table"):
-        wide = page.locator(host).first.evaluate("host => [host.scrollWidth, host.clientWidth]")
-        assert wide[0] <= wide[1], host
-    page.screenshot(path=str(tmp_path / f"one-question-{width}-{theme}.png"))
-
-
-def test_on_a_phone_only_the_tables_scroll_sideways(visit: Visitor, address: str):
-    page = visit(address, width=390).open(f"/one_question?run={run_of('first')}&alpha=888")
+def test_nothing_is_wider_than_the_window_and_on_a_phone_only_the_tables_scroll_sideways(visit: Visitor, address: str):
+    page = visit(address).open(f"/one_question?run={run_of('first')}&alpha=888")
     bars = Bars(page).ready()
     bars.expect_alpha(888)
+    for width in (900, 1600):
+        resize(page, width)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        for host in (".question", ".scores-table"):
+            wide = page.locator(host).first.evaluate("host => [host.scrollWidth, host.clientWidth]")
+            assert wide[0] <= wide[1], host
+    resize(page, 390)
     table = page.locator(".scores-table").evaluate("table => [table.scrollWidth, table.clientWidth]")
     assert table[0] > table[1]  # it is wider than the phone, and scrolls inside itself
     page_wide = page.get_by_test_id("stMain").evaluate("main => [main.scrollWidth, main.clientWidth]")

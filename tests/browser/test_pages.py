@@ -21,7 +21,7 @@ from tests.browser import axe
 from tests.browser.conftest import Lab, Visit, Visitor, choose_page, server
 from tests.conftest import synthetic_questions, synthetic_run
 from tests.core.jury.verdicts import seeded_jury
-from tests.pictures import faults as looks
+from tests.pictures.faults import lasting_faults
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 NASTY = "<img src=x onerror=\"document.title='caught'\"> [click](http://e.vil) https://e.vil :red[x] $y$"
@@ -42,10 +42,20 @@ FIGURES = {
 }
 
 
+WINDOWS = (("light", 1440), ("light", 1280), ("light", 900), ("light", 390), ("dark", 390), ("dark", 1440))
 SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
   && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]')
   && !document.getAnimations().some(one => one instanceof CSSTransition && one.playState === 'running')"""
 """The script has ended, and nothing on the page is dimmed because it is about to change, or on its way back."""
+PAINTED = """color => {
+  const probe = document.createElement('i');
+  probe.style.color = color;
+  document.body.append(probe);
+  const wanted = getComputedStyle(probe).color;
+  probe.remove();
+  return getComputedStyle(document.querySelector('.stApp')).backgroundColor === wanted;
+}"""
+"""The page's background has this colour."""
 NOTHING_SCROLLS_SIDEWAYS = """[document.documentElement, document.querySelector('[data-testid=stMain]')]
   .every(one => one.scrollWidth <= one.clientWidth)"""
 
@@ -86,11 +96,11 @@ def seen(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def walk(request: pytest.FixtureRequest, browser: BrowserContext, address: str) -> Iterator[Visit]:
-    """One window for all pages in one theme, so that a page costs a click and no new document."""
+@pytest.fixture(scope="module")
+def walk(browser: BrowserContext, address: str) -> Iterator[Visit]:
+    """One window for all pages, so that a page costs a click and no new document."""
     page = browser.new_page()
-    page.emulate_media(color_scheme=request.param, reduced_motion="reduce")
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
     window = Visit(page, address)
     window.listen()
     window.open("/")
@@ -104,25 +114,29 @@ def test_every_page_shows_its_figure_and_shuts_nobody_out(walk: Visit, entry: Pa
     nothing."""
     page = walk.page
     page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="light")
     choose_page(page, entry.title)
     seen(page, entry.name)
     faults, cut = {}, {}
-    for width in (1440, 1280, 900, 390):
+    for theme, width in WINDOWS:
+        page.emulate_media(color_scheme=theme)
         page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(PAINTED, arg=THEME[theme]["backgroundColor"])
         page.wait_for_function(NOTHING_SCROLLS_SIDEWAYS)
         page.wait_for_function(SETTLED)
-        if page.evaluate("matchMedia('(prefers-color-scheme: light)').matches"):  # the theme changes no size
+        if theme == "light":  # the theme changes no size
             # The words of a drawing are left to the pictures, because the runs here have names like no other's.
-            cut[width] = [fault for fault in looks.faults(page) if "drawing" not in fault]
+            cut[width] = lasting_faults(page, but="drawing")
         if axe.SCRIPT.is_file() and width in (1440, 390):
-            faults[width] = axe.faults(page)
+            faults[theme, width] = axe.faults(page)
     errors, foreign = walk.errors.copy(), walk.foreign.copy()
     walk.errors.clear()
     walk.foreign.clear()
     assert (errors, foreign) == ([], [])
     assert not any(cut.values()), cut
     axe.required()
-    assert faults == {1440: [], 390: []}
+    assert {where: found for where, found in faults.items() if found} == {}
+    assert len(faults) == 4
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -165,6 +179,53 @@ def test_a_click_on_a_model_opens_its_run(visit: Visitor, address: str):
     table.click(position={"x": 70, "y": 50})
     Lab(page).ready()
     assert "alpha_lab?run=" in page.url
+
+
+def test_rows_ticked_with_the_keyboard_open_in_compare(visit: Visitor, address: str):
+    page = visit(address).open("/?figure=runs")
+    table = page.get_by_test_id("stDataFrame").first
+    expect(table.locator("canvas").first).to_be_visible()
+    page.wait_for_function(SETTLED)
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 200, "y": 50})
+    for key in ("Shift+Space", "ArrowDown", "Shift+Space"):
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Compare the 2 chosen runs").press("Enter")
+    expect(page).to_have_url(re.compile(r"/compare\?runs=[\w-]+(,|%2C)[\w-]+&"))
+    expect(page.get_by_role("button", name="Choose runs")).to_be_visible()
+
+
+def test_runs_are_chosen_with_the_keyboard(visit: Visitor, address: str, home: Path):
+    first, second = sorted(name for name in store.run_ids() if name.startswith("model-"))
+    page = visit(address, width=390).open(f"/compare?runs={first}")
+    expect(page.get_by_role("button", name="Choose runs")).to_be_visible()
+    page.wait_for_function(SETTLED)
+    page.get_by_role("button", name="Choose runs").press("Enter")
+    dialog = page.get_by_role("dialog")
+    search = dialog.get_by_role("searchbox")
+    search.focus()
+    page.keyboard.type("model-1")
+    listed = dialog.locator(".st-key-run_list [data-variant=pills]")
+    expect(listed).to_have_count(1)
+    page.keyboard.press("Enter")  # takes nothing
+    expect(dialog.get_by_role("button", name="Use 1 run")).to_be_visible()
+    page.wait_for_function(SETTLED)
+    faults = axe.faults(page) if axe.SCRIPT.is_file() else []
+    listed.press("Space")
+    expect(listed).to_have_attribute("aria-pressed", "true")
+    dialog.get_by_role("button", name="Use 2 runs").press("Enter")
+    expect(dialog).to_have_count(0)
+    expect(page).to_have_url(re.compile(rf"runs={first}(,|%2C){second}"))
+    page.get_by_role("button", name="Choose runs").press("Enter")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.wait_for_function(SETTLED)
+    page.get_by_role("button", name="Clear all").press("Enter")
+    expect(page).to_have_url(re.compile("runs=none"))
+    expect(page.get_by_role("button", name="Show the first")).to_be_visible()
+    axe.required()
+    assert faults == []
 
 
 def test_cells_and_cards_open_their_pages_without_a_reload(visit: Visitor, address: str, home: Path):

@@ -22,7 +22,17 @@ ENDS_WITHIN_MS = 180_000
 TALK = bundled()[0]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home that lasts as long as the server."""
+    folder = tmp_path_factory.mktemp("perplexity") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(folder))
+        patch.delenv("HEDGE_DATABASE_URL", raising=False)
+        yield folder
+
+
+@pytest.fixture(scope="module")
 def app(home: Path) -> Iterator[str]:
     """A server with the bundled model and an agent of its own."""
     with server(home, OMP_NUM_THREADS="1") as address:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,10 +12,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
+from core.cli import main
 from core.reports.prompting import experiments
 from core.reports.prompting.experiments import PromptingMethod
 from core.runs import store
-from core.settings import ROOT
 from tests.browser.conftest import Visitor, server
 
 SAMPLES = 60
@@ -32,19 +28,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A pocket model asked in two forms with 0 and 1 shots."""
     folder = tmp_path_factory.mktemp("prompting") / "home"
     words = ["--task", "qa", "--form", "letters", "cloze", "--shots", "0", "1", "--samples", str(SAMPLES)]
-    done = subprocess.run(
-        [sys.executable, "-m", "core", "run", "--model", "pocket-1m", *words, "--json"],
-        cwd=ROOT,
-        env={**os.environ, "HEDGE_HOME": str(folder), "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert len(json.loads(done.stdout)["runs"]) == 4
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEDGE_HOME", str(folder))
+        patch.setenv("CUDA_VISIBLE_DEVICES", "")
+        assert main(["run", "--model", "pocket-1m", *words, "--json"]) == 0
+        assert len(list((folder / "runs").iterdir())) == 4
         yield folder
 
 

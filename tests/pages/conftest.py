@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 import streamlit as st
 from altair.vegalite.v6.schema import core
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup
 
 from app.background import Computation
 from charts.figure import Figure
+from core.runs import store
 from core.settings import ROOT
 
 Open = Callable[..., AppTest]
@@ -67,3 +70,52 @@ def said(app: AppTest) -> str:
     """All words of warnings, errors, notes and texts, without markdown's escapes."""
     parts = [*app.error, *app.warning, *app.info, *app.success, *app.caption, *app.markdown, *app.text]
     return " ".join(str(part.value) for part in parts).replace("\\", "").replace("\u2060", "")
+
+
+def opened_picker(app: AppTest) -> str:
+    """Open the dialog in which the page's runs are chosen. Returns the beginning of its widgets' keys."""
+    (button,) = [one for one in app.button if (one.key or "").endswith("_choose")]
+    button.click().run()
+    assert not app.exception
+    return str(button.key).removesuffix("_choose")
+
+
+def groups_of_runs(app: AppTest) -> list[ButtonGroup[str]]:
+    """The groups of runs in an open dialog."""
+    return [one for one in app.pills if "_runs_" in (one.key or "")]
+
+
+def listed(app: AppTest) -> list[str]:
+    """The names of the runs in an open dialog, in its order, without markdown's escapes."""
+    return [name.replace("\\", "") for group in groups_of_runs(app) for name in group.options]
+
+
+def press(app: AppTest, run_id: str) -> AppTest:
+    """Press a run in an open dialog, whose chips may hide it at first."""
+    name = store.read_record(run_id).spec.model_name
+    for chips in app.pills:
+        if (chips.key or "").endswith("_pick_models") and chips.value and name not in chips.value:
+            chips.set_value([]).run()
+    for group in groups_of_runs(app):
+        with suppress(KeyError):  # the run is in another group
+            if group.format_func(run_id) in group.options:
+                return group.select(run_id).run()
+    raise AssertionError(f"{run_id} is not in the list")
+
+
+def pick(app: AppTest, *run_ids: str) -> AppTest:
+    """Choose one run, or exactly these runs, in the page's dialog."""
+    page = opened_picker(app)
+    if not [one for one in app.button if one.key == f"{page}_take"]:
+        (run_id,) = run_ids
+        return press(app, run_id)
+    if not app.button(key=f"{page}_empty").disabled:
+        app.button(key=f"{page}_empty").click().run()
+    for run_id in run_ids:
+        press(app, run_id)
+    return app.button(key=f"{page}_take").click().run()
+
+
+def picked(app: AppTest) -> list[str]:
+    """The runs that the line of a multiple choice names, in its order."""
+    return [str(one.key).partition("_remove_")[2] for one in app.button if "_remove_" in (one.key or "")]

@@ -9,7 +9,7 @@ import pytest
 from app.state.address import names_in_address, readers
 from tests.app.test_state import PAGES
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, pick, said
 
 EVERYTHING = {
     "alpha": "250", "score": "aps", "empty": "top1", "left": "margin", "by": "group", "row": "3", "source": "sums",
@@ -48,7 +48,7 @@ def test_run_and_alpha_follow_a_person_and_each_page_keeps_its_own(open_page: Op
     app.query_params.clear()
     app.switch_page("../pages/one_question.py").run()
     assert dict(app.query_params) == {"run": one, "alpha": "250"}
-    app.button[1].click().run()  # the next question
+    app.button[2].click().run()  # the next question
     question = app.query_params["question"]
     app.query_params.clear()
     app.switch_page("../pages/alpha_lab.py").run()
@@ -56,7 +56,7 @@ def test_run_and_alpha_follow_a_person_and_each_page_keeps_its_own(open_page: Op
     app.query_params.clear()
     app.switch_page("../pages/one_question.py").run()
     assert app.query_params["question"] == question
-    app.selectbox(key="run_picker").set_value(two).run()
+    pick(app, two)
     assert dict(app.query_params) == {"run": two, "alpha": "250"}
     app.query_params.clear()
     app.switch_page("../pages/alpha_lab.py").run()

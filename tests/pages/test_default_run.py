@@ -17,7 +17,7 @@ from core.runs import store
 from core.runs.spec import RunSpec
 from core.settings import ASSETS
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, listed, opened_picker, pick, picked, said
 
 PAGES = ("alpha_lab", "learn", "one_question")
 SHOWCASE = showcase().run
@@ -60,10 +60,10 @@ def test_a_launched_run_does_not_become_the_default(open_page: Open, page: str):
     own = synthetic_run(model="launched")
     app = open_page(page)
     assert not app.exception
-    assert app.query_params["run"] == app.selectbox(key="run_picker").value == SHOWCASE
+    assert app.query_params["run"] == SHOWCASE
     linked = open_page(page, run=own)
-    assert linked.query_params["run"] == linked.selectbox(key="run_picker").value == own
-    app.selectbox(key="run_picker").set_value(own).run()
+    assert linked.query_params["run"] == own
+    pick(app, own)
     assert app.query_params["run"] == own
 
 
@@ -107,9 +107,9 @@ def test_an_own_question_is_calibrated_by_a_shipped_run_of_the_same_kind(open_pa
 
 def calibrated_by(app: AppTest) -> str:
     """The run that the automatic choice of a calibration names."""
-    assert app.selectbox(key="own_run").value == ""
-    said_first = app.selectbox(key="own_run").options[0].removeprefix("Automatic: ")
-    (found,) = [name for name in store.run_ids() if title(store.read_record(name)) == said_first]
+    assert "chosen automatically" in said(app)
+    named = app.button(key="calibrated_by_choose").label.replace("\\", "").removeprefix("Calibrated by ")
+    (found,) = [name for name in store.run_ids() if title(store.read_record(name)) == named]
     return found
 
 
@@ -123,7 +123,7 @@ def test_compare_opens_with_the_pinned_run_and_its_sisters(open_page: Open):
     _, compared = own_and_pinned()
     app = open_page("compare")
     assert not app.exception
-    assert tuple(app.multiselect(key="compared_runs").value) == compared
+    assert tuple(picked(app)) == compared
     assert "runs" not in app.query_params
 
 
@@ -131,13 +131,13 @@ def test_calibration_opens_with_the_pinned_run_and_its_sisters(open_page: Open):
     _, compared = own_and_pinned()
     app = open_page("calibration")
     assert not app.exception
-    assert tuple(app.multiselect(key="compared_runs").value) == compared
+    assert tuple(picked(app)) == compared
 
 
 def test_without_the_pinned_runs_others_that_ship_are_compared(open_page: Open):
     ship = [shipped(synthetic_run(60, model=name, seed=7)) for name in ("first", "second")]
     synthetic_run(60, model="launched")
-    assert sorted(open_page("compare").multiselect(key="compared_runs").value) == sorted(ship)
+    assert sorted(picked(open_page("compare"))) == sorted(ship)
 
 
 def test_prompting_opens_with_the_experiment_of_the_pinned_run(open_page: Open):
@@ -148,39 +148,16 @@ def test_prompting_opens_with_the_experiment_of_the_pinned_run(open_page: Open):
     app = open_page("prompting")
     assert not app.exception
     assert app.query_params["experiment"] == PromptingExperiment.of(store.read_record(showcase().prompting).spec).key
-    named = app.selectbox(key="prompting_experiment").options
-    assert named[0] == "Yours: launched · Question answering · 1 run"
-    assert named[1] == "pocket-1m · Question answering · 2 runs"
+    assert "pocket-8m · Question answering · 2 runs" in app.button(key="prompting_choose").label.replace("\\", "")
+    opened_picker(app)
+    # The group of the chosen one comes first, and then a person's own.
+    first = ["pocket-1m :gray[2 runs]", "pocket-8m :gray[2 runs]", "launched :gray[1 run]"]
+    assert listed(app)[:3] == first
 
 
 def test_exports_begin_with_the_pinned_run(open_page: Open):
     own_and_pinned()
-    assert open_page("data").multiselect(key="take_runs").value == [SHOWCASE]
-
-
-def test_a_list_to_choose_from_begins_with_ones_own_runs_and_groups_the_others_by_task(open_page: Open):
-    ids = [
-        RunSpec(model=model, task=task, strategy=strategy).run_id
-        for task in ("rc", "qa")
-        for model in ("pocket-8m", "pocket-3m-instruct")
-        for strategy in ("task", "base")
-    ]
-    for run_id in ids:
-        pinned(run_id)
-    synthetic_run(model="first")
-    synthetic_run(model="second", task="ds")
-    assert open_page("alpha_lab").selectbox(key="run_picker").options == [
-        "Yours: second · Summaries",
-        "Yours: first · Question answering",
-        "pocket-3m-instruct · Question answering",
-        "pocket-3m-instruct · Question answering · task instruction",
-        "pocket-8m · Question answering",
-        "pocket-8m · Question answering · task instruction",
-        "pocket-3m-instruct · Reading comprehension",
-        "pocket-3m-instruct · Reading comprehension · task instruction",
-        "pocket-8m · Reading comprehension",
-        "pocket-8m · Reading comprehension · task instruction",
-    ]
+    assert picked(open_page("data")) == [SHOWCASE]
 
 
 def test_a_run_chosen_elsewhere_does_not_become_that_of_the_lesson(open_page: Open):
@@ -194,11 +171,11 @@ def test_a_run_chosen_elsewhere_does_not_become_that_of_the_lesson(open_page: Op
         assert app.query_params["run"] == run
     app.query_params.clear()
     app.switch_page("../pages/learn.py").run()
-    app.selectbox(key="run_picker").set_value(own).run()
+    pick(app, own)
     assert app.query_params["run"] == own
     app.query_params.clear()
     app.switch_page("../pages/alpha_lab.py").run()
-    app.selectbox(key="run_picker").set_value(SHOWCASE).run()
+    pick(app, SHOWCASE)
     app.query_params.clear()
     app.switch_page("../pages/learn.py").run()
     assert app.query_params["run"] == own  # what was chosen for the lesson stays there

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app.components import learn
 from core.reports import lesson
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, pick, said
 
 STEPS = lesson.load().steps
 
@@ -48,7 +48,7 @@ def test_guesses_are_kept_for_the_session_and_for_their_run(open_page: Open):
     app.session_state[learn.GUESSES_KEY] = {first: guesses}
     app.run()
     assert sent(app)["start"]["guesses"] == guesses
-    app.selectbox(key="run_picker").set_value(second).run()
+    pick(app, second)
     assert sent(app)["start"]["guesses"] == {}
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import platform
 import sys
 import threading
 import time
+from contextlib import redirect_stdout
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
@@ -19,7 +21,7 @@ import streamlit as st
 
 from app.caches import live_runs, overview_cache, preview_cache
 from app.formatting import clock
-from core.cli import parser
+from core.cli import main, parser
 from core.commands.runs import specs_of
 from core.errors import RunError
 from core.nvml import GpuMetrics
@@ -148,8 +150,15 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.runs.engine.submit", lambda spec: spec.run_id)
 
 
-read_once = cache(preview_cache._output)
-"""What a preview's process prints. It takes seconds and depends on its command alone, so each is started once."""
+@cache
+def read_once(command: tuple[str, ...]) -> dict[str, Any]:
+    """What the process of a preview prints, from the same words in this process, which need not load torch again."""
+    words = command[command.index("run") :]
+    out = io.StringIO()
+    with redirect_stdout(out):
+        assert main(list(words)) == 0
+    values: dict[str, Any] = json.loads(out.getvalue())
+    return values
 
 
 def printed(command: tuple[str, ...]) -> dict[str, Any]:
@@ -236,7 +245,8 @@ def test_a_preview_that_dies_is_one_sentence(open_page: Open, tasks: None, monke
     assert "The preview ended with status 7; the server's log has the details" in said(previewed(open_page("new_run")))
 
 
-def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None):
+def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None, monkeypatch: Any):
+    monkeypatch.setattr(preview_cache, "_output", printed)
     app = open_page("new_run")
     app.multiselect(key="launch_shots").set_value([16])
     app.segmented_control(key="launch_strategies").set_value(["shared"])
@@ -592,3 +602,13 @@ def test_the_toast_of_a_finished_run_links_to_it(open_page: Open, asked: list[An
     app.run()
     (toast,) = app.toast
     assert toast.value.endswith(f"\n\n[Open in the Alpha lab](alpha_lab?run={queued.run_id})")
+
+
+def test_a_table_of_results_as_a_task_is_hinted_to_data(open_page: Open, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n")
+    app = open_page("new_run")
+    app.session_state["launch_tasks"] = [str(path)]
+    app.run()
+    assert not app.exception
+    assert "mine.csv is a table of option probabilities. It belongs on the page Data" in said(app)

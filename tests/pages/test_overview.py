@@ -26,7 +26,7 @@ from core.settings import ASSETS, ROOT
 from tests.app.golden import CASES
 from tests.conftest import synthetic_run
 from tests.core.exchange.test_bluq import write
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, picked, said
 
 
 def sent(app: AppTest, kind: str) -> dict[str, Any]:
@@ -116,11 +116,11 @@ def test_filters_live_in_the_link_and_can_be_cleared(open_page: Open):
     one, two = synthetic_run(model="one"), synthetic_run(model="two")
     app = open_page("overview", models="two")
     assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["two"]
-    assert app.multiselect(key="overview_models").value == ["two"]
-    app.multiselect(key="overview_models").set_value(["one", "two"]).run()
+    assert app.pills(key="overview_models").value == ["two"]
+    app.pills(key="overview_models").set_value(["one", "two"]).run()
     assert app.query_params["models"] == "one,two"
     assert len(sent(app, "matrix")["rows"]) == 2
-    app.selectbox(key="overview_strategy").set_value("all").run()
+    app.pills(key="overview_strategy").set_value([]).run()
     assert app.query_params["strategy"] == "all"
     assert sent(app, "matrix")["corner"]["below"] == "one, two · any prompt · by letter · 32-bit"
     app.button(key="clear_in_filters").click().run()
@@ -132,7 +132,7 @@ def test_filters_live_in_the_link_and_can_be_cleared(open_page: Open):
 def test_a_name_with_a_comma_can_be_filtered_by(open_page: Open):
     synthetic_run(model="a,b"), synthetic_run(model="c")
     app = open_page("overview")
-    app.multiselect(key="overview_models").set_value(["a,b"]).run()
+    app.pills(key="overview_models").set_value(["a,b"]).run()
     again = open_page("overview", models=app.query_params["models"])
     assert [row["title"] for row in sent(again, "matrix")["rows"]] == ["a,b"]
 
@@ -163,6 +163,19 @@ def test_own_runs_that_are_filtered_away_are_one_click_off(open_page: Open, monk
     assert "hidden by the filters" not in said(app)
 
 
+def test_ones_own_runs_in_a_link_are_the_launched_and_the_imported_ones(open_page: Open, tmp_path):
+    """``whose=yours`` of an earlier version keeps both; each has a chip of its own now."""
+    synthetic_run(model="mine")
+    save(bluq.read([write(tmp_path, name="probs_qa_float32_base_20250101_120000.npz", model="phi-2")]))
+    app = open_page("overview", whose="yours", strategy="base,task")
+    assert sorted(row["title"] for row in sent(app, "matrix")["rows"]) == ["mine", "phi-2"]
+    assert app.pills(key="overview_sources").value == ["launched", "imported"]
+    app.pills(key="overview_sources").set_value(["imported"]).run()
+    assert app.query_params["whose"] == "imported"
+    assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["phi-2"]
+    assert len(open_page("overview", whose="theirs").warning) == 1
+
+
 def test_panels_and_legend_show_the_runs_that_the_filters_keep(open_page: Open):
     for model, task in (("a", "qa"), ("b", "qa"), ("c", "rc")):
         synthetic_run(model=model, task=task)
@@ -188,6 +201,37 @@ def test_the_table_has_one_run_for_each_model_and_task_and_folds_the_rest(open_p
     app.session_state["other_runs_open"] = True
     assert len(app.run().dataframe) == 2
     assert len(app.dataframe[1].value) == 2
+
+
+def tick(app: AppTest, *rows: int) -> None:
+    """Tick these rows of the first table."""
+    app.session_state[app.dataframe[0].key] = {"selection": {"rows": list(rows), "columns": [], "cells": []}}
+    app.run()
+
+
+@pytest.mark.parametrize("page", ["compare", "calibration"])
+def test_ticked_rows_open_in_compare_and_in_calibration(open_page: Open, page: str):
+    ids = [synthetic_run(model=f"model-{i}", seed=3) for i in range(3)]
+    app = open_page("overview", figure="runs", alpha="200", score="aps")
+    assert "Tick runs to open them." in said(app)
+    assert app.button(key="ticked_compare").disabled
+    tick(app, 0, 2)
+    assert app.button(key="ticked_compare").label == "Compare the 2 chosen runs"
+    assert app.button(key="ticked_calibration").label == "Calibration of the 2 chosen runs"
+    app.button(key=f"ticked_{page}").click().run()
+    assert not app.exception
+    assert app.query_params["runs"] == f"{ids[0]},{ids[2]}"
+    assert app.query_params["alpha"] == "200"
+    assert picked(app) == [ids[0], ids[2]]
+
+
+def test_a_single_ticked_row_opens_in_the_alpha_lab_too(open_page: Open):
+    first, _ = synthetic_run(model="a"), synthetic_run(model="b")
+    app = open_page("overview", figure="runs")
+    tick(app, 0)
+    app.button(key="ticked_alpha_lab").click().run()
+    assert app.query_params["run"] == first
+    assert app.title[0].value == "Alpha lab"
 
 
 def test_table_holds_the_reports_figures_at_alpha(open_page: Open):

@@ -20,7 +20,7 @@ from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
 from tests.core.runs.conftest import until
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, listed, opened_picker, pick, said
 from tests.pages.test_one_question import sent
 
 
@@ -137,7 +137,7 @@ def test_another_number_of_options_is_out_of_the_guarantee(open_page: Open, run_
 def test_another_models_calibration_is_out_of_the_guarantee(open_page: Open, run_id: str):
     other = synthetic_run(60, model="somebody")
     app = open_page("one_question", ask="own", run=run_id)
-    app.selectbox(key="own_run").set_value(other)
+    pick(app, other)
     app = answered(fill(app, "What?", "x\ny\nz\nw"))
     assert not app.exception
     assert "fake answered, but the calibration is that of somebody. The guarantee does not hold here" in said(app)
@@ -147,25 +147,38 @@ def test_the_models_own_runs_come_first(open_page: Open, run_id: str):
     synthetic_run(60, model="later")
     app = open_page("one_question", ask="own", run=run_id)
     assert app.selectbox(key="own_model").value == "fake"
-    assert app.selectbox(key="own_run").value == ""
-    automatic, first, second = app.selectbox(key="own_run").options
-    assert automatic == f"Automatic: {title(store.read_record(run_id))}"
-    assert first.startswith("Yours: fake")
-    assert second.startswith("Yours: later")
+    assert calibration(app) == (title(store.read_record(run_id)), "chosen automatically")
+    opened_picker(app)
+    assert [name.split()[0] for name in listed(app)] == ["fake"]
+    app.pills(key="calibrated_by_pick_models").set_value([]).run()
+    assert sorted(name.split()[0] for name in listed(app)) == ["fake", "later"]
     app.selectbox(key="own_model").set_value("later").run()
-    assert app.selectbox(key="own_run").options[0].startswith("Automatic: later")
+    assert calibration(app)[0].startswith("later")
+    assert [name.split()[0] for name in listed(app)] == ["later"]
 
 
 def test_a_chosen_calibration_stays_until_another_model_is_chosen(open_page: Open, run_id: str):
     other = synthetic_run(60, model="later")
     app = open_page("one_question", ask="own", run=run_id)
-    app.selectbox(key="own_run").set_value(run_id).run()
+    pick(app, run_id)
     assert app.query_params["calibration"] == run_id
+    assert calibration(app)[1] == "chosen by you"
     app.selectbox(key="own_model").set_value("later").run()
     assert "calibration" not in app.query_params
-    assert app.selectbox(key="own_run").options[0].startswith("Automatic: later")
+    assert calibration(app)[0].startswith("later")
     again = open_page("one_question", ask="own", run=run_id, calibration=other)
-    assert (again.selectbox(key="own_model").value, again.selectbox(key="own_run").value) == ("later", other)
+    assert again.selectbox(key="own_model").value == "later"
+    assert calibration(again) == (title(store.read_record(other)), "chosen by you")
+    again.button(key="own_automatic").click().run()
+    assert "calibration" not in again.query_params
+    assert calibration(again)[1] == "chosen automatically"
+
+
+def calibration(app: AppTest) -> tuple[str, str]:
+    """The run that calibrates, and who chose it."""
+    return app.button(key="calibrated_by_choose").label.replace("\\", "").removeprefix("Calibrated by "), next(
+        one.value for one in app.caption if one.value.startswith("chosen")
+    )
 
 
 def with_passages() -> str:
@@ -181,7 +194,7 @@ def test_a_question_with_a_passage_is_calibrated_by_questions_with_a_passage(ope
     assert not app.warning
     app = answered(fill(app, "What?", "a\nb\nc\nd"))
     assert custom_question.read_answer(app.query_params["answer"]).own.run_id == run_id
-    app.selectbox(key="own_run").set_value(reading)
+    pick(app, reading)
     app = answered(fill(app, "What else?", "a\nb\nc\nd"))
     assert "Your question has no text before it, but the calibration questions" in said(app)
     assert "The guarantee does not hold here" in said(app)
@@ -331,8 +344,8 @@ def test_a_message_that_crosses_the_click_does_not_lose_the_question(open_page: 
 def test_the_calibrating_run_is_part_of_the_link(open_page: Open, run_id: str):
     other = execute(RunSpec(model="fake", task="qa", samples=50))
     app = open_page("one_question", ask="own", run=run_id)
-    assert app.selectbox(key="own_run").options[0] == f"Automatic: {title(store.read_record(run_id))}"
-    app.selectbox(key="own_run").set_value(other).run()
+    assert calibration(app) == (title(store.read_record(run_id)), "chosen automatically")
+    pick(app, other)
     assert app.query_params["run"] == app.query_params["calibration"] == other
 
 

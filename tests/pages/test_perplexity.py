@@ -226,3 +226,15 @@ def test_words_of_a_run_are_no_run_of_answers(open_page: Open):
         app = open_page(page)
         assert not app.exception
         assert not app.error
+
+
+def test_results_that_are_uploaded_as_a_conversation_are_taken_to_data(open_page: Open):
+    app = open_page("perplexity")
+    table = b"A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n"
+    app.file_uploader(key="words_files").set_value([("mine.csv", table, "text/csv")]).run()
+    assert not app.exception
+    assert "mine.csv is a table of option probabilities. It belongs on the page Data" in said(app)
+    app.button(key="carry-mine.csv").click().run()
+    assert not app.exception
+    assert "mine.csv was taken here from another page." in said(app)
+    assert [button.label for button in app.button if button.label.startswith("Import")] == ["Import 1 run"]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from core.errors import InputError
+from core.answering import client, token_text
+from core.answering.custom_question import AnswerProgress
+from core.answering.token_text import TokenText
 from core.reports import tokens
 from core.settings import ASSETS
+from tests.core.runs.conftest import until
 from tests.pages.conftest import Open, said
 
 
@@ -42,37 +46,45 @@ def test_an_infinite_nll_is_shown_as_such(open_page: Open, home):
     assert app.dataframe[0].value["NLL"].tolist() == ["∞ (3 of 825 with probability 0)"]
 
 
-def test_ones_own_text_is_asked_of_the_model(open_page: Open, monkeypatch: pytest.MonkeyPatch):
-    asked = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[TokenText]:
+    """What the page asks of the answering server, in whose place the recorded view is given at once."""
+    asked: list[TokenText] = []
 
-    def answered(model: str, text: str) -> dict:
-        asked.append((model, text))
-        return next(iter(tokens.recorded_views().values())) | {"text": text}
+    def answered(one: TokenText) -> None:
+        asked.append(one)
+        view = next(iter(tokens.recorded_views().values())) | {"text": one.text, "window": 512}
+        token_text.write_view(one, view)
 
-    monkeypatch.setattr("app.caches.token_cache.token_view", answered)
+    monkeypatch.setattr(client, "ask", answered)
+    monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "answered"))
+    return asked
+
+
+def test_ones_own_text_is_asked_of_the_model(open_page: Open, fake_home: Path):
+    """The real server with its worker and the shipped model."""
     app = open_page("tokens")
     app.text_area[0].set_value("Rome is in Italy.").run()
     assert not app.exception
-    assert asked == [("pocket-3m", "Rome is in Italy.")]
+    one = token_text.token_text("pocket-3m", "Rome is in Italy.")
+    until(lambda: client.progress(one.answer_id).ended, "the tokens")
+    app.run()
+    assert not app.exception
+    assert "Try again" not in [button.label for button in app.button]
+    data = json.loads(app.get("bidi_component")[0].proto.mixed.json or app.get("bidi_component")[0].proto.json)
+    assert "".join(row["text"] for row in data["tokens"]) == "Rome is in Italy."
 
 
-def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, monkeypatch: pytest.MonkeyPatch):
-    asked = []
-
-    def answered(model: str, text: str) -> dict:
-        asked.append(text)
-        return next(iter(tokens.recorded_views().values())) | {"text": text, "window": 512}
-
-    monkeypatch.setattr("app.caches.token_cache.token_view", answered)
+def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, asked: list[TokenText]):
     app = open_page("tokens")
     assert "At most 20,000 characters" in app.text_area[0].help
     long = "Rome is. " * 5000
     app.text_area[0].set_value(long[:20_000]).run()
     assert not app.exception
-    assert asked == [long[:20_000]]
+    assert [one.text for one in asked] == [long[:20_000]]
     assert "reads 512 tokens at once, fewer than the text has" in said(app)
     app.text_area[0].set_value(long[:20_001]).run()
-    assert asked == [long[:20_000]]
+    assert len(asked) == 1
     assert "The text has 20,001 characters, but at most 20,000 can be read. Remove 1 character." in said(app)
     assert not app.get("bidi_component")
 
@@ -85,14 +97,18 @@ def test_the_strength_of_a_colour_is_said_as_it_is_in_both_themes(open_page: Ope
 
 
 def test_a_refusal_is_a_sentence(open_page: Open, monkeypatch: pytest.MonkeyPatch):
-    def refused(model: str, text: str) -> dict:
-        raise InputError("the text has 1 tokens; the model reads from 2 to 512")
-
-    monkeypatch.setattr("app.caches.token_cache.token_view", refused)
+    asked: list[TokenText] = []
+    refused = "the text is a single token, with nothing before it to predict it from; write more"
+    monkeypatch.setattr(client, "ask", asked.append)
+    monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "failed", refused))
     app = open_page("tokens")
     app.text_area[0].set_value("a").run()
+    app.run()
     assert not app.exception
-    assert "The text has 1 tokens" in said(app)
+    assert "The text is a single token" in said(app)
+    assert len(asked) == 1  # what was refused is asked again only when a person wants it
+    next(button for button in app.button if button.label == "Try again").click().run()
+    assert len(asked) == 2
 
 
 def test_a_file_that_is_no_evaluation_is_named(open_page: Open, home):

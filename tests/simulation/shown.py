@@ -79,7 +79,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     # Juries
     "core.reports.jury.left_out": ("jury, what a juror adds",),
     "core.reports.jury.reliability": ("jury, a bin of reliability",),
-    "core.reports.jury.risk": ("jury, wrong among the answered",),
+    "core.reports.jury._risk_table": ("jury, wrong among the answered",),
     # Perplexity
     "core.perplexity.figures.Paired": ("perplexity: interval of A − B", "perplexity: p-value of A − B"),
     "core.perplexity.figures.clustered_mean_interval": ("perplexity: interval of A − B",),
@@ -143,6 +143,11 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.reports.prompting.experiments._pair_row": (
         "core.reports.compare.paired.Pair",
         "core.reports.compare.paired.Difference",
+    ),
+    "core.reports.compare.run_matrix.pairs_frame": (
+        "core.reports.compare.run_matrix.paired_share_interval",
+        "core.conformal.pairwise._p_values",
+        "core.estimates.Estimate",
     ),
     "core.reports.report.Report": ("core.estimates.Estimate",),
     "core.reports.report.ScoreReport": (

@@ -7,23 +7,22 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.caches import calibration_cache
-from app.components.calibration.diagrams import BIN_KEY, DIAGRAM_KEY
+from app.components.calibration.diagrams import BIN_KEY, DIAGRAM_KEY, Named
 from app.components.shared import figures
 from app.components.shared.runs import open_run_question
 from app.formatting import counted
 from app.state.calibration import CalibrationView
-from core.reports.calibration.calibrated import CalibrationFigures
 
 
-def questions(found: Sequence[tuple[str, CalibrationFigures]], view: CalibrationView) -> None:
+def questions(found: Sequence[Named], view: CalibrationView) -> None:
     """Show the questions in a bin, with links to their sets."""
     st.subheader("Questions in a bin", anchor=False)
     left, right = st.columns([3, 2])
     places = list(range(len(found)))
     if st.session_state.get(DIAGRAM_KEY) not in places:
         st.session_state[DIAGRAM_KEY] = 0
-    place = left.selectbox("Diagram", places, format_func=lambda i: found[i][0], key=DIAGRAM_KEY)
-    one = found[place][1]
+    place = left.selectbox("Diagram", places, format_func=lambda i: found[i].name, key=DIAGRAM_KEY)
+    one = found[place].diagram
     filled = {i: b for i, b in enumerate(one.diagram.bins, start=1) if b.n}
     if st.session_state.get(BIN_KEY) not in filled:
         st.session_state[BIN_KEY] = max(
@@ -63,4 +62,4 @@ def questions(found: Sequence[tuple[str, CalibrationFigures]], view: Calibration
     )
     if event.selection.rows:
         open_run_question(one.run, str(shown["id"].iloc[event.selection.rows[0]]))
-    figures.download("These questions as CSV", shown, "questions-of-a-bin")
+    figures.download("These questions as CSV", shown, "questions-of-a-bin", runs=[one.run])

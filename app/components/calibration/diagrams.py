@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from app import state, style
+from app.background import arrived, computing
 from app.caches import calibration_cache, run_cache
 from app.components.shared import controls, figures
 from app.components.shared.runs import titles
@@ -16,7 +18,7 @@ from app.formatting import plain
 from app.state.calibration import CalibrationView
 from charts.reliability_diagram import BIN, SIDE, reliability_diagram
 from core.errors import HedgeError
-from core.reports.calibration.calibrated import CalibrationFigures, said
+from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures, said
 
 BINS_KEY, EDGES_KEY, WITHIN_KEY = "calibration_bins", "calibration_edges", "calibration_within"
 DIAGRAM_KEY, BIN_KEY = "bin_of_diagram", "bin_number"
@@ -31,6 +33,8 @@ READING = (
     "calibrated model lies in the gold area in at least 95 of 100 samples. Grey bars show the bin's share of the "
     "questions, and the green line is a smooth curve without bins. An empty bin has no mark."
 )
+SAID_HEIGHT = 80
+"""About the height of the sentences below a diagram, in pixels."""
 
 
 def choices(view: CalibrationView) -> None:
@@ -44,13 +48,22 @@ def choices(view: CalibrationView) -> None:
         controls.switch(view, "within", "A diagram for", WITHIN_WORDS, key=WITHIN_KEY, help=WITHIN_HELP)
 
 
-def calibrations_of(run_ids: Sequence[str], view: CalibrationView) -> list[tuple[str, CalibrationFigures]]:
-    """All requested diagrams with their names. Says which runs have none, and how many are not shown."""
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A diagram, its name, and its figures, which are None while they are computed."""
+
+    name: str
+    diagram: CalibrationDiagram
+    figures: CalibrationFigures | None
+
+
+def diagrams_of(run_ids: Sequence[str], view: CalibrationView) -> list[Named]:
+    """All requested diagrams. Says which runs have none, and how many are not shown."""
     names = titles([run_cache.record(name) for name in run_ids])
-    found: list[tuple[str, CalibrationFigures]] = []
+    found: list[tuple[str, CalibrationDiagram]] = []
     for run_id in run_ids:
         try:
-            made = calibration_cache.calibrated(run_id, view.within, view.bins, view.edges)
+            made = calibration_cache.diagrams(run_id, view.within, view.bins, view.edges)
         except HedgeError as error:
             st.info(plain(f"{error}."))
             continue
@@ -59,27 +72,44 @@ def calibrations_of(run_ids: Sequence[str], view: CalibrationView) -> list[tuple
         st.caption(
             f"Only the first {MOST_DIAGRAMS} of {len(found)} diagrams are shown. Choose fewer runs to see the others."
         )
-    return found[:MOST_DIAGRAMS]
+    shown = found[:MOST_DIAGRAMS]
+    figures = _figures(dict.fromkeys(one.run for _, one in shown), view)
+    return [Named(name, one, figures.get((one.run, one.stratum))) for name, one in shown]
 
 
-def diagrams(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
+def _figures(run_ids: Iterable[str], view: CalibrationView) -> dict[tuple[str, str], CalibrationFigures]:
+    """The figures that have arrived, by run and stratum."""
+    made = [arrived(calibration_cache.calibrated(name, view.within, view.bins, view.edges)) for name in run_ids]
+    return {(one.run, one.stratum): one for every in made for one in every or ()}
+
+
+def diagrams(found: Sequence[Named]) -> None:
     """Draw the diagrams side by side. A click on a bin shows its questions below."""
     from core.reports.calibration import calibrated as frames
 
     every = []
     with st.container(horizontal=True, gap="medium"):
-        for i, (name, one) in enumerate(found):
+        for i, of in enumerate(found):
+            name, one = of.name, of.diagram
             bins = frames.bins_frame(one)
             figure = reliability_diagram(bins, frames.curve_frame(one), name, f"reliability-{i}")
             key = f"diagram-{one.run}-{one.stratum}-{one.bins}-{one.by}"
             with st.container(width=SIDE):
                 st.markdown(f"**{plain(name)}**")
                 figures.draw(figure, key=key, width="content", on_select=partial(_bin_clicked, key, i))
-                st.caption(plain(said(one)))
+                if of.figures is None:
+                    computing("whether this can be luck", height=SAID_HEIGHT)
+                else:
+                    st.caption(plain(said(of.figures)))
             every.append(bins.assign(diagram=name))
         with st.container(key=style.BESIDE_KEY):
             st.caption(READING)
-            figures.download("Data of these diagrams as CSV", pd.concat(every, ignore_index=True), "reliability")
+            figures.download(
+                "Data of these diagrams as CSV",
+                pd.concat(every, ignore_index=True),
+                "reliability",
+                runs=list(dict.fromkeys(of.diagram.run for of in found)),
+            )
 
 
 def _bin_clicked(key: str, place: int) -> None:

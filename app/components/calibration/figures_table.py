@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from app.background import computing
+from app.components.calibration.diagrams import Named
 from app.components.shared import figures
-from core.reports.calibration.calibrated import CalibrationFigures
 
 FIGURES = {
     "accuracy": ("Accuracy", "The share of questions whose top option is the truth."),
@@ -33,6 +34,9 @@ FIGURES = {
     ),
 }
 
+HEIGHT = 560
+"""About the height of the table with what is below it, in pixels."""
+
 READING = """
 - **Errors**: the first number is the error beyond luck, with its 95% interval in brackets. Luck raises every
   calibration error above 0. “seen” is the error observed in these questions, and “luck” is what a calibrated model
@@ -52,10 +56,20 @@ READING = """
 """
 
 
-def table(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
-    """Show every figure with its interval, and beside the errors how large they are by chance alone."""
+def table(found: Sequence[Named]) -> None:
+    """Show every figure with its interval, and beside the errors how large they are by chance alone.
+
+    Says for how many diagrams they are still computed.
+    """
+    there = [(one.name, one.figures) for one in found if one.figures]
+    if lacking := len(found) - len(there):
+        of = f" of {lacking} more" if there else ""
+        height = 0 if there else HEIGHT
+        computing(f"the figures{of} with their intervals", height=height)
+    if not there:
+        return
     rows = []
-    for name, one in found:
+    for name, one in there:
         row: dict[str, object] = {"Of": name, "Questions": one.n}
         for figure, (title, _) in FIGURES.items():
             row[title] = one.estimates[figure].text()
@@ -77,8 +91,10 @@ def table(found: Sequence[tuple[str, CalibrationFigures]]) -> None:
         st.markdown(READING)
     from core.reports.calibration.calibrated import figures_frame
 
-    frame = figures_frame([one for _, one in found], [name for name, _ in found])
-    figures.download("These figures as CSV", frame, "calibration")
+    frame = figures_frame([one for _, one in there], [name for name, _ in there])
+    figures.download(
+        "These figures as CSV", frame, "calibration", runs=list(dict.fromkeys(one.run for _, one in there))
+    )
 
 
 def _p_value(value: float) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from app.background import arrived, computing
 from app.caches import calibration_cache, run_cache
 from app.components.calibration.temperature import temperature_dial
 from app.components.shared import controls, figures
@@ -25,6 +26,8 @@ METHODS = {
     "platt": "Platt scaling",
     "isotonic": "isotonic regression",
 }
+HEIGHT = 240
+"""About the height of the table, in pixels."""
 
 
 def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
@@ -40,7 +43,7 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
     )
     controls.alpha_slider(view)
     made, why = _recalibrated(run_id, view.alpha)
-    fitted = _fitted(made)
+    fitted = _fitted(made or ())
     temperature_dial(calibration_cache.dial_rows(run_id), version=run_cache.version(run_id), view=view, fitted=fitted)
     st.caption(
         "A temperature that you choose here is judged on the same test questions that you choose it on. "
@@ -48,22 +51,27 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
             f"Fitted on other questions, the temperature is {fitted / 100:.2f}: the geometric mean of the fits on "
             "the two halves of the calibration questions."
             if fitted
-            else plain(why)
+            else plain(why or "The temperature that is fitted on other questions is being computed.")
         )
     )
     with st.expander(
         "Ways to recalibrate, fitted on other questions", key="recalibrated_open", on_change="rerun"
     ) as fold:
         if fold.open:
-            made, why = _recalibrated(run_id, view.alpha)
-            recalibrations(made) if made else st.info(plain(why))
+            if made:
+                recalibrations(made)
+            elif why:
+                st.info(plain(why))
+            else:
+                computing("every way to recalibrate", height=HEIGHT)
 
 
-def _recalibrated(run_id: str, alpha: int) -> tuple[tuple[Recalibrated, ...], str]:
+def _recalibrated(run_id: str, alpha: int) -> tuple[list[Recalibrated] | None, str]:
+    """The figures, or None and a sentence on why there are none; the sentence is empty while they are computed."""
     try:
-        return calibration_cache.recalibrated(run_id, alpha), ""
+        return arrived(calibration_cache.recalibrated(run_id, alpha)), ""
     except HedgeError as error:
-        return (), f"{error}."
+        return None, f"{error}."
 
 
 def _fitted(made: Sequence[Recalibrated]) -> int | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import streamlit as st
 
 from app.components.data import imported_notice, other_places
 from app.components.data.column_form import column_forms, mappings
-from app.components.data.dropped_files import dropped, forget
+from app.components.data.dropped_files import CARRIED_KEY, carried, dropped, forget
 from app.components.data.import_preview import preview
 from app.errors import spoken
 from app.formatting import plain, shortened
@@ -15,7 +18,9 @@ GENERATION_KEY = "drop_generation"
 FOLDERS_KEY = "drop_folders"
 ZONE_KEY = "drop_zone"
 TALL = f"""<style>
-.st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzone"] {{ min-height: 7rem; border-style: dashed; }}
+.st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzone"] {{
+  min-height: 7rem; align-items: center; border: 1px dashed;
+}}
 </style>"""
 """Makes the drop zone large enough to aim at."""
 FORMATS = (
@@ -52,7 +57,14 @@ def section() -> None:
                 "What a file is, is found from its content. Every figure that a file states is computed again and "
                 "checked. Files up to 200 MB; use `python -m core import PATH …` for larger ones."
             )
-    if not files:
+    if files:
+        st.session_state.pop(CARRIED_KEY, None)
+    elif found := carried():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(plain(f"{found[0].name} was taken here from another page."), width="stretch")
+            st.button("Dismiss", on_click=st.session_state.pop, args=(CARRIED_KEY,), key="dismiss_carried")
+    given: Sequence[Any] = files or carried()
+    if not given:
         forget()
         return
     bar = st.empty()
@@ -61,11 +73,12 @@ def section() -> None:
         bar.progress(min(share, 1.0), text=plain(f"Reading {shortened(name, 80)}"))
 
     with spoken():
-        found = dropped(files, mappings(), progress)
+        read = dropped(given, mappings(), progress)
         bar.empty()
-        column_forms(found.reading)
-        if preview(found):
+        column_forms(read.reading)
+        if preview(read):
             st.session_state[GENERATION_KEY] = generation + 1
+            st.session_state.pop(CARRIED_KEY, None)
             forget()
             st.rerun()
-        other_places.show(found.reading)
+        other_places.show(read.reading)

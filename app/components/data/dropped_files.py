@@ -20,9 +20,43 @@ from core.exchange.table import Columns
 from core.reports.imported_figures import ImportedFigures, figures, stored_as
 
 KEPT_KEY = "dropped_files"
+CARRIED_KEY = "carried_files"
 LONGEST_NAME = 200
 """Bytes of a file's name on the disk."""
 Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedFile:
+    """A file that was given to another page and taken to this one."""
+
+    name: str
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        """The number of its bytes."""
+        return len(self.content)
+
+    @property
+    def file_id(self) -> str:
+        """A hash of its content."""
+        return hashlib.sha256(self.content).hexdigest()[:12]
+
+    def getbuffer(self) -> bytes:
+        """Its bytes, as an uploaded file gives them."""
+        return self.content
+
+
+def carry(name: str, content: bytes) -> None:
+    """Take a file along to the Data page."""
+    st.session_state[CARRIED_KEY] = [CarriedFile(name, content)]
+
+
+def carried() -> list[CarriedFile]:
+    """The files that were taken along."""
+    found: list[CarriedFile] = st.session_state.get(CARRIED_KEY, [])
+    return found
 
 
 class _Scratch:

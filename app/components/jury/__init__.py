@@ -1,8 +1,9 @@
 """A jury's verdicts, live: a person switches the rule, moves the threshold, and opens each answer.
 
-Every rule's verdicts and figures are computed in Python and sent once. ``verdicts.js`` orders them, ``cases.js`` shows
-an answer, and ``jury.js`` combines them. As in the Alpha lab, data stays the same between reruns. The browser's
-starting state changes only if something other than the component changed the view.
+Every rule's verdicts and figures are computed in Python. They are sent without intervals first, and once more with
+them, because intervals take a while. ``verdicts.js`` orders them, ``cases.js`` shows an answer, and ``jury.js``
+combines them. As in the Alpha lab, data stays the same between reruns. The browser's starting state changes only if
+something other than the component changed the view.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from app.components.shared.seed import browser_shows, seed
 from app.state.jury import JuryView
 from charts.scripts import bundle
 from core.jury.adjudication import RULES
-from core.jury.experiment import MEASURES, JuryExperiment
-from core.reports.jury import JurySplit
+from core.jury.experiment import MEASURES
+from core.reports.jury import JurySplit, RulesOfJury
 
 KEY = "jury"
 HERE = Path(__file__).parent
@@ -36,14 +37,13 @@ _mount = st.components.v2.component(
 )
 
 
-def jury(
-    bench: JurySplit, found: JuryExperiment, risk: pd.DataFrame, *, version: str, view: JuryView, pairwise: bool
-) -> None:
-    """Mount one split's answers (``bench``) with the experiment's figures for each rule.
+def jury(bench: JurySplit, found: RulesOfJury, *, complete: bool, version: str, view: JuryView, pairwise: bool) -> None:
+    """Mount one split's answers (``bench``) with what every rule is worth.
 
-    ``risk`` says what each rule is worth if it abstains (:func:`core.reports.jury.risk`). ``version`` identifies the
-    data. If ``pairwise``, an answer is a pair, and True means that the first one is better.
+    The intervals are known if ``complete``. ``version`` identifies the answers. If ``pairwise``, an answer is a pair,
+    and True means that the first one is better.
     """
+    tried, risk = found.experiment, found.risk
     start = seed(KEY, version, _shown(view))
     texts = ["id", "question", "answer"]
     _mount(
@@ -51,12 +51,13 @@ def jury(
         data={
             "version": version,
             "jurors": list(bench.jurors),
-            "rules": [_rule(of, risk[risk["rule"] == of.rule]) for of in found.outcomes],
+            "rules": [_rule(of, risk[risk["rule"] == of.rule]) for of in tried.outcomes],
+            "complete": complete,
             "rows": pa.Table.from_pandas(_numbers(bench), preserve_index=False),
             "texts": pa.Table.from_pandas(bench.rows[texts], preserve_index=False),
             "pairwise": pairwise,
-            "splits": len(found.protocol.seeds),
-            "always_false": next(of.accuracy.value for of in found.outcomes if of.rule == "always_false"),
+            "splits": len(tried.protocol.seeds),
+            "always_false": next(of.accuracy.value for of in tried.outcomes if of.rule == "always_false"),
             "view": start.start,
             "revision": start.revision,
         },
@@ -80,13 +81,14 @@ def _rule(of: Any, risk: pd.DataFrame) -> dict[str, Any]:
         "ties": about.ties,
         "published": about.published,
         "measures": {name: getattr(of, name).value for name in MEASURES},
-        "intervals": {name: [getattr(of, name).low, getattr(of, name).high] for name in MEASURES},
-        "gain": [of.to_majority.value, of.to_majority.low, of.to_majority.high],
-        "risk": {
-            name: [None if value != value else value for value in risk[name].tolist()]
-            for name in ("answered", "wrong", "low", "high")
-        },
+        "intervals": {name: _known([getattr(of, name).low, getattr(of, name).high]) for name in MEASURES},
+        "gain": _known([of.to_majority.value, of.to_majority.low, of.to_majority.high]),
+        "risk": {name: _known(risk[name].tolist()) for name in ("answered", "wrong", "low", "high")},
     }
+
+
+def _known(values: list[float]) -> list[float | None]:
+    return [None if value != value else value for value in values]
 
 
 def _shown(view: JuryView) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from app.background import arrived
 from app.caches import jury_cache
 from app.components.jury.agreement import percent
 from app.components.shared import figures
@@ -16,11 +17,16 @@ from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury_pipeline.jury_store import JuryRecord
 
+GAINS_HEIGHT, CONFIDENCES_HEIGHT = 300, 520
+"""About the height of each section, in pixels."""
+
 
 def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     """Show how much each juror adds to the accuracy of the selected rule."""
     st.subheader("What does each juror add?", anchor=False)
-    table = jury_cache.left_out(record.jury_id, protocol)
+    table = arrived(jury_cache.left_out(record.jury_id, protocol), "what each juror adds", height=GAINS_HEIGHT)
+    if table is None:
+        return
     mine = table[table["rule"] == view.rule]
     if mine.empty:
         st.caption(
@@ -38,17 +44,23 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     )
 
 
-def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment, pairwise: bool) -> None:
-    """Show the reliability of the jurors' confidence, and each juror's calibration error."""
+def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | None, pairwise: bool) -> None:
+    """Show the reliability of the jurors' confidence, and each juror's calibration error.
+
+    ``found`` is None while its intervals are computed.
+    """
     st.subheader("Can the jurors' confidence be trusted?", anchor=False)
-    bins = jury_cache.reliability(record.jury_id, protocol)
+    what = "how often each juror is right at each confidence"
+    tables = arrived(jury_cache.confidences(record.jury_id, protocol), what, height=CONFIDENCES_HEIGHT)
+    if tables is None or found is None:
+        return
+    bins, errors = tables.bins, tables.errors
     title = CONFIDENCES[protocol.confidence].title
     left, right = st.columns(2, gap="large")
     with left:
         figures.show(juror_reliability(bins, "confidence"), f"{title} confidence. A line is the 95% interval.")
     with right:
         figures.show(juror_reliability(bins, "raw"), "Raw probability. A line is the 95% interval.")
-    errors = jury_cache.calibration_errors(record.jury_id, protocol)
     of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
     columns = {
         "Juror": list(record.jurors),

@@ -42,8 +42,7 @@ class Jury {
   }
 
   load(data) {
-    this.data = data;
-    this.rules = data.rules;
+    this.take(data);
     this.jurors = data.jurors;
     this.rows = readRows(
       data.rows,
@@ -59,6 +58,21 @@ class Jury {
     say(this.find(".errors"), `${errors}, of the answered`);
     say(this.find(".errors-plotted"), `${errors}, of the answered`);
     this.find(".jury").classList.remove("fresh");
+  }
+
+  // The figures of the rules: first without intervals, which take a while to compute, later with them.
+  take(data) {
+    this.data = data;
+    this.rules = data.rules;
+  }
+
+  // The intervals arrive while a person reads, or moves the slider, so all else stays as it is.
+  complete(data) {
+    const focused = this.root.activeElement;
+    const chosen = focused?.name === "rule";
+    this.take(data);
+    this.paint();
+    if (chosen) this.find(`[name=rule][value=${this.rule}]`).focus({ preventScroll: true });
   }
 
   seed({ rule, at, cases, order, card }) {
@@ -141,12 +155,14 @@ class Jury {
     say(head, MEASURES[order]);
     head.title = (this.data.pairwise ? PAIR_HOVERS : MEASURE_HOVERS)[order];
     const sorted = [...this.rules].sort((a, b) => b.measures[order] - a.measures[order]);
-    const lows = sorted.map(({ intervals }) => intervals[order][0]);
-    const highs = sorted.map(({ intervals }) => intervals[order][1]);
+    const { complete } = this.data;
+    const values = sorted.map(({ measures }) => measures[order]);
+    const lows = complete ? sorted.map(({ intervals }) => intervals[order][0]) : values;
+    const highs = complete ? sorted.map(({ intervals }) => intervals[order][1]) : values;
     const from = Math.min(...lows);
     const to = Math.max(...highs, from + 1e-6);
     const x = (value) => 4 + (192 * (value - from)) / (to - from);
-    say(this.find(".plot-head"), `${asPercent(from)} to ${asPercent(to)}`);
+    say(this.find(".plot-head"), complete ? `${asPercent(from)} to ${asPercent(to)}` : "computing the intervals …");
     body.replaceChildren(
       ...sorted.map((of) => {
         const line = make("tr", of.name === rule ? "chosen" : "");
@@ -169,17 +185,19 @@ class Jury {
           y2: 22,
           "vector-effect": "non-scaling-stroke",
         });
-        draw(svg, "line", {
-          class: "span",
-          x1: x(low),
-          x2: x(high),
-          y1: 11,
-          y2: 11,
-          "vector-effect": "non-scaling-stroke",
-        });
+        if (complete)
+          draw(svg, "line", {
+            class: "span",
+            x1: x(low),
+            x2: x(high),
+            y1: 11,
+            y2: 11,
+            "vector-effect": "non-scaling-stroke",
+          });
         draw(svg, "rect", { class: "point", x: x(of.measures[order]) - 2.5, y: 6, width: 5, height: 10 });
         const [gain, least, most] = of.gain.map((share) => 100 * share);
-        const said = of.name === "majority" ? "" : `${signed(gain)} (${signed(least)} to ${signed(most)})`;
+        const ends = complete ? ` (${signed(least)} to ${signed(most)})` : "";
+        const said = of.name === "majority" ? "" : `${signed(gain)}${ends}`;
         line.append(first, make("td", "value", percent1(of.measures[order])), plot, make("td", "of-gain", said));
         return line;
       }),
@@ -236,7 +254,8 @@ class Jury {
     const whisker = draw(svg, "line", { class: "whisker" });
     const dot = draw(svg, "circle", { class: "dot", r: 6 });
     this.mark = (share, risk, low, high) => {
-      dot.style.display = whisker.style.display = share > 0 ? "" : "none";
+      dot.style.display = share > 0 ? "" : "none";
+      whisker.style.display = share > 0 && this.data.complete ? "" : "none";
       put(dot, { cx: x(share), cy: y(risk) });
       put(whisker, { x1: x(share), x2: x(share), y1: y(Math.min(low, most)), y2: y(Math.min(high, most)) });
     };
@@ -248,7 +267,7 @@ class Jury {
     this.frame = null;
     const { rule, at } = this;
     const of = this.named(rule);
-    const splits = this.data.splits;
+    const { complete, splits } = this.data;
     const [share, risk, low, high] = ["answered", "wrong", "low", "high"].map((name) => of.risk[name][at] ?? 0);
     this.answeredNow = [share, risk, low, high];
     this.mark?.(...this.answeredNow);
@@ -262,15 +281,22 @@ class Jury {
     say(this.find("[data-figure=risk]"), share > 0 ? percent1(risk) : "–");
     say(
       this.find("[data-figure=risk-interval]"),
-      share > 0 ? `${percent1(low)} to ${percent1(high)}` : "no answer gets a verdict",
+      share > 0
+        ? complete
+          ? `${percent1(low)} to ${percent1(high)}`
+          : "computing its interval …"
+        : "no answer gets a verdict",
     );
     const [accuracy, least, most] = [of.measures.accuracy, ...of.intervals.accuracy].map(percent1);
+    const interval = complete
+      ? `, with a 95% interval from ${least} to ${most}`
+      : ". Its 95% interval is being computed";
     const { pairwise } = this.data;
     const agrees = pairwise ? "agrees with the label on" : "right on";
     say(this.find(".answer"), `${of.title}: ${agrees} ${accuracy}`);
     say(
       this.find(".verdict"),
-      `Mean over ${splits} splits, with a 95% interval from ${least} to ${most}. ${pairwise ? "Always preferring the second answer agrees with the label on" : "Always saying False is right on"} ${percent1(this.data.always_false)}.`,
+      `Mean over ${splits} splits${interval}. ${pairwise ? "Always preferring the second answer agrees with the label on" : "Always saying False is right on"} ${percent1(this.data.always_false)}.`,
     );
     this.cards();
     clearTimeout(this.speaking);
@@ -357,6 +383,7 @@ export default function ({ data, parentElement, setStateValue }) {
   jury.themed();
   const isNew = jury.version !== data.version;
   if (isNew) jury.load(data);
+  else if (jury.data.complete !== data.complete) jury.complete(data);
   if (isNew || jury.revision !== data.revision) jury.seed(data.view);
   jury.version = data.version;
   jury.revision = data.revision;

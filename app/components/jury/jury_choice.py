@@ -37,11 +37,11 @@ def pick(view: JuryView) -> JuryRecord | None:
         navigation.link(navigation.DATA, "Import a jury")
         return None
     by_id = {record.jury_id: record for record in found}
+    gone = view.jury if view.jury not in by_id else ""
+    said = [f"There is no jury {gone[:80]} here (it may have been deleted). {found[0].name} is shown."] if gone else []
+    for message in state.until_next_action("jury", *said):
+        st.warning(plain(message))
     if view.jury not in by_id:
-        if view.jury:
-            st.warning(
-                plain(f"There is no jury {view.jury[:80]} here (it may have been deleted). {found[0].name} is shown.")
-            )
         view = state.change(JuryView, jury=found[0].jury_id)
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     st.session_state[JURY_KEY] = view.jury

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.background import arrived
 from app.caches import jury_cache
 from app.components import jury as live
 from app.components.jury.agreement import agreement_figures
@@ -12,18 +13,23 @@ from app.components.jury.jury_sets import sets
 from app.components.jury.rules_table import rules_table
 from app.formatting import counted, plain
 from app.state.jury import JuryView
+from core.jury.experiment import JuryExperiment, Protocol
 from core.jury_pipeline.jury_store import JuryRecord
+from core.reports.figure_names import JURY_FIGURES
+from core.reports.file_names import file_name
 
 
 def section(record: JuryRecord, view: JuryView) -> None:
     """Show all figures of a jury."""
     protocol = jury_cache.protocol(record.jury_id, view.judged, view.confidence)
-    found = jury_cache.tried(record.jury_id, protocol)
+    whole = arrived(jury_cache.rules(record.jury_id, protocol))
+    rules = whole or jury_cache.rules_without_intervals(record.jury_id, protocol)
+    found = rules.experiment
     bench = jury_cache.first_split(record.jury_id, protocol)
     key = jury_cache.jury_key(record.jury_id)
     pairwise = jury_cache.judgements(record.jury_id).pairwise
     version = f"{key.jury_id}:{key.stamp}:{view.judged}:{view.confidence}"
-    live.jury(bench, found, jury_cache.risk(record.jury_id, protocol), version=version, view=view, pairwise=pairwise)
+    live.jury(bench, rules, complete=whole is not None, version=version, view=view, pairwise=pairwise)
     st.caption(
         plain(
             f"{counted(found.n, 'answer')} of {found.kept_of:,} {'is' if found.n == 1 else 'are'} used. In each "
@@ -43,6 +49,23 @@ def section(record: JuryRecord, view: JuryView) -> None:
         st.caption(plain(f"{note[:1].upper()}{note[1:]}"))
     agreement_figures(record, pairwise)
     gains(record, view, protocol)
-    confidences(record, protocol, found, pairwise)
+    confidences(record, protocol, whole.experiment if whole else None, pairwise)
     sets(record, view, protocol)
-    rules_table(found)
+    rules_table(whole.experiment if whole else None)
+    if whole:
+        with st.expander("Export: figures", on_change="rerun", key="jury_export_open") as folded:
+            if folded.open:
+                _export(record, protocol, whole.experiment)
+
+
+def _export(record: JuryRecord, protocol: Protocol, found: JuryExperiment) -> None:
+    """The figures of a jury for a paper."""
+    from app.caches import export_cache  # with all that draws, for which the page does not wait
+    from app.components.shared import export_forms
+
+    export_forms.figure_part(
+        JURY_FIGURES,
+        lambda name, style: (export_cache.figure_of_jury(name, record.jury_id, protocol, found, record.name, style),),
+        lambda what, ending: file_name(what, ending, models=[record.name]),
+        key="jury",
+    )

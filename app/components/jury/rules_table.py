@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from app.background import computing
 from app.components.shared import figures
 from core.jury.adjudication import RULES
 from core.jury.experiment import JuryExperiment
@@ -20,10 +21,13 @@ TITLES = {
 """Each figure of a rule and its title."""
 
 
-def rules_table(found: JuryExperiment) -> None:
-    """Show one row per rule, with a download. The table is folded away."""
+def rules_table(found: JuryExperiment | None) -> None:
+    """Show one row per rule, with a download. The table is folded away, and empty while ``found`` is computed."""
     with st.expander("All figures of every rule", on_change="rerun", key="jury_table_open") as folded:
         if not folded.open:
+            return
+        if found is None:
+            computing("the intervals of every rule")
             return
         rows = []
         for of in found.outcomes:

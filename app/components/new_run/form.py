@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from app.caches import forecast_cache, run_cache
+from app.components.shared import wrong_place
 from app.formatting import plain
 from core.inference import models
 from core.inference.models import DTYPES, QUANTIZED
@@ -101,6 +102,8 @@ def form() -> Combination | None:
         persist_state="session",
         help=TASK_HELP,
     )
+    for task in tasks:
+        wrong_place.hint_of_task(task)
     samples = _samples()
     with st.expander("More options"):
         st.markdown("**How the questions are asked**")

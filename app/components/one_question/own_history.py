@@ -6,8 +6,8 @@ import streamlit as st
 
 from app import state
 from app.caches import question_cache
-from app.components.one_question.answer_progress import PENDING_KEY
 from app.components.one_question.own_question_form import HISTORY_KEY, LATEST_KEY
+from app.components.shared.answer_progress import PENDING_KEY
 from app.formatting import plain, shortened
 from app.state.one_question import OneQuestionView
 from core.answering import custom_question

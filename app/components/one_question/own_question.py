@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state, style
-from app.components.one_question.answer_progress import PENDING_KEY, failure, note_end, watch_progress
 from app.components.one_question.own_answer import show_answer
 from app.components.one_question.own_examples import example_buttons, example_cards
 from app.components.one_question.own_history import history
@@ -20,10 +19,12 @@ from app.components.one_question.own_question_form import (
     refill_form,
     warm_model,
 )
+from app.components.shared.answer_progress import PENDING_KEY, failed, note_end, watch_progress
 from app.components.shared.runs import no_runs_yet
 from app.formatting import plain, sentence
 from app.state.one_question import OneQuestionView
 from core.answering import client, custom_question
+from core.errors import InputError
 
 POLL_S = 0.5
 AT_ONCE_S = 0.9
@@ -63,10 +64,25 @@ def _answer(view: OneQuestionView, model: str) -> None:
         note_end(client.progress(view.answer, wait_s=AT_ONCE_S))
     if st.session_state.get(PENDING_KEY) == view.answer:
         st.fragment(watch_progress, run_every=POLL_S)(view.answer, custom_question.last_loading_s(model))
-    elif failed := failure(view.answer):
-        st.error(plain(sentence(failed)))
+    elif why := _failure(view.answer):
+        st.error(plain(sentence(why)))
     else:
         show_answer(custom_question.read_answer(view.answer), view)
+
+
+def _failure(answer_id: str) -> str:
+    """Why there is no answer, or an empty text if there is one."""
+    if message := failed(answer_id):
+        return message
+    try:
+        custom_question.read_answer(answer_id)
+    except InputError as error:
+        now = client.progress(answer_id) if custom_question.ID.match(answer_id) else None
+        if now and not now.ended:  # the page was reloaded while the answer was being computed
+            st.session_state[PENDING_KEY] = answer_id
+            st.rerun()
+        return now.message if now and now.stage == "failed" and now.message != client.GONE else str(error)
+    return ""
 
 
 def _with_latest_answer(view: OneQuestionView) -> OneQuestionView:

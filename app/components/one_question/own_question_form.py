@@ -9,9 +9,11 @@ import streamlit as st
 
 from app import state
 from app.caches import question_cache, run_cache
-from app.components.one_question.answer_progress import PENDING_KEY
 from app.components.one_question.own_examples import EXAMPLES, MODEL
-from app.components.shared.runs import choices, title
+from app.components.shared.answer_progress import PENDING_KEY
+from app.components.shared.run_list import Picker
+from app.components.shared.run_picker import one_line
+from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
 from app.showcase import default_run
 from app.state.one_question import OneQuestionView
@@ -23,7 +25,8 @@ from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.question_kind import QuestionKind, best_run
 from core.runs.store import RunRecord
 
-MODEL_KEY, RUN_KEY = "own_model", "own_run"
+MODEL_KEY = "own_model"
+CALIBRATION_PICKER = "calibrated_by"
 QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY, EXTRA_KEY = "own_question", "own_context", "own_options", "own_extra"
 SEEN_KEY, ASKED_KEY, WARMED_KEY = "own_seen", "own_asked", "own_warmed"
 LATEST_KEY, PROBLEMS_KEY, HISTORY_KEY = "own_latest", "own_problems", "own_history"
@@ -32,8 +35,8 @@ AUTOMATIC = ""
 MODEL_HELP = "A model that ships with Hedge. You can also type a local folder or a Hugging Face hub id and press Enter."
 RUN_HELP = (
     "The questions of this run calibrate the set. Your question is asked in the same way as the questions of this run: "
-    "with the same instruction, examples and precision. “Automatic” takes a run of the model whose questions are most "
-    "like yours."
+    "with the same instruction, examples and precision. If you choose none, it is a run of the model whose questions "
+    "are most like yours."
 )
 KEYS_HELP = "Ctrl+Enter, or Cmd+Enter on a Mac, asks as well."
 
@@ -155,12 +158,10 @@ def _problem(field: str) -> None:
 
 
 def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view: OneQuestionView) -> None:
-    """Show which model and calibration are used, with the choices folded away. The model's own runs come first."""
+    """Show which model and calibration are used, with the choice of the model folded away."""
     known = list(dict.fromkeys([*models.bundled_models(), *(one.spec.model for one in records)]))
     chosen = str(st.session_state[MODEL_KEY] or "")
     by_id = {one.run_id: one for one in records}
-    names = choices(records)
-    st.session_state[RUN_KEY] = view.calibration if view.calibration in by_id else AUTOMATIC
     name = PurePath(chosen).name or "none chosen"
     with st.popover(plain(f"Model: {name}"), width="stretch"):
         st.selectbox(
@@ -172,30 +173,38 @@ def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view:
             persist_state="session",
             on_change=_model_chosen,
         )
-        st.selectbox(
-            "Calibrated by",
-            [AUTOMATIC, *sorted(names, key=lambda run_id: by_id[run_id].spec.model != chosen)],
-            format_func=lambda run_id: names[run_id] if run_id else f"Automatic: {title(record)}",
-            key=RUN_KEY,
-            help=RUN_HELP,
-            on_change=_run_chosen,
-        )
-    st.caption(plain(f"Calibrated by {title(record)}."))
+    _pick_calibration(records, record, chosen, automatic=view.calibration not in by_id)
     for field in ("model", "run_id"):
         _problem(field)
 
 
-def _run_chosen() -> None:
-    run_id = st.session_state[RUN_KEY]
-    if run_id:
-        state.choose_run(run_id)
-    state.change(OneQuestionView, calibration=run_id)
+def _pick_calibration(records: Sequence[RunRecord], record: RunRecord, model: str, *, automatic: bool) -> None:
+    """Show which run calibrates, with a button to choose another. The list begins with the runs of the ``model``."""
+    name = PurePath(model).name
+    if any(one.spec.model_name == name for one in records):
+        st.session_state.setdefault(f"{CALIBRATION_PICKER}_pick_models", [name])
+
+    def take(run_ids: tuple[str, ...]) -> None:
+        state.choose_run(run_ids[0])
+        state.change(OneQuestionView, calibration=run_ids[0])
+
+    picker = Picker(CALIBRATION_PICKER, records, () if automatic else (record.run_id,), take)
+    chosen_by = "chosen automatically" if automatic else "chosen by you"
+    one_line(picker, f"Calibrated by {title(record)}", chosen_by, help=RUN_HELP)
+    if not automatic:
+        st.button("Choose automatically", key="own_automatic", on_click=_calibrate_automatically)
+
+
+def _calibrate_automatically() -> None:
+    state.change(OneQuestionView, calibration=AUTOMATIC)
 
 
 def _model_chosen() -> None:
     """Return to the automatic calibration, unless the chosen one is of the newly chosen model."""
-    chosen = st.session_state.get(RUN_KEY)
-    if chosen and run_cache.record(chosen).spec.model != st.session_state[MODEL_KEY]:
+    st.session_state.pop(f"{CALIBRATION_PICKER}_pick_models", None)
+    by_id = {one.run_id: one for one in run_cache.runs().records}
+    chosen = by_id.get(state.remembered(OneQuestionView).calibration)
+    if chosen and chosen.spec.model != st.session_state[MODEL_KEY]:
         state.change(OneQuestionView, calibration=AUTOMATIC)
 
 
@@ -231,8 +240,7 @@ def ask_example(name: str) -> None:
 
 
 def _ask_typed() -> None:
-    # The choice of the run may have changed in the same message as the click.
-    _send(state.change(OneQuestionView, calibration=st.session_state.get(RUN_KEY) or AUTOMATIC))
+    _send(state.remembered(OneQuestionView))
 
 
 def _clear() -> None:

@@ -8,22 +8,17 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app.caches import overview_cache
+from app.caches import overview_cache, run_cache
 from app.components.overview import filters, run_table
 from app.components.overview.matrix import show_matrix
-from app.components.shared import controls
+from app.components.shared import controls, export
 from app.formatting import counted, plain
-from app.state.overview import OverviewView
-from core.reports.overview.filters import (
-    Choices,
-    RunFilter,
-    choices,
-    record_task_key,
-    resolved,
-    with_filtered_at_defaults,
-)
+from app.state.overview import YOURS, OverviewView
+from core.reports.compare.benchmark import SetRule
 from core.reports.overview.headline import headline
 from core.reports.overview.matrix import by_model_and_task, leads, matrix
+from core.reports.report import shown_with
+from core.reports.run_filter import RunFilter, is_own, offered, record_task_key, with_filtered_at_defaults
 from core.reports.titles import differences
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -31,6 +26,8 @@ from core.runs.store import RunRecord
 
 FIGURES = {"matrix": "Set sizes", "scatter": "Scatter plot", "runs": "All figures"}
 FIGURE_KEY = "overview_figure"
+EXPORTED = ("forest", "accuracy-and-set-size", "heat-map-mean-set-size", "heat-map-coverage", "bars-mean-set-size")
+"""The figures of the shown runs that can be exported here; Compare has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +38,35 @@ class Shown:
     problems: tuple[str, ...]
 
 
+def read_ahead() -> None:
+    """Summarise the runs that the section shows without a link, before anybody asks."""
+    view, finished = OverviewView(), run_cache.runs().finished
+    active = filters.active_filter(view, finished)
+    overview_cache.overview([record for record in finished if active.keeps(record)], view.alpha, view.score)
+
+
 def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Shown:
     """Show the section. The headline speaks of the ``showcase``'s task if it is among those shown."""
-    offered, active = choices(finished), resolved(filters.chosen(view), finished)
+    values, active = offered(finished), filters.active_filter(view, finished)
     kept = [record for record in finished if active.keeps(record)]
     table, problems = overview_cache.overview(kept, view.alpha, view.score)
     # A setting that the filters fix is the same in all rows, so no row says it.
     specs = {record.run_id: with_filtered_at_defaults(record.spec, active) for record in kept}
     names = {run: _named(spec) for run, spec in specs.items()}
-    words = filters.in_words(active, offered)
+    words = filters.in_words(active, values)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("Which model hedges well?", anchor=False, width="content")
         controls.switch(view, "figure", "Figure", FIGURES, key=FIGURE_KEY, label_visibility="collapsed")
     if said := headline(table, names, view.score, view.alpha, task=record_task_key(showcase)):
         st.markdown(plain(said))
-    _controls(view, active, offered)
+    _controls(view, active, values)
     _hidden_own(finished, kept)
     if not kept:
-        filters.none_matches(filters.in_words(active, offered, narrowing=True))
+        filters.none_matches(filters.in_words(active, values, narrowing=True))
     elif not table.empty:
         _figure(table, specs, words, view)
+        rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
+        export.section(table["run"].tolist(), rule, EXPORTED, key="overview_export")
     return Shown(table, problems)
 
 
@@ -68,20 +74,20 @@ def _named(spec: RunSpec) -> str:
     return " · ".join([spec.model_name, *differences(spec)])
 
 
-def _controls(view: OverviewView, active: RunFilter, offered: Choices) -> None:
+def _controls(view: OverviewView, active: RunFilter, values: filters.Offered) -> None:
     left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
     with left:
         controls.alpha_slider(view)
     with middle:
         controls.score_choice(view)
     with right:
-        filters.filter_controls(view, active, offered)
+        filters.filter_controls(view, active, values)
 
 
 def _hidden_own(finished: Sequence[RunRecord], kept: Sequence[RunRecord]) -> None:
     """Say that the filters hide some of a person's own runs, with a button that shows them."""
     shown = {record.run_id for record in kept}
-    hidden = [one for one in finished if one.run_id not in shown and not store.is_bundled(one.run_id)]
+    hidden = [one for one in finished if one.run_id not in shown and is_own(one)]
     if hidden:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             said = "is" if len(hidden) == 1 else "are"
@@ -91,7 +97,7 @@ def _hidden_own(finished: Sequence[RunRecord], kept: Sequence[RunRecord]) -> Non
                 type="tertiary",
                 key="show_mine",
                 on_click=filters.set_fields,
-                args=(filters.EVERY_RUN | {"whose": "yours"},),
+                args=(filters.EVERY_RUN | {"whose": YOURS},),
             )
 
 
@@ -101,8 +107,7 @@ def _figure(table: pd.DataFrame, specs: Mapping[str, RunSpec], words: str, view:
         own = frozenset(run for run in table["run"] if not store.is_bundled(run))
         show_matrix(matrix(table, specs, own, view.score), specs, words, view)
         return
-    opened = "A click on a model, or Shift and space on its row, opens the run in the Alpha lab."
-    st.caption(plain(words if view.figure == "scatter" else f"{words}. {opened}"))
+    st.caption(plain(words))
     if view.figure == "scatter":
         from app.components.overview import scatter
 
@@ -113,4 +118,6 @@ def _figure(table: pd.DataFrame, specs: Mapping[str, RunSpec], words: str, view:
         ordered = by_model_and_task(table, specs)
         run_table.grouped_runs(ordered, leads(ordered, specs), view.score)
         run_table.ties(table)
-        figures.download("Download these runs as CSV", ordered, f"overview-alpha-{view.alpha:03d}")
+        figures.download(
+            "Download these runs as CSV", ordered, "overview", runs=ordered["run"].tolist(), alpha=view.alpha
+        )

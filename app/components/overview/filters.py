@@ -2,72 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from app import state
+from app.components.shared import run_filters
 from app.formatting import plain
-from app.state.overview import OverviewView
-from core.reports.overview.filters import ALL, SETTINGS, Choices, RunFilter
-from core.reports.titles import FORM_TITLES, PRECISION_TITLES, STRATEGY_TITLES
+from app.state.overview import ALL, YOURS, OverviewView
+from core.reports.run_filter import SETTINGS, TITLES, RunFilter, resolved
+from core.runs.store import RunRecord
 
-FIELDS = {"strategy": "strategy", "form": "form", "dtype": "precision"}
-"""A setting of a run → the view's field."""
-LABELS = {"strategy": "Prompt", "form": "Answers", "dtype": "Precision"}
-TITLES: dict[str, Mapping[str, str]] = {
-    "strategy": STRATEGY_TITLES,
-    "form": FORM_TITLES,
-    "dtype": PRECISION_TITLES,
+FIELDS = {
+    "models": "models",
+    "tasks": "tasks",
+    "strategy": "strategy",
+    "form": "form",
+    "dtype": "precision",
+    "sources": "whose",
 }
+"""A field of :class:`RunFilter` → the view's field."""
 ALL_TITLES = {"strategy": "any prompt", "form": "any form of answer", "dtype": "any precision"}
-SOURCE_TITLES = {ALL: "All runs", "shipped": "Shipped with Hedge", "yours": "Yours"}
-CLEARED = {"models": "", "tasks": "", "strategy": "", "form": "", "precision": "", "whose": ALL}
+CLEARED = dict.fromkeys(FIELDS.values(), "") | {"whose": ALL}
 """The view's fields without any filter: as the page begins."""
-EVERY_RUN = CLEARED | dict.fromkeys(FIELDS.values(), ALL)
+EVERY_RUN = CLEARED | {FIELDS[name]: ALL for name in SETTINGS}
 """The view's fields with every run."""
+OWN_SOURCES = ("launched", "imported")
+"""The sources that the link calls :data:`YOURS`."""
 COMMA = "%2C"
 """A comma within a name, because names in a link are separated by commas."""
 
-
-def chosen(view: OverviewView) -> RunFilter:
-    """The filter that the view describes."""
-    return RunFilter(
-        _names(view.models), _names(view.tasks), view.strategy, view.form, view.precision, source=view.whose
-    )
+Offered = Mapping[str, Mapping[str, str]]
+"""What :func:`core.reports.run_filter.offered` returns."""
 
 
-def filter_controls(view: OverviewView, active: RunFilter, offered: Choices) -> None:
+def active_filter(view: OverviewView, records: Sequence[RunRecord]) -> RunFilter:
+    """The filter that the view describes, with the page's defaults where the view leaves a setting open."""
+    asked = {name: _names(getattr(view, field)) for name, field in FIELDS.items()}
+    if YOURS in asked["sources"]:
+        asked["sources"] = tuple(dict.fromkeys([*OWN_SOURCES, *(one for one in asked["sources"] if one != YOURS)]))
+    left_open = [name for name in SETTINGS if not asked[name]]
+    chosen = RunFilter(**{name: () if ALL in values else values for name, values in asked.items()})
+    return resolved(chosen, left_open, records)
+
+
+def filter_controls(view: OverviewView, active: RunFilter, offered: Offered) -> None:
     """Show the filters behind one button. ``active`` is what they come to, ``offered`` what they can be."""
     with st.popover("Filters", icon=":material/filter_list:", width="stretch"):
-        _several("Models", "models", active.models, {name: name for name in offered.models})
-        _several("Tasks", "tasks", active.tasks, offered.tasks)
-        for name in SETTINGS:
-            _one(name, getattr(active, name), getattr(offered, name))
-        if offered.has_own:
-            st.session_state["overview_whose"] = view.whose
-            st.segmented_control(
-                "Runs",
-                list(SOURCE_TITLES),
-                format_func=SOURCE_TITLES.__getitem__,
-                required=True,
-                key="overview_whose",
-                on_change=state.taking(OverviewView, "whose", "overview_whose"),
-            )
-        if chosen(view) != RunFilter():
+        run_filters.chips({name: offered[name] for name in FIELDS}, "overview", chosen=active, on_change=_take)
+        if any(getattr(view, field) != cleared for field, cleared in CLEARED.items()):
             st.button("Clear the filters", on_click=set_fields, args=(CLEARED,), key="clear_in_filters")
 
 
-def in_words(active: RunFilter, offered: Choices, *, narrowing: bool = False) -> str:
+def in_words(active: RunFilter, offered: Offered, *, narrowing: bool = False) -> str:
     """What the filters keep, in words; ``narrowing``: only what leaves runs out."""
-    said = [SOURCE_TITLES[active.source]] if active.source != ALL else []
-    said += [", ".join(active.models)] if active.models else []
-    said += [", ".join(offered.tasks.get(key, key) for key in active.tasks)] if active.tasks else []
-    for name in SETTINGS:
-        value = getattr(active, name)
-        if value == ALL and narrowing:
-            continue
-        said.append(ALL_TITLES[name] if value == ALL else TITLES[name].get(value, value))
+    said = []
+    for name in ("sources", "models", "tasks", *SETTINGS):
+        values = getattr(active, name)
+        titles = {**TITLES.get(name, {}), **offered[name]}
+        if values:
+            said.append(", ".join(titles.get(value, value) for value in values))
+        elif name in SETTINGS and not narrowing:
+            said.append(ALL_TITLES[name])
     text = " · ".join(said)
     return text if active.models else f"{text[:1].upper()}{text[1:]}"  # not a model's name
 
@@ -83,37 +79,14 @@ def none_matches(words: str) -> None:
     st.button("Clear the filters", on_click=set_fields, args=(CLEARED,), key="clear_filters")
 
 
-def _several(label: str, field: str, active: tuple[str, ...], titles: Mapping[str, str]) -> None:
-    key = f"overview_{field}"
-    st.session_state[key] = list(active)
-    st.multiselect(
-        label,
-        list(dict.fromkeys([*titles, *active])),
-        format_func=lambda name: titles.get(name, name),
-        key=key,
-        on_change=_take_names,
-        args=(field, key),
-        placeholder=f"All {label.lower()}",
-        select_all=False,
-    )
-
-
-def _one(name: str, active: str, offered: tuple[str, ...]) -> None:
-    key = f"overview_{name}"
-    st.session_state[key] = active
-    titles = {ALL: "All", **TITLES[name]}
-    st.selectbox(
-        LABELS[name],
-        list(dict.fromkeys([ALL, *offered, active])),
-        format_func=lambda value: titles.get(value, value),
-        key=key,
-        on_change=state.taking(OverviewView, FIELDS[name], key),
-    )
-
-
-def _take_names(field: str, key: str) -> None:
-    names = [name.replace(",", COMMA) for name in st.session_state[key]]
-    state.change(OverviewView, **{field: ",".join(names)})
+def _take(name: str, key: str) -> None:
+    """Write the chips of a property into the view. Without any, a setting or a source keeps every run."""
+    values = list(st.session_state[key])
+    if set(values) == set(OWN_SOURCES):
+        values = [YOURS]
+    every = "" if name in ("models", "tasks") else ALL
+    text = ",".join(value.replace(",", COMMA) for value in values)
+    state.change(OverviewView, **{FIELDS[name]: text or every})
 
 
 def _names(text: str) -> tuple[str, ...]:

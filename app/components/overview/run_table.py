@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from app import navigation, state
 from app.components.shared.runs import open_run, title
 from app.formatting import counted, plain
+from app.state.calibration import CalibrationView
+from app.state.compare import CompareView
+from app.state.fields import MOST_COMPARED
 from charts.run_names import task_titles
 from core.conformal.scores import SCORES
 from core.reports.frames import overview_ties
@@ -94,23 +99,48 @@ def columns_of(score: str) -> dict[str, Any]:
     return {name: SHOWN[name] for name in before} | own | {name: of for name, of in SHOWN.items() if name not in before}
 
 
+@st.fragment
 def grouped_runs(table: pd.DataFrame, leads: pd.Series, score: str) -> None:
-    """Show one run for each model and task, and the others in a folded table.
+    """Show one run for each model and task, and the others in a folded table, with buttons that open the runs
+    that a person ticks.
 
-    ``leads`` says which rows of the frame are shown first.
+    ``leads`` says which rows of the frame are shown first. The table is a fragment: a tick does not run the page again.
     """
-    finished_runs(table[leads].reset_index(drop=True), score)
+    above = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    ticked = finished_runs(table[leads].reset_index(drop=True), score)
     others = table[~leads].reset_index(drop=True)
-    if others.empty:
-        return
-    said = counted(len(others), "more run") + " of these models and tasks, with other settings"
-    with st.expander(said, key="other_runs_open", on_change="rerun") as folded:
-        if folded.open:
-            finished_runs(others, score, key="other_runs")
+    if not others.empty:
+        said = counted(len(others), "more run") + " of these models and tasks, with other settings"
+        with st.expander(said, key="other_runs_open", on_change="rerun") as folded:
+            if folded.open:
+                ticked += finished_runs(others, score, key="other_runs")
+    with above:
+        _open_ticked(ticked)
 
 
-def finished_runs(table: pd.DataFrame, score: str, *, key: str = "finished_runs") -> None:
-    """Show the overview frame as a table. A click on a model's name, or Shift and space, opens its run."""
+def _open_ticked(run_ids: Sequence[str]) -> None:
+    """Show buttons that open the ticked runs on the pages that show several runs. They stand there before a run is
+    ticked too, so that the table stays where it is.
+    """
+    said = {0: "the chosen runs", 1: "the chosen run"}.get(len(run_ids), f"the {len(run_ids)} chosen runs")
+    off, runs = not 0 < len(run_ids) <= MOST_COMPARED, ",".join(run_ids)
+    if st.button(f"Compare {said}", key="ticked_compare", disabled=off):
+        navigation.go(navigation.COMPARE, **state.address_of(state.fresh(CompareView, runs=runs)))
+    if st.button(f"Calibration of {said}", key="ticked_calibration", disabled=off):
+        navigation.go(navigation.CALIBRATION, **state.address_of(state.fresh(CalibrationView, runs=runs)))
+    if not run_ids:
+        st.caption("Tick runs to open them. A click on a model opens it in the Alpha lab.", width="content")
+    elif len(run_ids) == 1:
+        if st.button("Open in the Alpha lab", key="ticked_alpha_lab"):
+            open_run(run_ids[0])
+    elif off:
+        st.caption(f"At most {MOST_COMPARED} runs can be compared. Untick some.", width="content")
+
+
+def finished_runs(table: pd.DataFrame, score: str, *, key: str = "finished_runs") -> list[str]:
+    """Show the overview frame as a table, and return the ids of the runs that are ticked. A click on a model's name
+    opens its run.
+    """
     columns = columns_of(score)
     settings = {name: [setting_title(name, value) for value in table[name]] for name in ("strategy", "form", "dtype")}
     shown = table.assign(
@@ -124,6 +154,7 @@ def finished_runs(table: pd.DataFrame, score: str, *, key: str = "finished_runs"
         ece_interval=_ends(table["ece_low"], table["ece_high"], 3),
         band=[_span(*ends) for ends in zip(table["lac_coverage_low"], table["lac_coverage_high"], strict=True)],
     )
+    run_ids = [str(run_id) for run_id in table["run"]]
     opened_key = f"opened_{key}"
     model = st.column_config.ButtonColumn(
         "Model",
@@ -133,20 +164,24 @@ def finished_runs(table: pd.DataFrame, score: str, *, key: str = "finished_runs"
         type="tertiary",
         key=opened_key,
         on_click=_open,
-        args=(opened_key, table["run"].tolist()),
+        args=(opened_key, run_ids),
     )
     event = st.dataframe(
         shown,
         column_order=["model", *columns],
         column_config={"model": model, **columns},
         hide_index=True,
-        on_select="rerun",  # for the keyboard, which can't press a button in a cell
-        selection_mode="single-row",
-        key=key,
+        on_select="rerun",
+        selection_mode="multi-row",
+        # A tick is remembered by its row, so tables with other rows have other ticks.
+        key=f"{key}_{_digest(run_ids)}",
         alt="Finished runs with accuracy, coverage and set size",
     )
-    if event.selection.rows:
-        open_run(str(table["run"].iloc[event.selection.rows[0]]))
+    return [run_ids[row] for row in event.selection.rows if row < len(run_ids)]
+
+
+def _digest(run_ids: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(run_ids).encode()).hexdigest()[:12]
 
 
 def _open(key: str, run_ids: list[str]) -> None:

@@ -20,7 +20,7 @@ from app.state.overview import OverviewView
 from core.conformal.alpha import ALPHAS, THOUSAND
 from core.errors import HedgeError
 from core.reports.overview.example_question import LONGEST_OPTION
-from core.reports.overview.filters import record_task_key, task_order
+from core.reports.run_filter import record_task_key, task_order
 from core.runs.banks import task_title
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord

@@ -9,7 +9,7 @@ from app import state
 from app.caches.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.measuring import launch
 from app.components.perplexity.perplexity_form import PerplexityForm
-from app.components.shared import figures
+from app.components.shared import figures, wrong_place
 from app.formatting import counted, plain, sentence
 from app.state.perplexity import PerplexityView
 from core.errors import InputError
@@ -69,7 +69,6 @@ def _upload(found: Library) -> None:
     file = st.file_uploader(
         "Choices: a CSV file with context, A, B, C, D and label (1 to 4), or JSON lines with context, "
         "endings and label",
-        type=["csv", "jsonl"],
         key=FILE_KEY,
     )
     if file is None:
@@ -77,9 +76,11 @@ def _upload(found: Library) -> None:
     try:
         made = choices.parse(file.getvalue().decode("utf-8"), file.name)
     except UnicodeDecodeError:
-        st.error(plain(f"{file.name} is not UTF-8 text. Save it as UTF-8."))
+        if not wrong_place.hint(file.name, file.getvalue(), here="choices"):
+            st.error(plain(f"{file.name} is not UTF-8 text. Save it as UTF-8."))
     except InputError as error:
-        st.error(plain(sentence(str(error))))
+        if not wrong_place.hint(file.name, file.getvalue(), here="choices"):
+            st.error(plain(sentence(str(error))))
     else:
         found.choices |= {digest_of(made): made}
         st.session_state[UPLOADED] = {digest_of(made): made}

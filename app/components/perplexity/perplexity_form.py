@@ -9,7 +9,7 @@ import streamlit as st
 from app import state, style
 from app.caches.perplexity_library import Library, ScoringSetup, library
 from app.components.new_run.form import MODEL_HELP, known_models, precisions
-from app.components.shared import controls
+from app.components.shared import controls, wrong_place
 from app.formatting import plain, sentence
 from app.state.perplexity import WINDOWS, PerplexityView
 from core.errors import InputError
@@ -190,7 +190,6 @@ def _upload(found: Library) -> None:
     """Upload a person's own conversations. They are kept for the window, and with the run once they are measured."""
     files = st.file_uploader(
         "Conversations: text with one message per line (assistant: … or user: …), or JSON lines with roles",
-        type=["txt", "jsonl"],
         accept_multiple_files=True,
         key=FILES_KEY,
     )
@@ -203,9 +202,11 @@ def _upload(found: Library) -> None:
             fresh |= {one.digest: one for one in talks.parse(file.getvalue().decode("utf-8"), file.name)}
             taken.add(file.file_id)
         except UnicodeDecodeError:
-            st.error(plain(f"{file.name} is not UTF-8 text. Save it as UTF-8."))
+            if not wrong_place.hint(file.name, file.getvalue(), here="conversation"):
+                st.error(plain(f"{file.name} is not UTF-8 text. Save it as UTF-8."))
         except InputError as error:
-            st.error(plain(sentence(str(error))))
+            if not wrong_place.hint(file.name, file.getvalue(), here="conversation"):
+                st.error(plain(sentence(str(error))))
     if fresh:  # select each upload once, even if it was known already
         new = {digest: one for digest, one in fresh.items() if digest not in found.conversations}
         st.session_state[UPLOADED] = st.session_state.get(UPLOADED, {}) | new

@@ -9,19 +9,20 @@ import streamlit as st
 
 from app import state
 from app.caches import prompting_cache
-from app.components.shared.runs import OWN
+from app.components.shared.run_list import Picker
+from app.components.shared.run_picker import one_line
 from app.formatting import counted
 from app.showcase import showcase
 from app.state.prompting import PromptingView
 from core.reports.compare.benchmark import SetRule
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperiment, PromptingMethod
-from core.reports.titles import distinct_titles, reading_order
-from core.runs import store
+from core.reports.run_filter import is_own
+from core.reports.titles import distinct_titles
 from core.runs.banks import bank_name
 from core.runs.store import RunRecord
 
-EXPERIMENT_KEY = "prompting_experiment"
+GONE = "There are no finished runs of the linked experiment here (they may have been deleted). Another one is shown."
 Found = Mapping[str, tuple[PromptingExperiment, tuple[RunRecord, ...]]]
 """An experiment's key → the experiment and its runs."""
 
@@ -63,50 +64,54 @@ def choose(view: PromptingView) -> ShownExperiment | None:
             "asking. Launch one below; with a pocket model it takes about a minute."
         )
         return None
+    for message in state.until_next_action("experiment", *([GONE] if view.experiment not in ("", *found) else [])):
+        st.warning(message)
     if view.experiment not in found:
-        if view.experiment:
-            st.warning(
-                "There are no finished runs of the linked experiment here (they may have been deleted). Another one "
-                "is shown."
-            )
         view = state.change(PromptingView, experiment=_default(found))
-    names = _names(found)
-    st.session_state[EXPERIMENT_KEY] = view.experiment
-    st.selectbox(
-        "Model and questions",
-        list(names),
-        format_func=names.__getitem__,
-        key=EXPERIMENT_KEY,
-        on_change=_take_experiment,
-        help="An experiment is all finished runs that differ only in how they ask and in their shots.",
-    )
+    _pick(found, view.experiment)
     experiment, records = found[view.experiment]
     return ShownExperiment(experiment, records, tuple(reports.readings(records)))
 
 
-def _take_experiment() -> None:
-    state.change(PromptingView, experiment=st.session_state[EXPERIMENT_KEY], question="")
+def _pick(found: Found, chosen: str) -> None:
+    """Show which experiment is chosen, with a button to choose another. In the list, its first run stands for it."""
+    first = {key: _representative(records) for key, (_, records) in found.items()}
+    keys = {record.run_id: key for key, record in first.items()}
+    names = _names(found)
+
+    def take(run_ids: tuple[str, ...]) -> None:
+        state.change(PromptingView, experiment=keys[run_ids[0]], question="")
+
+    picker = Picker(
+        "prompting",
+        list(first.values()),
+        (first[chosen].run_id,),
+        take,
+        noun="experiment",
+        given_names={run_id: names[key] for run_id, key in keys.items()},
+        properties=("models", "tasks", "strategy", "dtype", "sources"),
+        shares_questions=False,
+    )
+    one_line(picker, names[chosen], "All finished runs that differ only in how they ask and in their shots.")
+
+
+def _representative(records: Sequence[RunRecord]) -> RunRecord:
+    """The run that stands for an experiment: one of the person's own, if there is any."""
+    return next((record for record in records if is_own(record)), records[0])
 
 
 def _default(found: Found) -> str:
     """The experiment of the pinned run, else the first that ships with Hedge, else the first."""
     pinned = [key for key, (_, records) in found.items() if showcase().prompting in [one.run_id for one in records]]
-    shipped = [key for key, (_, records) in found.items() if not _is_own(records)]
+    shipped = [key for key, (_, records) in found.items() if not any(map(is_own, records))]
     return next(iter(pinned or shipped or found))
 
 
-def _is_own(records: Sequence[RunRecord]) -> bool:
-    return not all(store.is_bundled(record.run_id) for record in records)
-
-
 def _names(found: Found) -> dict[str, str]:
-    """The name of each experiment by its key, in the order of a list: a person's own first, as in lists of runs."""
-    first = {key: _alike(records[0]) for key, (_, records) in found.items()}
-    titles = distinct_titles({key: (record.spec, bank_name(record.spec)) for key, record in first.items()})
-    own = [key for key, (_, records) in found.items() if _is_own(records)]
-    shipped = sorted((key for key in found if key not in own), key=lambda key: reading_order(first[key]))
-    said = {key: f"{titles[key]} · {counted(len(found[key][1]), 'run')}" for key in found}
-    return {key: OWN + said[key] for key in own} | {key: said[key] for key in shipped}
+    """The name of each experiment by its key, no two of them alike."""
+    alike = {key: _alike(records[0]) for key, (_, records) in found.items()}
+    titles = distinct_titles({key: (record.spec, bank_name(record.spec)) for key, record in alike.items()})
+    return {key: f"{titles[key]} · {counted(len(records), 'run')}" for key, (_, records) in found.items()}
 
 
 def _alike(record: RunRecord) -> RunRecord:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, style
+from app.background import arrived
 from app.caches import prompting_cache, question_cache
 from app.components.prompting.by_shots import SETS_NOTE
 from app.components.prompting.card import card
@@ -26,6 +27,8 @@ BESIDE_KEY = "prompting_beside"
 SHOTS_KEY = "prompting_shots"
 QUESTIONS_KEY = "prompting_questions"
 SHOWN_QUESTIONS = 300
+ROW_HEIGHT = 35
+"""Of a row of a table, in pixels."""
 
 
 def two_ways(chosen: ShownExperiment, shown: tuple[str, ...], view: PromptingView) -> None:
@@ -90,10 +93,14 @@ def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: Prompti
 
 
 def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: PromptingView) -> None:
+    what = f"the paired tests of {counted(len(others), 'way')} of asking"
+    height = ROW_HEIGHT * (len(others) + 4)
     try:
-        table = prompting_cache.against(first, others, view.alpha, view.score)
+        table = arrived(prompting_cache.against(first, others, view.alpha, view.score), what, height=height)
     except InputError as error:
         st.info(plain(sentence(str(error))))
+        return
+    if table is None:
         return
     rows = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
     st.markdown(

@@ -10,15 +10,22 @@ import streamlit as st
 from app import state
 from app.caches import token_cache
 from app.components.shared import figures
+from app.components.shared.answer_progress import failed, forget_failure, note_end, watch_progress
 from app.components.tokens import token_text
 from app.errors import spoken
-from app.formatting import counted
+from app.formatting import counted, plain, sentence
+from core.answering import client
+from core.answering import token_text as token_texts
 from core.reports import tokens as reports
 from core.settings import ASSETS
 
 MODEL_KEY, EVALUATIONS_KEY = "model", "evaluations"
 """These are also names in the address, because the two widgets are bound to it."""
 TEXT_KEY = "token_text"
+WARMED_KEY = "token_model_warmed"
+POLL_S = 0.5
+AT_ONCE_S = 0.9
+"""Seconds that a text waits for its tokens before the page shows the progress."""
 LONGEST = 20_000
 """The most characters in a text, as in :mod:`core.adapters.token_view`."""
 TEXT_HELP = f"At most {LONGEST:,} characters."
@@ -56,9 +63,11 @@ def text_by_token() -> None:
             )
         elif model and text.strip():
             with spoken():
-                view = token_cache.token_view(_location(model), text)
+                view = _read(_location(model), text)
         else:
             st.info("Choose a model and enter a text to see how surprising each token is.")
+    if chosen in views:
+        _warm(_location(chosen))
     if view:
         token_text(view, key="token_text_view")
         rows = pd.DataFrame([{k: v for k, v in row.items() if k != "alternatives"} for row in view["tokens"]])
@@ -67,6 +76,33 @@ def text_by_token() -> None:
             "the model expected instead." + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
         )
         figures.download("Tokens as CSV", rows, "tokens")
+
+
+def _read(model: str, text: str) -> dict[str, Any] | None:
+    """The token view of a person's text. None if there is none yet: then the progress, or what is wrong, is shown."""
+    asked = token_texts.token_text(model, text)
+    if view := token_cache.token_view(asked):
+        return view
+    if why := failed(asked.answer_id):
+        st.error(plain(sentence(why)))
+        if st.button("Try again"):
+            forget_failure()
+            st.rerun()
+        return None
+    client.ask(asked)
+    now = client.progress(asked.answer_id, wait_s=AT_ONCE_S)
+    if now.ended:
+        note_end(now)
+        st.rerun()
+    st.fragment(watch_progress, run_every=POLL_S)(asked.answer_id, None)
+    return None
+
+
+def _warm(model: str) -> None:
+    """Load the model while a person types, so that the text is read as soon as it is there."""
+    if st.session_state.get(WARMED_KEY) != model:
+        st.session_state[WARMED_KEY] = model
+        client.warm(model, token_texts.BY_TOKEN)
 
 
 def _location(model: str) -> str:

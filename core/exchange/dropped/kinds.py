@@ -38,7 +38,7 @@ class Kind:
     sentence: str = ""
 
 
-SUMMARY = "It holds figures of whole runs. The probability of every option of each question is needed to compute sets."
+SUMMARY = "it holds figures of whole runs; sets need the probability of every option of every question"
 KINDS = {
     "table": Kind("table of option probabilities", "runs"),
     "workbook": Kind("workbook", "runs"),
@@ -66,10 +66,10 @@ KINDS = {
     "weights": Kind("model weights", "new_run", "Give the path of the model's folder on the page New run."),
     "summary": Kind("summary of results", "", SUMMARY),
     "run parts": Kind("part of a run of Hedge", "runs"),
-    "claims": Kind("claims with scores", "", "Hedge has no place for claims of free text."),
-    "text": Kind("text", "", "It holds no results."),
-    "picture": Kind("picture or document", "", "It holds no results."),
-    "config": Kind("settings of a run", "", "It holds no results."),
+    "claims": Kind("claims with scores", "", "it holds claims with scores, which no page of Hedge shows"),
+    "text": Kind("text", "", "it is text without results"),
+    "picture": Kind("picture or document", "", "it is a picture or a document without results"),
+    "config": Kind("settings of a run", "", "it holds settings, no results"),
 }
 """Every kind that is told apart, by its name in the code."""
 
@@ -148,7 +148,8 @@ def _of_text(path: Path, head: bytes) -> str:
         return "conversation"
     if "\t" in lines[0] and sum(bool(JUROR_LINE.search(line)) for line in lines) > len(lines) / 2:
         return "jury text"
-    if len(lines) == 1 or max(lines[0].count(mark) for mark in ",;\t|") == 0:
+    marks = max(lines[0].count(mark) for mark in ",;\t|")
+    if marks == 0 or (len(lines) == 1 and marks == 1):
         return "text"
     try:
         return _of_sheets(open_sheets(path), path)
@@ -280,6 +281,8 @@ def _of_columns(sheet: Sheet, path: Path) -> str:
     texts = text_columns(wide)
     if not scored and not picks and ((asked and answered and texts) or _is_headless_bank(sheet)):
         return "questions"
+    if "question" in names and names & RIGHT and not (scored or picks or texts):
+        return "jury labels"
     if _is_summary(wide):
         return "summary"
     return "table"

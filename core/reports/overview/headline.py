@@ -9,8 +9,8 @@ import pandas as pd
 
 from core.conformal.alpha import THOUSAND
 from core.conformal.scores import SCORES
-from core.reports.overview.filters import task_key, task_order
 from core.reports.overview.matrix import SAME_QUESTIONS
+from core.reports.run_filter import task_key, task_order
 from core.runs.banks import task_title
 
 

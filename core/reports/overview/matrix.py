@@ -10,7 +10,7 @@ import pandas as pd
 
 from core.conformal.pvalues import holm
 from core.estimates import Estimate
-from core.reports.overview.filters import DEFAULTS, name_order, task_key, task_order
+from core.reports.run_filter import DEFAULTS, name_order, task_key, task_order
 from core.runs.banks import task_title
 from core.runs.spec import RunSpec
 

@@ -243,7 +243,7 @@ def test_the_command_line_from_files_to_figures(home, tmp_path, capsys) -> None:
         "majority", "confidence_sum", "confidence_product", "max_confidence", "max_probability", "veto",
     }  # fmt: skip
     assert set(answer["rules"]["veto"]) == {"accuracy", "precision", "recall", "f1"}
-    flags = ["--all-answers", "--confidence", "platt", "--rule", "majority", "always_false"]
+    flags = ["--all-answers", "--seeds", "0-1", "--confidence", "platt", "--rule", "majority", "always_false"]
     assert main(["jury", "evaluate", "--judgements", str(path), *flags]) == 0
     assert "Always False" in capsys.readouterr().out
     assert main(["jury", "agreement", "--judgements", name]) == 0

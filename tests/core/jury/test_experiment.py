@@ -23,6 +23,9 @@ from core.jury.judgements import Judgements
 from core.reports.jury import calibration_errors, left_out, pooled_sets, reliability, risk, to_json
 from tests.core.jury.verdicts import jury, seeded_jury
 
+FEW_SPLITS = Protocol(seeds=(0, 1))
+"""The experiment's own ten take five times as long, and no test of these looks at more than one."""
+
 
 def test_measures_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(0)
@@ -54,13 +57,13 @@ def test_the_source_calibration_rows_come_first_and_their_number_stays() -> None
 
 
 def test_an_interval_holds_the_figure_and_no_rule_differs_from_itself() -> None:
-    found = run(seeded_jury(200), Protocol())
+    found = run(seeded_jury(200), FEW_SPLITS)
     for of in found.outcomes:
         assert of.accuracy.low <= of.accuracy.value <= of.accuracy.high
     by = {of.rule: of for of in found.outcomes}
     assert (by["majority"].to_majority.low, by["majority"].to_majority.high) == (0, 0)
     assert list(by) == list(RULES)
-    assert run(seeded_jury(200), Protocol()) == found
+    assert run(seeded_jury(200), FEW_SPLITS) == found
 
 
 def test_a_split_learns_from_agreed_answers_without_judging_them() -> None:
@@ -108,7 +111,7 @@ def test_an_interval_is_the_jackknife_of_the_whole_experiment() -> None:
 
 def test_abstaining_begins_where_the_rule_is_as_right_as_it_is() -> None:
     judged = seeded_jury(200)
-    table, found = risk(judged, Protocol()), run(judged, Protocol())
+    table, found = risk(judged, FEW_SPLITS), run(judged, FEW_SPLITS)
     for of in found.outcomes:
         own = table[table["rule"] == of.rule]
         assert list(own["at"]) == pytest.approx([at / 100 for at in range(101)])
@@ -132,14 +135,14 @@ def test_each_answer_counts_once_in_a_calibration_error() -> None:
 
 def test_leaving_a_juror_out_and_reliability() -> None:
     judged = seeded_jury(120)
-    table = left_out(judged, Protocol())
+    table = left_out(judged, FEW_SPLITS)
     assert set(table["juror"]) == set(judged.jurors)
     np.testing.assert_allclose(table["gain"], table["accuracy"] - table["without"], atol=1e-15)
     assert ((table["gain_low"] <= table["gain"]) & (table["gain"] <= table["gain_high"])).all()
     assert set(table["rule"]) == set(RULES) - {"always_false", "dawid_skene"}  # of two jurors it can tell nothing
     assert "dawid_skene" in set(left_out(seeded_jury(60, 4), Protocol(seeds=(0,)))["rule"])
-    assert left_out(judged.without(0), Protocol()).empty
-    bins = reliability(judged, Protocol())
+    assert left_out(judged.without(0), FEW_SPLITS).empty
+    bins = reliability(judged, FEW_SPLITS)
     shares = bins.groupby(["juror", "scale"])["share"].sum()
     np.testing.assert_allclose(shares, 1)
     assert ((bins["right_low"] <= bins["right"]) & (bins["right"] <= bins["right_high"])).all()

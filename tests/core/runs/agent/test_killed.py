@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -29,10 +30,11 @@ from tests.core.inference.conftest import WORDS, save_tokenizer
 
 N = 120
 
-VICTIM = """
-import os, signal, sys
+VICTIMS = """
+import json, os, signal, sys
 from core import progress
 from core.files import atomic, tables
+from core.inference.imports import language_models
 from core.runs import store
 from core.runs.execution import execute as module
 from core.runs.spec import RunSpec
@@ -40,7 +42,6 @@ from core.tasks import bank
 from tests.conftest import synthetic_questions
 
 bank.load = lambda task: synthetic_questions({n})
-model, where = sys.argv[1:]
 calls = 0
 
 def dying(function, at):
@@ -52,22 +53,36 @@ def dying(function, at):
         return function(*arguments, **options)
     return wrapped
 
-if where == "loading":
-    module.load_engine = dying(module.load_engine, 1)
-elif where == "checking":
-    module._Execution._checked = dying(module._Execution._checked, 1)
-elif where == "asking":
-    store.write_questions = dying(store.write_questions, 1)
-elif where == "ending":
-    store.write_record = dying(store.write_record, 4)
-elif where == "scoring":
-    progress.ScoringRate.add = dying(progress.ScoringRate.add, 2)
-elif where == "writing":
-    atomic._sync = dying(atomic._sync, 8)
-elif where == "joining":
-    tables.drop_chunks = dying(tables.drop_chunks, 1)
-module.execute(RunSpec(model=model, task="qa", shots=2))
+def run_and_die(model, where):
+    if where == "loading":
+        module.load_engine = dying(module.load_engine, 1)
+    elif where == "checking":
+        module._Execution._checked = dying(module._Execution._checked, 1)
+    elif where == "asking":
+        store.write_questions = dying(store.write_questions, 1)
+    elif where == "ending":
+        store.write_record = dying(store.write_record, 4)
+    elif where == "scoring":
+        progress.ScoringRate.add = dying(progress.ScoringRate.add, 2)
+    elif where == "writing":
+        atomic._sync = dying(atomic._sync, 8)
+    elif where == "joining":
+        tables.drop_chunks = dying(tables.drop_chunks, 1)
+    module.execute(RunSpec(model=model, task="qa", shots=2))
+
+language_models()
+for line in sys.stdin:
+    home, model, where = json.loads(line)
+    victim = os.fork()
+    if victim == 0:
+        try:
+            os.environ["HEDGE_HOME"] = home
+            run_and_die(model, where)
+        finally:
+            os._exit(1)
+    print(os.waitstatus_to_exitcode(os.waitpid(victim, 0)[1]), flush=True)
 """
+"""A process that has loaded torch, which takes seconds, and starts each victim as a copy of itself."""
 
 
 @pytest.fixture(scope="module")
@@ -87,18 +102,24 @@ def spec(home, folder, monkeypatch):
     return RunSpec(model=str(folder), task="qa", shots=2)
 
 
-def kill(spec, where, home):
-    environment = os.environ | {"HEDGE_HOME": str(home), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    code = VICTIM.replace("{n}", str(N))
-    died = subprocess.run(
-        [sys.executable, "-c", code, spec.model, where], env=environment, cwd=ROOT, timeout=240, check=False
-    )
-    assert died.returncode == -signal.SIGKILL
+@pytest.fixture(scope="module")
+def victims():
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", VICTIMS.replace("{n}", str(N))]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
+        yield process
+        process.stdin.close()
+
+
+def kill(victims, spec, where, home):
+    print(json.dumps([str(home), spec.model, where]), file=victims.stdin, flush=True)
+    assert int(victims.stdout.readline()) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("where", ["asking", "loading", "checking", "scoring", "writing", "joining", "ending"])
-def test_killed_and_resumed_equals_uninterrupted(spec, home, tmp_path, monkeypatch, where):
-    kill(spec, where, home)
+def test_killed_and_resumed_equals_uninterrupted(victims, spec, home, tmp_path, monkeypatch, where):
+    kill(victims, spec, where, home)
     assert store.read_record(spec.run_id).state == "running"
     with pytest.raises(InputError, match="is running"):
         load(spec.run_id)

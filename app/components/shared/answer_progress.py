@@ -6,9 +6,8 @@ import streamlit as st
 
 from app.errors import spoken
 from app.formatting import counted, plain
-from core.answering import client, custom_question
+from core.answering import client
 from core.answering.custom_question import AnswerProgress
-from core.errors import InputError
 
 PENDING_KEY, FAILED_KEY = "own_pending", "own_failed"
 MB = 1_000_000
@@ -57,22 +56,12 @@ def note_end(now: AnswerProgress) -> None:
     st.session_state[FAILED_KEY] = (now.answer_id, now.message) if now.stage == "failed" else ("", "")
 
 
-def _failed() -> tuple[str, str]:
-    failed: tuple[str, str] = st.session_state.get(FAILED_KEY, ("", ""))
-    return failed
+def failed(answer_id: str) -> str:
+    """The sentence with which an answer failed in this session, or an empty text."""
+    failed_id, message = st.session_state.get(FAILED_KEY, ("", ""))
+    return message if failed_id == answer_id else ""
 
 
-def failure(answer_id: str) -> str:
-    """Why there is no answer, or an empty text if there is one."""
-    failed_id, message = _failed()
-    if failed_id == answer_id:
-        return message
-    try:
-        custom_question.read_answer(answer_id)
-    except InputError as error:
-        now = client.progress(answer_id) if custom_question.ID.match(answer_id) else None
-        if now and not now.ended:  # the page was reloaded while the answer was being computed
-            st.session_state[PENDING_KEY] = answer_id
-            st.rerun()
-        return now.message if now and now.stage == "failed" and now.message != client.GONE else str(error)
-    return ""
+def forget_failure() -> None:
+    """Let the same be asked again."""
+    st.session_state[FAILED_KEY] = ("", "")

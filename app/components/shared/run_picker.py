@@ -1,0 +1,194 @@
+"""Choose one run or several, on every page that shows runs: a line that says what is chosen, and a dialog to change it.
+
+The line is a fragment, and so is the dialog (:mod:`app.components.shared.run_list`): what a person types or ticks there
+does not run the page again until they take their choice. The choice lives in the page's view, and so in its link.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state
+from app.caches import run_cache
+from app.components.shared import run_list
+from app.components.shared.run_list import Picker
+from app.components.shared.runs import no_runs_yet, title, titles
+from app.formatting import counted, plain, shortened
+from app.showcase import default_comparison, default_run
+from app.state.fields import MOST_COMPARED
+from app.state.shared import NO_RUNS, SharedView
+from core.reports.run_groups import sharing_questions
+from core.reports.titles import details, record_task_title
+from core.runs.store import RunRecord
+
+FIRST_SHOWN = 6
+MOST_CHIPS = 12
+"""The chosen runs that the line names. The others are in the dialog."""
+SAID_KEY = "run_picker_said"
+
+
+def pick_run(view: SharedView, what: str) -> RunRecord | None:
+    """Show which run is chosen, with a button to choose another, and return the run that the view names.
+
+    If the view names none, it is :func:`~app.showcase.default_run`. If the view names a run that can't be shown,
+    the page says so and shows the default run instead. Returns None if there is no finished run. ``what`` is what the
+    page would show.
+    """
+    found = {record.run_id: record for record in run_cache.runs().finished}
+    if not found:
+        no_runs_yet(what)
+        return None
+    if view.run not in found:
+        default = default_run(tuple(found.values()))
+        if view.run:
+            st.warning(plain(_why_not(view.run) + f" The run {title(default)} is shown instead."))
+        view = state.change(type(view), run=default.run_id)
+    page = type(view)
+
+    def take(run_ids: tuple[str, ...]) -> None:
+        state.choose_run(run_ids[0], page)
+
+    one_line(Picker(_name(page), _listed(), (view.run,), take), title(found[view.run]), details(found[view.run].spec))
+    return found[view.run]
+
+
+def pick_runs(view: SharedView, what: str, *, first: int = FIRST_SHOWN, most: int = MOST_COMPARED) -> tuple[str, ...]:
+    """Show which runs are chosen, with buttons to remove, add and choose runs, and return their ids.
+
+    Without a choice, these are the showcase and its sisters, or the ``first`` of them. Returns an empty tuple if there
+    are no runs, which a message says with ``what`` the page would show, or if a person removed all of them.
+    """
+    records = run_cache.runs().finished
+    if not records:
+        no_runs_yet(what)
+        return ()
+    found = {record.run_id for record in records}
+    default = default_comparison([record.run_id for record in records], most=first)
+    cleared = view.runs == NO_RUNS
+    linked = [] if cleared else [name for name in view.runs.split(",") if name]
+    for name in linked:
+        if name not in found:
+            st.warning(plain(f"There is no finished run {shortened(name)} here (it may have been deleted)."))
+    chosen = [name for name in linked if name in found] or ([] if cleared else default)
+    page = type(view)
+
+    def take(run_ids: tuple[str, ...]) -> None:
+        state.change(page, runs=",".join(run_ids) or NO_RUNS)
+
+    _many_line(Picker(_name(page), _listed(), tuple(chosen), take, most=most))
+    if cleared:
+        st.info("No run is chosen. Choose at least one run above.")
+        said = "Show the first run again" if len(default) == 1 else f"Show the first {len(default)} runs again"
+        st.button(said, key=f"{_name(page)}_default", on_click=state.change, args=(page,), kwargs={"runs": ""})
+    return tuple(chosen)
+
+
+def _name(page: type[SharedView]) -> str:
+    return page.__name__.removesuffix("View").lower()
+
+
+def _listed() -> tuple[RunRecord, ...]:
+    """The runs that answer questions, whatever their state."""
+    return tuple(record for record in run_cache.runs().records if record.spec.answers)
+
+
+@st.fragment
+def one_line(picker: Picker, name: str, about: str, *, help: str = "") -> None:
+    """The line of a single choice: the ``name`` of what is chosen, which opens the dialog, and a caption ``about`` it.
+
+    ``help`` is shown on hover. A choice in the dialog runs the page again.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            plain(name),
+            key=f"{picker.page}_choose",
+            icon=":material/unfold_more:",
+            icon_position="right",
+            help=help or f"Choose another {picker.noun}",
+            wrap=True,
+            on_click=run_list.open_dialog,
+            args=(picker,),
+        )
+        st.caption(plain(about), width="content")
+    run_list.dialog_if_open(picker)
+
+
+@st.fragment
+def _many_line(picker: Picker) -> None:
+    """The line of a multiple choice: a chip for each run, which removes it, and buttons for the rest."""
+    by_id = picker.by_id
+    chosen = [by_id[run_id] for run_id in picker.chosen]
+    names = picker.given_names or titles(chosen)
+    tasks = list(dict.fromkeys(record_task_title(record) for record in chosen))
+    ordered = sorted(chosen, key=lambda record: tasks.index(record_task_title(record)))
+    changed = False
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        shown = ordered[:MOST_CHIPS]
+        for i, record in enumerate(shown):
+            task = record_task_title(record)
+            if not i or task != record_task_title(shown[i - 1]):
+                st.markdown(f"**{plain(task)}**", width="content")
+            changed |= _chip(picker, record, names[record.run_id])
+        if len(ordered) > MOST_CHIPS:
+            st.caption(f"and {len(ordered) - MOST_CHIPS} more", width="content")
+        icon = ":material/checklist:"
+        st.button("Choose runs", key=f"{picker.page}_choose", icon=icon, on_click=run_list.open_dialog, args=(picker,))
+        if chosen:
+            changed |= st.button(
+                "Add runs with the same questions",
+                key=f"{picker.page}_share",
+                type="tertiary",
+                icon=":material/join_inner:",
+                help=f"Adds the other finished runs that were tested on the same questions as "
+                f"{plain(names[chosen[0].run_id])}, the ones with the most similar settings first.",
+                on_click=_add_sharing,
+                args=(picker,),
+            )
+            changed |= st.button(
+                "Clear all",
+                key=f"{picker.page}_clear",
+                type="tertiary",
+                icon=":material/close:",
+                on_click=picker.take,
+                args=((),),
+            )
+    if said := st.session_state.pop(SAID_KEY, ""):
+        st.toast(said)
+    if changed:
+        st.rerun()
+    run_list.dialog_if_open(picker)
+
+
+def _chip(picker: Picker, record: RunRecord, name: str) -> bool:
+    """Show a run that is chosen as a button that removes it. Returns whether it was pressed."""
+    rest = tuple(run_id for run_id in picker.chosen if run_id != record.run_id)
+    return st.button(
+        run_list.label(record, name),
+        key=f"{picker.page}_remove_{record.run_id}",
+        icon=":material/close:",
+        icon_position="right",
+        help=f"Remove {plain(name)}",
+        on_click=picker.take,
+        args=(rest,),
+    )
+
+
+def _add_sharing(picker: Picker) -> None:
+    """Add the runs that share their questions with the first one that is chosen, as many as there is room for."""
+    by_id = picker.by_id
+    found = sharing_questions(by_id[picker.chosen[0]], list(by_id.values()), without=picker.chosen)
+    added = found[: picker.most - len(picker.chosen)]
+    if not found:
+        st.session_state[SAID_KEY] = "No other finished run was tested on these questions."
+    elif len(added) < len(found):
+        left = counted(len(found) - len(added), "more run")
+        st.session_state[SAID_KEY] = f"At most {picker.most} runs can be chosen. {left} with these questions are left."
+    if added:
+        picker.take((*picker.chosen, *(record.run_id for record in added)))
+
+
+def _why_not(run_id: str) -> str:
+    known = {record.run_id: record for record in run_cache.runs().unfinished}
+    if run_id in known:
+        return f"Run {run_id} is {known[run_id].state}; its figures are shown once it has finished successfully."
+    return f"There is no run {run_id[:80]} here (it may have been deleted)."

@@ -1,0 +1,85 @@
+"""A hint for a file that was given to the wrong page: what it is, where it belongs, and a button that goes there."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+
+from app import navigation
+from app.components.data.dropped_files import carry
+from app.formatting import plain
+from core.errors import HedgeError
+from core.exchange.dropped.kinds import KINDS, kind_of
+from core.tasks import catalogue
+
+ON_PERPLEXITY = {
+    "conversation": "Upload it under “How words are scored, and your own conversations”.",
+    "choices": "Upload it under “Which reply is the counselor's own?”.",
+}
+LARGEST_CARRIED = 200_000_000
+"""Bytes of a file that is taken to another page."""
+
+
+def kind_of_upload(name: str, content: bytes) -> str:
+    """The kind of an uploaded file (:data:`core.exchange.dropped.kinds.KINDS`); empty if it is none that is known."""
+    with tempfile.TemporaryDirectory(prefix="hedge-hint-") as folder:
+        path = Path(folder) / (Path(name).name[-80:] or "file")
+        path.write_bytes(content)
+        return _kind(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _kind(path: Path, stamp: int) -> str:
+    try:
+        return kind_of(path)
+    except (HedgeError, OSError, ValueError, RecursionError):
+        return ""
+
+
+def hint(name: str, content: bytes, *, here: str) -> bool:
+    """Say what an upload is if it belongs elsewhere than ``here`` (a kind). Returns whether it does."""
+    kind = kind_of_upload(name, content)
+    return kind != here and _say(kind, name, content)
+
+
+def hint_of_task(task: str) -> None:
+    """Say what a file is that was typed as a task and has no questions to ask."""
+    if not catalogue.is_file(task):
+        return
+    path = Path(task.partition("@")[2] or task).expanduser()
+    if not path.is_file():
+        return
+    stat = path.stat()
+    kind = _kind(path, stat.st_mtime_ns)
+    if kind and KINDS[kind].place != "new_run" and kind != "answers":
+        _say(kind, path.name, path.read_bytes() if stat.st_size <= LARGEST_CARRIED else None)
+
+
+def _say(kind: str, name: str, content: bytes | None) -> bool:
+    """Show the hint. Returns whether there is anything to say."""
+    place = KINDS[kind].place if kind else ""
+    if not place:
+        return False
+    what = (
+        f"{name} is a {KINDS[kind].title}"
+        if kind not in ("choices", "jury", "answers")
+        else (f"{name} holds {KINDS[kind].title}")
+    )
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        if place in ("runs", "jury"):
+            st.markdown(plain(f"{what}. It belongs on the page Data, which imports it."), width="stretch")
+            if content is not None and st.button("Take it to Data", key=f"carry-{name}"):
+                carry(name, content)
+                navigation.go(navigation.DATA)
+        elif place == "perplexity":
+            st.markdown(plain(f"{what}. {ON_PERPLEXITY[kind]}"), width="stretch")
+            navigation.link(navigation.PERPLEXITY, "Open Perplexity")
+        else:
+            st.markdown(plain(f"{what}. {KINDS[kind].sentence}"), width="stretch")
+            if content is not None and kind == "questions" and st.button("Take it to Data", key=f"carry-{name}"):
+                carry(name, content)
+                navigation.go(navigation.DATA)
+    return True

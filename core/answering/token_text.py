@@ -1,0 +1,85 @@
+"""A text that a person typed, to be read token by token, and the token view that a model gives, which is kept on disk.
+
+Views lie in ``HEDGE_HOME/answers/tokens/<id>.json``, the latest 30.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+from core.files.atomic import write_atomically
+from core.settings import settings
+
+KEPT = 30
+"""A view takes 5 kB for a short text and 2 MB for the longest."""
+BY_TOKEN = "by token"
+"""In the place of a dtype: the model is loaded to read texts token by token, with its adapter if it has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenText:
+    """A text for ``model``, which is a name, a folder, or an adapter's folder.
+
+    ``version`` changes when the files in that folder change, so that a model that was trained again is asked again.
+    Raises :class:`InputError` if no model is named or the text has a broken character.
+    """
+
+    model: str
+    text: str
+    version: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.model.strip():
+            raise InputError("choose a model to read the text")
+        try:
+            self.text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"the text has a broken character at position {error.start + 1}; type it again") from error
+
+    @property
+    def answer_id(self) -> str:
+        """Sixteen hexadecimal digits, a hash of what is asked; the same text again has the same."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def token_text(model: str, text: str) -> TokenText:
+    """A text for a model as its files are now."""
+    return TokenText(model, text, max(_written(Path(model).expanduser().glob("*")), default=0))
+
+
+def write_view(asked: TokenText, view: dict[str, Any]) -> None:
+    """Keep a token view (:func:`core.adapters.token_view.view_tokens`), and delete the oldest beyond the latest 30."""
+    folder = view_file(asked).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(view_file(asked), json.dumps(view).encode(), lasting=False)
+    for path in sorted(folder.glob("*.json"), key=lambda path: max(_written([path]), default=0))[:-KEPT]:
+        path.unlink(missing_ok=True)
+
+
+def read_view(asked: TokenText) -> dict[str, Any] | None:
+    """The token view of a text, or None if there is none that can be read."""
+    try:
+        values: dict[str, Any] = json.loads(view_file(asked).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    return values
+
+
+def view_file(asked: TokenText) -> Path:
+    """Where the view of a text is kept."""
+    return settings().home / "answers" / "tokens" / f"{asked.answer_id}.json"
+
+
+def _written(paths: Iterable[Path]) -> Iterable[int]:
+    """When each of these files was written, in nanoseconds; those that have just been deleted are left out."""
+    for path in paths:
+        try:
+            yield path.stat().st_mtime_ns
+        except FileNotFoundError:
+            continue

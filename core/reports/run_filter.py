@@ -1,0 +1,184 @@
+"""Which runs a list shows: the filters of the Overview and of every choice of runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from core.reports.titles import (
+    FORM_TITLES,
+    PRECISION_TITLES,
+    STRATEGY_TITLES,
+    details,
+    record_task_title,
+    record_title,
+)
+from core.runs import store
+from core.runs.banks import bank_name
+from core.runs.spec import RunSpec, short_task
+from core.runs.store import RunRecord
+from core.tasks import POCKET_BANK, TASKS
+
+SETTINGS = ("strategy", "form", "dtype")
+"""The settings that have a filter: fields of :class:`RunSpec`."""
+SOURCE_TITLES = {"shipped": "Shipped with Hedge", "launched": "Yours", "imported": "Imported"}
+"""Where a run is from → its title."""
+STATE_TITLES = {
+    "done": "finished",
+    "running": "running",
+    "queued": "waiting",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
+DEFAULTS = RunSpec(model="any", task="any")
+MOST_WORDS = 8
+"""The words of a search that count."""
+
+
+def task_key(task: str, bank: str) -> str:
+    """The short name of a task in a link: the task, with its bank unless that is the one that ships with Hedge.
+
+    >>> task_key("qa", "pocket bank"), task_key("qa@hub", "MMLU"), task_key("/data/mine.csv", "mine")
+    ('qa', 'qa@MMLU', 'mine')
+    """
+    name = short_task(task)
+    return name if bank in (POCKET_BANK, name) else f"{name}@{bank}"
+
+
+def record_task_key(record: RunRecord) -> str:
+    """The :func:`task_key` of a stored run."""
+    return task_key(record.spec.task, bank_name(record.spec, record.provenance))
+
+
+def source(record: RunRecord) -> str:
+    """Where a run is from: a key of :data:`SOURCE_TITLES`."""
+    if store.is_bundled(record.run_id):
+        return "shipped"
+    return "launched" if record.spec.origin == "hedge" else "imported"
+
+
+def is_own(record: RunRecord) -> bool:
+    """Whether a person launched or imported the run."""
+    return source(record) != "shipped"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """A choice of runs: the values that are kept of each property. An empty tuple keeps every value."""
+
+    models: tuple[str, ...] = ()
+    """Models' short names."""
+    tasks: tuple[str, ...] = ()
+    """A :func:`task_key` for each task and bank."""
+    strategy: tuple[str, ...] = ()
+    form: tuple[str, ...] = ()
+    dtype: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Keys of :data:`SOURCE_TITLES`."""
+    states: tuple[str, ...] = ()
+    """Keys of :data:`STATE_TITLES`."""
+
+    def keeps(self, record: RunRecord) -> bool:
+        """Whether the run is among those chosen."""
+        return all(not (kept := getattr(self, name)) or value(record) in kept for name, value in PROPERTIES.items())
+
+
+PROPERTIES: dict[str, Callable[[RunRecord], str]] = {
+    "models": lambda record: record.spec.model_name,
+    "tasks": record_task_key,
+    "strategy": lambda record: record.spec.strategy,
+    "form": lambda record: record.spec.form,
+    "dtype": lambda record: record.spec.dtype,
+    "sources": source,
+    "states": lambda record: record.state,
+}
+"""A field of :class:`RunFilter` → the run's value, which the filter keeps or not."""
+
+
+def resolved(chosen: RunFilter, left_open: Collection[str], records: Iterable[RunRecord]) -> RunFilter:
+    """The filter with its default in :class:`RunSpec` for every setting that is ``left_open``.
+
+    Where no run has these defaults, such a setting keeps every value: somebody whose runs are all in another precision
+    then sees them.
+    """
+    by_default = replace(chosen, **{name: (getattr(DEFAULTS, name),) for name in left_open})
+    if any(by_default.keeps(record) for record in records):
+        return by_default
+    return replace(chosen, **dict.fromkeys(left_open, ()))
+
+
+def with_filtered_at_defaults(spec: RunSpec, active: RunFilter) -> RunSpec:
+    """The spec with its default for every setting of which the filter keeps one value.
+
+    All runs that the filter keeps have that value, so nothing is left to say of it.
+    """
+    fixed = [name for name in SETTINGS if len(getattr(active, name)) == 1]
+    return replace(spec, **{name: getattr(DEFAULTS, name) for name in fixed})
+
+
+def offered(records: Sequence[RunRecord]) -> dict[str, dict[str, str]]:
+    """What the filters offer: for each field of :class:`RunFilter`, the values that some run has, with their titles."""
+    found = {name: {value(record) for record in records} for name, value in PROPERTIES.items()}
+    tasks = {record_task_key(record): record_task_title(record) for record in records}
+    return {
+        "models": {name: name for name in sorted(found["models"], key=name_order)},
+        "tasks": {key: tasks[key] for key in sorted(found["tasks"], key=task_order)},
+        "strategy": _titled("strategy", found),
+        "form": _titled("form", found),
+        "dtype": _titled("dtype", found),
+        "sources": _titled("sources", found),
+        "states": _titled("states", found),
+    }
+
+
+TITLES = {
+    "strategy": STRATEGY_TITLES,
+    "form": FORM_TITLES,
+    "dtype": PRECISION_TITLES,
+    "sources": SOURCE_TITLES,
+    "states": STATE_TITLES,
+}
+"""A field of :class:`RunFilter` → the title of each of its values, in their order."""
+
+
+def _titled(name: str, found: dict[str, set[str]]) -> dict[str, str]:
+    known = {value: title for value, title in TITLES[name].items() if value in found[name]}
+    return known | {value: value for value in sorted(found[name] - set(known))}
+
+
+def matching(records: Iterable[RunRecord], words: str) -> list[RunRecord]:
+    """The runs whose title, settings, source, state or id contain every one of the ``words``, in any order and case."""
+    asked = words.lower().split()[:MOST_WORDS]
+    return [record for record in records if not asked or _has(record, asked)]
+
+
+def _has(record: RunRecord, words: Sequence[str]) -> bool:
+    parts = (
+        record_title(record),
+        details(record.spec),
+        SOURCE_TITLES[source(record)],
+        STATE_TITLES[record.state],
+        record.run_id,
+    )
+    text = " ".join(parts).lower()
+    return all(word in text for word in words)
+
+
+def task_order(key: str) -> tuple[int, str]:
+    """Sorts task keys: the known tasks in their own order, the bank that ships first, then the others by name."""
+    known = list(TASKS)
+    name, at, _ = key.partition("@")
+    if name not in known:
+        return 2 * len(known), key
+    return known.index(name) + len(known) * bool(at), key
+
+
+def name_order(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Sorts names so that a number counts as a number.
+
+    >>> sorted(["pocket-13m", "pocket-3m", "pocket-3m-instruct"], key=name_order)
+    ['pocket-3m', 'pocket-3m-instruct', 'pocket-13m']
+    """
+    parts = re.findall(r"\d+|\D+", name.lower())
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts)

@@ -1,0 +1,76 @@
+"""Runs as a person chooses them: grouped by their questions, and the runs that share their questions with another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from core.errors import HedgeError
+from core.reports.question_identity import question_set
+from core.reports.run_filter import is_own
+from core.reports.titles import differences, reading_order, record_task_title
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class RunGroup:
+    """Runs with one task and bank, all of them a person's own or all of them shipped."""
+
+    title: str
+    own: bool
+    records: tuple[RunRecord, ...]
+
+
+def grouped(records: Iterable[RunRecord]) -> list[RunGroup]:
+    """The runs by task and bank, in the order of a list.
+
+    ``records`` are the latest first. A person's own runs come first, the latest of each group first and the group with
+    the latest run first. Those that ship follow, ordered by task and then by model.
+    """
+    own: list[RunRecord] = []
+    others: list[RunRecord] = []
+    for record in records:
+        (own if is_own(record) else others).append(record)
+    shipped = sorted(others, key=reading_order)
+    found: dict[tuple[bool, str], list[RunRecord]] = defaultdict(list)
+    for yours, these in ((True, own), (False, shipped)):
+        for record in these:
+            found[yours, record_task_title(record)].append(record)
+    return [RunGroup(title, yours, tuple(these)) for (yours, title), these in found.items()]
+
+
+def setting_words(record: RunRecord, title: str) -> str:
+    """What a run's ``title`` says besides its model and its task; empty if nothing.
+
+    ``title`` is one of :func:`core.reports.titles.record_titles`, which also says what tells two runs apart.
+    """
+    start = f"{record.spec.model_name} · {record_task_title(record)}"
+    return title.removeprefix(start).removeprefix(" · ")
+
+
+def sharing_questions(first: RunRecord, records: Sequence[RunRecord], without: Collection[str] = ()) -> list[RunRecord]:
+    """The runs that were tested on the same questions as ``first``, without ``first`` and those ``without``.
+
+    Runs that differ from it in fewer settings come first, whatever their model is; the model is not counted as one.
+    A run whose questions can't be read is left out.
+    """
+    asked = _questions(first)
+    if not asked:
+        return []
+    left_out = {first.run_id, *without}
+    found = [one for one in records if one.run_id not in left_out and _questions(one) == asked]
+    return sorted(found, key=lambda one: (_apart(one.spec, first.spec), len(differences(one.spec)), reading_order(one)))
+
+
+def _questions(record: RunRecord) -> str:
+    try:
+        return question_set(record.run_id)
+    except (HedgeError, OSError):
+        return ""
+
+
+def _apart(spec: RunSpec, other: RunSpec) -> int:
+    compared = (field.name for field in fields(RunSpec) if field.name not in ("model", "task", "fingerprint"))
+    return sum(getattr(spec, name) != getattr(other, name) for name in compared)

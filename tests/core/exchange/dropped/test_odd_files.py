@@ -1,0 +1,294 @@
+"""Odd files, as people have them: each ends in the right import or in one clear sentence, never in a traceback."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import pickle
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.exchange.dropped.reading import Drop, Reading, refusals
+from core.reports.imported_figures import evaluation, figures
+
+P = [(0.5, 0.3, 0.2), (0.1, 0.8, 0.1), (0.2, 0.2, 0.6), (0.6, 0.3, 0.1), (0.1, 0.3, 0.6), (0.3, 0.6, 0.1)]
+"""The first option is right where i % 3 is 0, the second where it is 1, the third where it is 2, in this order."""
+TRUE = [0, 1, 2, 0, 2, 1]
+TEXTS = [(f"red {i}", f"green {i}", f"blue {i}") for i in range(6)]
+
+
+def csv(
+    *,
+    rows=P,
+    labels=None,
+    names=("A", "B", "C"),
+    label="label",
+    sep=",",
+    number: Callable[[float], str] = str,
+    more: Callable[[int], tuple[str, ...]] = lambda i: (),
+    more_names: tuple[str, ...] = (),
+) -> str:
+    labels = labels or ["ABC"[i] for i in TRUE]
+    lines = [sep.join([*names, label, *more_names])]
+    lines += [
+        sep.join([*(number(p) for p in row), str(one), *more(i)])
+        for i, (row, one) in enumerate(zip(rows, labels, strict=True))
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def json_rows(**more: Callable[[int], object]) -> list[dict[str, object]]:
+    return [
+        {"id": i, "label": "ABC"[label], **{name: make(i) for name, make in more.items()}}
+        for i, label in enumerate(TRUE)
+    ]
+
+
+def jsonl(rows: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def parquet(frame: pd.DataFrame) -> bytes:
+    into = io.BytesIO()
+    frame.to_parquet(into)
+    return into.getvalue()
+
+
+def xlsx(**sheets: pd.DataFrame) -> bytes:
+    into = io.BytesIO()
+    with pd.ExcelWriter(into) as book:
+        for name, frame in sheets.items():
+            frame.to_excel(book, sheet_name=name, index=False)
+    return into.getvalue()
+
+
+def zipped(**files: bytes | str) -> bytes:
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "/").replace("_dot_", "."), content)
+    return into.getvalue()
+
+
+FRAME = pd.DataFrame(P, columns=["p_A", "p_B", "p_C"]).assign(label=["ABC"[i] for i in TRUE])
+LOGS = [tuple(np.log(row) + 3) for row in P]
+GOOD = csv()
+
+RIGHT: dict[str, bytes | str] = {
+    "plain.csv": GOOD,
+    "bom.csv": "\ufeff" + GOOD,
+    "utf16.csv": GOOD.encode("utf-16"),
+    "windows_lines.csv": GOOD.replace("\n", "\r\n"),
+    "no_last_line_end.csv": GOOD.rstrip("\n"),
+    "blank_lines.csv": "\n\n" + GOOD + "\n\n",
+    "semicolons.csv": csv(sep=";"),
+    "decimal_commas.csv": csv(sep=";", number=lambda p: str(p).replace(".", ",")),
+    "tabs.csv": csv(sep="\t"),
+    "pipes.txt": csv(sep="|"),
+    "excel_sep.csv": "sep=;\n" + csv(sep=";"),
+    "quoted.csv": csv(number=lambda p: f'"{p}"'),
+    "spaces.csv": csv(number=lambda p: f"  {p} "),
+    "per_cent.csv": csv(number=lambda p: f"{100 * p:.1f}"),
+    "per_cent_signs.csv": csv(number=lambda p: f"{100 * p:.1f}%"),
+    "scientific.csv": csv(number=lambda p: f"{p:.6e}"),
+    "labels_from_one.csv": csv(labels=[i + 1 for i in TRUE]),
+    "labels_from_zero.csv": csv(labels=TRUE),
+    "labels_as_floats.csv": csv(labels=[f"{i}.0" for i in TRUE]),
+    "labels_in_brackets.csv": csv(labels=[f"({'ABC'[i]})" for i in TRUE]),
+    "labels_small.csv": csv(labels=["abc"[i] for i in TRUE]),
+    "labels_as_columns.csv": csv(names=("p_A", "p_B", "p_C"), labels=[f"p_{'ABC'[i]}" for i in TRUE]),
+    "labels_as_texts.csv": csv(
+        labels=[TEXTS[i][label] for i, label in enumerate(TRUE)],
+        names=("p_A", "p_B", "p_C"),
+        more=lambda i: TEXTS[i],
+        more_names=("option_A", "option_B", "option_C"),
+    ),
+    "texts_named_by_letters.csv": csv(
+        names=("prob_A", "prob_B", "prob_C"), more=lambda i: TEXTS[i], more_names=("A", "B", "C")
+    ),
+    "letters_inside_names.csv": csv(names=("choiceA_prob", "choiceB_prob", "choiceC_prob")),
+    "numbered_from_one.csv": csv(names=("prob1", "prob2", "prob3"), labels=[i + 1 for i in TRUE]),
+    "logits.csv": csv(rows=LOGS, names=("logit_A", "logit_B", "logit_C")),
+    "log_probabilities.csv": csv(rows=[tuple(np.log(row)) for row in P], names=("logprob_A", "logprob_B", "logprob_C")),
+    "hendrycks.csv": "0,1,2,3,4,small_correct,small_choiceA_probs,small_choiceB_probs,small_choiceC_probs\n"
+    + "".join(
+        f"Which is {i}?,{','.join(TEXTS[i])},{'ABC'[TRUE[i]]},True,{','.join(map(str, P[i]))}\n" for i in range(6)
+    ),
+    "whether_right_is_no_label.csv": csv(more=lambda i: (str(i % 2),), more_names=("correct",), label="answer"),
+    "only_test_in_split.csv": csv(more=lambda i: ("test",), more_names=("split",)),
+    "json_column.csv": "id,label,probs\n" + "".join(f'{i},{"ABC"[TRUE[i]]},"{json.dumps(P[i])}"\n' for i in range(6)),
+    "numpy_column.csv": "id,label,probabilities\n"
+    + "".join(f"{i},{'ABC'[TRUE[i]]},[{' '.join(map(str, P[i]))}]\n" for i in range(6)),
+    "object_column.jsonl": jsonl(json_rows(probs=lambda i: dict(zip("ABC", P[i], strict=True)))),
+    "list_column.jsonl": jsonl(json_rows(log_probs=lambda i: np.log(P[i]).tolist(), options=lambda i: TEXTS[i])),
+    "list_of_objects.json": json.dumps(json_rows(probs=lambda i: P[i])),
+    "indented.json": json.dumps(json_rows(probs=lambda i: P[i]), indent=2),
+    "lists_a_column.json": json.dumps({"probs": P, "label": TRUE}),
+    "rows_inside_an_object.json": json.dumps({"model": "m", "rows": json_rows(probs=lambda i: P[i])}),
+    "bom.jsonl": "\ufeff" + jsonl(json_rows(probs=lambda i: P[i])),
+    "named_wrongly.pdf": GOOD,
+    "no_ending": parquet(FRAME),
+    "lists.parquet": parquet(pd.DataFrame({"probs": [list(row) for row in P], "label": TRUE})),
+    "book.xlsx": xlsx(results=FRAME),
+    "book_with_notes.xlsx": xlsx(notes=pd.DataFrame({"note": ["a", "b"], "by": ["me", "you"]}), results=FRAME),
+    "in_a.zip": zipped(folder__mine_dot_csv=GOOD),
+    "zip_in.zip": zipped(inner_dot_zip=zipped(mine_dot_csv=GOOD)),
+    "one.csv.gz": gzip.compress(GOOD.encode()),
+}
+"""Files of the same six questions, with the probabilities ``P`` and the answers ``TRUE``."""
+
+REFUSED: dict[str, tuple[bytes | str, str]] = {
+    "empty.csv": ("", "expected results, found an empty file"),
+    "only_spaces.csv": ("  \n\n", "expected results, found an empty file"),
+    "only_header.csv": ("id,A,B,label\n", "expected rows below the header, found none"),
+    "latin1.csv": (
+        csv(names=("A", "B", "C"), more=lambda i: ("é",), more_names=("täxt",)).encode("latin1"),
+        "line 1: expected text in UTF-8, found byte 0xe4; save it as UTF-8",
+    ),
+    "cut.jsonl": (jsonl(json_rows(probs=lambda i: P[i]))[:-20], "line 6: expected a whole JSON object"),
+    "cut.json": (json.dumps(json_rows(probs=lambda i: P[i]))[:-9], "expected a whole JSON document"),
+    "cut.parquet": (parquet(FRAME)[:-30], "expected a whole Parquet file"),
+    "cut.zip": (zipped(a_dot_csv=GOOD)[:-30], "expected a whole zip archive"),
+    "cut.xlsx": (xlsx(results=FRAME)[:-100], "expected a whole (zip archive|workbook)"),
+    "cut.npz": (b"PK\x03\x04\x00\x00", "expected a whole zip archive"),
+    "empty.zip": (zipped(), "the archive is empty"),
+    "ragged.csv": (GOOD + "0.1,0.2\n", "expected 4 columns of UTF-8 text in every line"),
+    "nan.csv": (GOOD.replace("0.8", "nan"), "line 3: expected a number in 'B', found NaN"),
+    "infinite.csv": (GOOD.replace("0.8", "inf"), "line 3: expected numbers, found infinity"),
+    "word.csv": (GOOD.replace("0.8", "many"), "line 3: expected a number in 'B', found 'many'"),
+    "bad_sum.csv": (GOOD.replace("0.8", "0.3"), "line 3: expected probabilities from 0 to 1 with sum 1"),
+    "negative.csv": (GOOD.replace("0.1,0.8,0.1", "-0.1,1.0,0.1"), "line 3: expected probabilities from 0 to 1"),
+    "all_alike.csv": (
+        csv(rows=[(1 / 3,) * 3] * 6),
+        "found all equal",
+    ),
+    "one_row.csv": ("A,B,label\n0.5,0.5,A\n", "found all equal|at least two questions|row a run|summary"),
+    "twice_the_id.csv": (csv(more=lambda i: (str(i // 2),), more_names=("id",)), "line 3: expected every id once"),
+    "label_beyond.csv": (GOOD.replace(",C\n", ",D\n"), "line 4: expected one of 3 options that can be right"),
+    "no_label.csv": (GOOD.replace(",A\n", ",\n"), "line 2: expected the right option in 'label'"),
+    "picks_only.csv": (
+        "question,prediction,answer\nWhich?,A,A\nWhat?,B,A\n",
+        "found only the model's pick in 'prediction'; a pick alone can't form sets",
+    ),
+    "picks_only.jsonl": (
+        jsonl([{"question": "Which?", "pred": "A", "answer": "B"}] * 3),
+        "found only the model's pick in 'pred'",
+    ),
+    "accuracies.csv": ("model,mmlu_acc,arc_acc\nm,0.5,0.7\nn,0.6,0.8\n", "it holds figures of whole runs"),
+    "means.json": (json.dumps({"results": {"arc": {"acc": 0.5}}, "configs": {}}), "it holds means over all questions"),
+    "evil.pkl": (pickle.dumps(Path("x")), "a pickle can run code"),
+    "numbers.pkl": (pickle.dumps([1, 2]), "expected a pickle that lists rows"),
+    "notes.md": ("# Notes\n\nNothing, really.\n", "it is text without results"),
+    "picture.png": (b"\x89PNG\r\n\x1a\n" + b"0" * 100, "it is a picture or a document without results"),
+    "binary.dat": (bytes(range(256)) * 4, "expected results, found a binary file of no known format"),
+    "archive.7z": (b"7z\xbc\xaf\x27\x1c" + b"0" * 50, "7z archive, which is not opened"),
+    "number.json": ("7", "it is text without results"),
+    "list_of_numbers.json": ("[1, 2, 3]", "expected a list of objects or a list for each column"),
+    "deep.json": ("[" * 100_000, "expected a whole JSON document|can't be read"),
+    "many_columns.csv": (
+        ",".join(f"c{i}" for i in range(600)) + "\n" + ",".join("1" * 600) + "\n",
+        "at most 500 columns",
+    ),
+    "same_column_twice.csv": (csv(names=("A", "B", "A")), "expected every column once, found 'A' again"),
+}
+"""Files that can't be imported, and what is said of them."""
+
+
+def read(tmp_path: Path, *files: tuple[str, bytes | str]) -> Reading:
+    paths = []
+    for name, content in files:
+        path = tmp_path / "files" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        paths.append(path)
+    (tmp_path / "scratch").mkdir()
+    return Drop(paths, scratch=tmp_path / "scratch", name=lambda path: path.name).read()
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_an_odd_file_is_read_right(home, tmp_path, name):
+    reading = read(tmp_path, (name, RIGHT[name]))
+    assert list(refusals(reading)) == []
+    (found,) = reading.runs
+    made = evaluation(found.run)
+    order = np.argsort([int(one) for one in made.ids])
+    assert made.probabilities[order] == pytest.approx(np.array(P), abs=1e-5)
+    assert made.labels[order].tolist() == TRUE
+    assert figures(found.run).accuracy == 1
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_odd_file_is_refused_in_one_sentence(home, tmp_path, name):
+    content, says = REFUSED[name]
+    reading = read(tmp_path, (name, content))
+    assert reading.runs == ()
+    assert reading.unmapped == ()
+    ((sentence, names),) = refusals(reading)
+    assert names == (name,)
+    assert str(tmp_path) not in sentence
+    assert "Traceback" not in sentence
+    assert "\n" not in sentence
+    assert re.search(says, sentence), sentence
+
+
+def test_columns_without_known_names_are_asked_for(home, tmp_path):
+    reading = read(tmp_path, ("odd.csv", csv(names=("one", "two", "three"), label="says")))
+    assert [one.header for one in reading.unmapped] == [("one", "two", "three", "says")]
+    assert list(refusals(reading)) == []
+
+
+def test_unequal_numbers_of_options(home, tmp_path):
+    rows = json_rows(probs=lambda i: P[i] if i % 2 else (0.7, 0.3))
+    for i, row in enumerate(rows):
+        row["label"] = "AB"[i % 2]
+    (found,) = read(tmp_path, ("ragged.jsonl", jsonl(rows))).runs
+    assert evaluation(found.run).option_counts.tolist() == [2, 3] * 3
+
+
+def test_models_in_one_file_are_runs_of_their_own(home, tmp_path):
+    twice = pd.concat([FRAME.assign(model_name="a", id=range(6)), FRAME.assign(model_name="b", id=range(6))])
+    runs = read(tmp_path, ("both.csv", twice.to_csv(index=False))).runs
+    assert [found.run.spec.model for found in runs] == ["a", "b"]
+    assert [found.lacks for found in runs] == [("task",)] * 2
+
+
+def test_next_token_probabilities_keep_their_letter_mass(home, tmp_path):
+    shares = csv(number=lambda p: f"{p / 2:.6f}")
+    (found,) = read(tmp_path, ("letters.csv", shares)).runs
+    assert evaluation(found.run).probabilities == pytest.approx(np.array(P), abs=1e-5)
+    assert found.run.scored.letter_mass == pytest.approx(np.full(6, 0.5), abs=1e-5)
+
+
+def test_a_zip_that_unpacks_to_too_much_is_not_unpacked(home, tmp_path, monkeypatch):
+    monkeypatch.setattr("core.exchange.dropped.files.ALWAYS", 10_000)
+    reading = read(tmp_path, ("bomb.zip", zipped(a_dot_csv=b"0" * 5_000_000)))
+    ((sentence, _),) = refusals(reading)
+    assert "it unpacks to 5 MB" in sentence
+    assert not list((tmp_path / "scratch").rglob("*.csv"))
+
+
+def test_a_gzip_that_unpacks_to_too_much_is_cut_off(home, tmp_path, monkeypatch):
+    monkeypatch.setattr("core.exchange.dropped.files.ALWAYS", 10_000)
+    reading = read(tmp_path, ("bomb.csv.gz", gzip.compress(b"0" * 50_000_000)))
+    ((sentence, _),) = refusals(reading)
+    assert "no more is unpacked" in sentence
+    assert sum(path.stat().st_size for path in (tmp_path / "scratch").rglob("*") if path.is_file()) < 20_000_000
+
+
+def test_members_that_want_to_be_elsewhere_are_left_where_they_are(home, tmp_path):
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w") as archive:
+        archive.writestr("../../evil.csv", GOOD)
+        archive.writestr("/abs.csv", GOOD)
+        archive.writestr("__MACOSX/._mine.csv", b"litter")
+        archive.writestr("mine.csv", GOOD.replace("0.5,0.3", "0.4,0.4"))
+    reading = read(tmp_path, ("x.zip", into.getvalue()))
+    assert sorted(found.name for found in reading.runs) == ["x.zip/abs.csv", "x.zip/mine.csv"]
+    assert not (tmp_path / "evil.csv").exists()
