@@ -15,10 +15,10 @@ NAMED_MODELS = 6
 
 def claim(points: pd.DataFrame, name: str, x_title: str, *, log: bool = False, diagonal: bool = False) -> Figure:
     """A claim's models: ``x`` and ``y`` (mean set size) with ``model`` beside each mark."""
-    x = alt.X("x:Q", title=x_title, scale=alt.Scale(type="log") if log else alt.Scale(zero=False))
+    x = alt.X("x:Q", title=x_title, scale=alt.Scale(type="log") if log else alt.Scale(zero=False, padding=16))
     if log:
         x = x.axis(tickCount=3, format="~s")
-    base = alt.Chart().encode(x, alt.Y("y:Q", title="Mean set size", scale=alt.Scale(zero=False)))
+    base = alt.Chart().encode(x, alt.Y("y:Q", title="Mean set size", scale=alt.Scale(zero=False, padding=22)))
     layers: list[alt.Chart] = []
     if diagonal and len(points):
         ends = [float(points[["x", "y"]].to_numpy().min()), float(points[["x", "y"]].to_numpy().max())]
@@ -28,8 +28,26 @@ def claim(points: pd.DataFrame, name: str, x_title: str, *, log: bool = False, d
     marks = base.mark_point(filled=True, size=90, opacity=0.95).encode(tooltip=hover)
     layers.append(theme.painted(marks, theme.LAC))
     if len(points) <= NAMED_MODELS:
-        names = base.mark_text(align="left", dx=8, dy=-7, fontSize=11, limit=150).encode(text="model:N")
+        names = base.mark_text(
+            align=alt.ExprRef("datum.before ? 'right' : 'left'"),
+            dx=alt.ExprRef("datum.before ? -8 : 8"),
+            dy=alt.ExprRef("datum.below ? 12 : -7"),
+            fontSize=11,
+            limit=150,
+        ).encode(text="model:N")
         layers.append(theme.painted(names, theme.TRUTH))
     said = "; ".join(f"{row['model']}: {row['x']:.3g}, {row['y']:.2f}" for row in points.head(20).to_dict("records"))
-    chart = alt.layer(*layers, data=points).properties(height=260)
+    chart = alt.layer(*layers, data=_with_places_of_names(points, log=log)).properties(height=260)
     return Figure(points, chart, f"{x_title} against mean set size. {said}.", f"claim-{name}")
+
+
+def _with_places_of_names(points: pd.DataFrame, *, log: bool) -> pd.DataFrame:
+    """The points with ``before`` and ``below``: a name stands before a mark of the right half, so that it stays within
+    the drawing, and the names along x stand above and below their marks by turns, so that neighbours do not meet.
+    """
+    if points.empty:
+        return points
+    ends = points["x"].min(), points["x"].max()
+    middle = (ends[0] * ends[1]) ** 0.5 if log else sum(ends) / 2
+    turn = points["x"].rank(method="first").astype(int)
+    return points.assign(before=points["x"] > middle, below=turn % 2 == 0)

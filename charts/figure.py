@@ -16,7 +16,7 @@ from plotly.graph_objects import Figure as PlotlyFigure
 from charts import theme
 from core.errors import HedgeError
 
-AltairChart = alt.Chart | alt.LayerChart | alt.FacetChart
+AltairChart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,8 @@ def _with_data(chart: Any, data_of: Callable[[pd.DataFrame], alt.Data]) -> Any:
         chart.data = data_of(chart.data)
     if isinstance(chart, alt.LayerChart):
         chart.layer = [_with_data(one, data_of) for one in chart.layer]
+    if isinstance(chart, alt.HConcatChart):
+        chart.hconcat = [_with_data(one, data_of) for one in chart.hconcat]
     if isinstance(chart, alt.FacetChart):
         chart.spec = _with_data(chart.spec, data_of)
     return chart

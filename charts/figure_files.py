@@ -1,145 +1,390 @@
-"""Figures as files, without a server and without a browser: SVG, PNG and HTML by vl-convert.
+"""Figures as files, without a server and without a browser: SVG, PDF, PNG and HTML by vl-convert.
 
-A figure is drawn from its Altair form, in the light theme's colours, with a title and its source. Radars and heat maps
-are Plotly's on a page, and Plotly draws into files only with a browser's help: their Altair form stands in for them.
+One function draws a figure for a page, the command line and a notebook alike: :func:`figure`, and :func:`jury_figure`
+for a jury. A figure is drawn from its Altair form at the width, font and theme of a
+:class:`~charts.figure_style.FigureStyle`. Radars and heat maps are Plotly's on a page, and Plotly draws into files only
+with a browser's help: their Altair form stands in for them.
+
+A file says where its figures come from, in its metadata: Dublin Core in an SVG, the document information of a PDF, text
+chunks in a PNG. The same stands in :attr:`FigureFile.text`, to be put beside a figure.
 """
 
 from __future__ import annotations
 
+import json
+import math
+import re
+import struct
+import textwrap
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
-import numpy as np
-import pandas as pd
-
-from charts import heat_map
-from charts.accuracy_and_set_size import accuracy_against_size
-from charts.bars import BY_SCORE, bars
-from charts.figure import Figure
-from charts.measures import MEASURES
-from charts.radar import radar
-from charts.risk_curves import risk_curves
-from charts.run_names import full_names
-from charts.sizes_when_right import sizes_when_right
-from charts.theme import theme_colors
-from core.conformal.scores import SCORES
-from core.reports import frames
-from core.reports.compare import benchmark, selective, side_by_side
+from charts.figure_style import DPI, FigureStyle
+from charts.forests import jury_forest, jury_votes
+from charts.run_figures import FIGURES, Drawing, FigureRequest
+from core.errors import InputError
+from core.exchange.writing import write
+from core.jury.adjudication import RULES
+from core.jury.experiment import JuryExperiment
+from core.jury.judgements import Judgements
+from core.reports import jury as jury_reports
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
+from core.reports.figure_names import JURY_FIGURES
+from core.reports.file_names import file_name, of_runs
+from core.reports.provenance import Provenance
+from core.reports.provenance import of_runs as provenance_of_runs
+from core.reports.report import shown_with
 
-WIDTH = 640
-SCALE = 2
+HEIGHT = 0.72
+"""The height of a figure that has no rows, over its width, up to :data:`HIGHEST` units."""
+HIGHEST = 330
+LEGEND_ROW = 16
+SLIDE = 9 / 16
+PANELS = 3
+"""How often panels are drawn anew until they are as wide as they should be together."""
+STRETCHED = 2.5
+"""How much higher than elsewhere the panels of a slide may be, to fill it."""
+LETTER = 0.56
+"""The width of a letter over the size of its font, on average."""
+HTML = FigureStyle(width=40 / 6)
+"""The look of a figure as an HTML page of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A figure with what it needs away from its page: a title and where its figures come from."""
+@dataclass(frozen=True)
+class FigureFile:
+    """A figure for a file: its ``name``, its ``drawing``, the look, and where its figures come from.
 
-    figure: Figure
-    title: str
-    source: str
+    ``called`` makes the file's name from what it holds and its ending.
+    """
+
+    name: str
+    drawing: Drawing
+    style: FigureStyle
+    provenance: Provenance
+    called: Callable[[str, str], str]
+
+    def file_name(self, ending: str) -> str:
+        """The file's name, with model, task and alpha."""
+        return self.called(self.name, ending)
+
+    @property
+    def caption(self) -> str:
+        """What stands below the figure in a paper."""
+        return f"{self.drawing.title}. {self.drawing.reading}".rstrip()
+
+    @property
+    def text(self) -> str:
+        """The caption, the figure in words for those who do not see it, and its provenance."""
+        return f"{self.caption}\n\nIn words: {self.drawing.figure.alt}\n\n{self.provenance.text()}\n"
+
+    @cached_property
+    def _drawn(self) -> tuple[str, float, float]:
+        """The SVG, and its width and height in units."""
+        return _fitted(self.drawing, self.style)
+
+    def svg(self) -> bytes:
+        """The figure as SVG, as wide as asked for, with its provenance as metadata."""
+        drawn, width, height = self._drawn
+        inches = self.style.inches
+        sized = _sized(drawn, width, height, f"{inches:.4g}in", f"{inches * height / width:.4g}in")
+        end = sized.index(">") + 1
+        return (sized[:end] + self._dublin_core() + sized[end:]).encode()
+
+    def pdf(self) -> bytes:
+        """The figure as PDF, as wide as asked for, with its fonts inside and its provenance as document information."""
+        import vl_convert
+
+        drawn, width, height = self._drawn
+        points = 72 * self.style.inches  # a PDF takes the SVG's units for points, of which an inch has 72
+        made = bytes(vl_convert.svg_to_pdf(_sized(drawn, width, height, f"{points:g}", f"{points * height / width:g}")))
+        return with_pdf_information(made, self._metadata())
+
+    def png(self) -> bytes:
+        """The figure as PNG with 300 pixels per inch, and its provenance in text chunks."""
+        import vl_convert
+
+        drawn, width, _ = self._drawn
+        made = bytes(vl_convert.svg_to_png(drawn, scale=self.style.inches * 72 / width, ppi=DPI))
+        return with_png_texts(made, self._metadata())
+
+    def html(self) -> bytes:
+        """The figure as an HTML file of its own, with its scripts inside: hovers work offline."""
+        import vl_convert
+
+        titled = {"text": self.drawing.title, "subtitle": self.provenance.of("Made by"), "anchor": "start"}
+        spec = standalone(self.drawing, HTML) | {"title": titled, "padding": 14}
+        return str(vl_convert.vegalite_to_html(spec, bundle=True)).encode()
+
+    def _metadata(self) -> dict[str, str]:
+        """What a file says of itself: PDF's names of document information."""
+        runs = "; ".join(value for what, value in self.provenance.facts if what.startswith("Run"))
+        return {
+            "Title": self.drawing.title,
+            "Author": "Hedge",
+            "Subject": self.caption,
+            "Keywords": runs or self.provenance.of("Jury"),
+            "Creator": self.provenance.of("Made by"),
+            "Provenance": self.provenance.text(),
+        }
+
+    def _dublin_core(self) -> str:
+        facts = self.provenance
+        terms = {
+            "title": self.drawing.title,
+            "description": self.caption,
+            "creator": facts.of("Made by"),
+            "date": facts.of("Date"),
+            "source": facts.text(),
+        }
+        inner = "".join(f"<dc:{term}>{escape(value)}</dc:{term}>" for term, value in terms.items())
+        return (
+            f"<title>{escape(self.drawing.title)}</title><desc>{escape(self.drawing.figure.alt)}</desc>"
+            '<metadata><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+            'xmlns:dc="http://purl.org/dc/elements/1.1/"><rdf:Description rdf:about="">'
+            f"{inner}</rdf:Description></rdf:RDF></metadata>"
+        )
 
 
-def drawings(runs: Sequence[Evaluation], asked: SetRule) -> list[Drawing]:
-    """Every figure of a benchmark's runs."""
-    made = benchmark.reports(runs, asked)
-    rows = benchmark.run_rows(runs, made)
-    score = asked.scores[0]
-    of_score = rows[rows["score"] == score]
-    names = full_names(of_score)
-    source = source_of(runs, asked)
-    alpha, by = f"alpha {asked.alpha / 1000:.3f}", f"by {SCORES[score].title}"
-    panels = accuracy_against_size(frames.overview(runs, asked.alpha, asked.scores), score)
-    of_task = [f", on {panel.title}" if len(panels) > 1 else "" for panel in panels]
-    found = [
-        Drawing(panel.figure, f"Accuracy, and set size at {alpha}{of}", source)
-        for panel, of in zip(panels, of_task, strict=True)
-    ]
-    titles = {measure: title for measure, (title, _) in MEASURES.items()}
+KINDS: dict[str, Callable[[FigureFile], bytes]] = {
+    "svg": FigureFile.svg,
+    "pdf": FigureFile.pdf,
+    "png": FigureFile.png,
+    "html": FigureFile.html,
+}
+"""From a file's ending to what draws it."""
 
-    def title(measure: str, of_sets: str) -> str:
-        """Only figures of sets depend on alpha and the score."""
-        return titles[measure] + (of_sets if measure in BY_SCORE else "")
 
-    found += [
-        Drawing(heat_map.heat_map(of_score, measure), title(measure, f" {by}, {alpha}"), source)
-        for measure in ("accuracy", "coverage", "mean_set_size")
-    ]
-    found += [Drawing(bars(rows, measure), title(measure, f" at {alpha}"), source) for measure in MEASURES]
-    found.append(Drawing(radar(of_score), f"Five figures of each run, those of sets {by}, {alpha}", source))
-    shares = side_by_side.size_shares(runs, names, asked.alpha, score)
-    found.append(Drawing(heat_map.set_sizes(shares), f"How large sets are {by}, {alpha}", source))
-    when = side_by_side.sizes_when_right(runs, names, asked.alpha, score)
-    found.append(Drawing(sizes_when_right(when), f"Set size where right and where wrong, {alpha}", source))
-    curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)])
-    found.append(Drawing(risk_curves(curves), "Error where only the surest are answered", source))
+def written(found: Sequence[FigureFile], kinds: Sequence[str], folder: Path) -> list[Path]:
+    """Write figures into a folder as files of these kinds, each with its caption and provenance as text beside it.
+
+    Raises :class:`InputError` if the folder can't be written.
+    """
+    made = []
+    for one in found:
+        contents = {kind: KINDS[kind](one) for kind in kinds} | {"txt": one.text.encode()}
+        made += [write(folder.resolve(), one.file_name(kind), content) for kind, content in contents.items()]
+    return made
+
+
+def figure(
+    name: str, runs: Sequence[Evaluation], alpha: int | SetRule = 100, style: FigureStyle | None = None
+) -> FigureFile:
+    """The figure ``name`` of :data:`~charts.run_figures.FIGURES` of ``runs``, at ``alpha`` thousandths.
+
+    A :class:`SetRule` in the place of ``alpha`` says more of the sets; without one they are LAC's. Raises
+    :class:`InputError` for an unknown name, without runs, and for a figure of one task where the runs are of several.
+    """
+    found = figures([name], runs, alpha, style)
+    if len(found) > 1:
+        raise InputError(f"the figure {name} shows one task, and these runs are of {len(found)}; choose runs of one")
+    return found[0]
+
+
+def figures(
+    names: Sequence[str], runs: Sequence[Evaluation], alpha: int | SetRule = 100, style: FigureStyle | None = None
+) -> list[FigureFile]:
+    """Several figures of the same runs; a figure that shows one task is there once for each task."""
+    look = style or FigureStyle()
+    asked = alpha if isinstance(alpha, SetRule) else SetRule(alpha, shown_with("lac"))
+    for name in names:
+        if name not in FIGURES:
+            raise InputError(f"unknown figure {name!r}; choose from {', '.join(FIGURES)}")
+    if not runs:
+        raise InputError("a figure needs at least one run, got none")
+    of = FigureRequest(runs, asked, look.units)
+    facts = provenance_of_runs(runs, asked)
+    specs = [(run.spec, run.bank) for run in runs]
+    found = []
+    for name in names:
+        drawn = FIGURES[name](of)
+        for one in drawn:
+            called = one.figure.name if len(drawn) > 1 else name
+            found.append(
+                FigureFile(called, one, look, facts, lambda what, end: of_runs(what, end, specs, alpha=asked.alpha))
+            )
     return found
 
 
-def risk_frame(run: Evaluation, name: str, *, points: int = 200) -> pd.DataFrame:
-    """A run's risk–coverage curve, thinned to some points: ``name``, ``share``, ``risk``."""
-    made = selective.risk_coverage(run)
-    m = len(made.share)
-    at = np.unique(np.linspace(0, m - 1, min(points, m)).round().astype(int))
-    return pd.DataFrame({"name": name, "share": made.share[at], "risk": made.risk[at]})
+def jury_figure(
+    name: str, judgements: Judgements, found: JuryExperiment, called: str, style: FigureStyle | None = None
+) -> FigureFile:
+    """A figure of a jury that is ``called`` so, from its evaluation ``found``; ``name`` is one of
+    :data:`~core.reports.figure_names.JURY_FIGURES`.
 
-
-def source_of(runs: Sequence[Evaluation], asked: SetRule) -> str:
-    questions = sum(len(run.test) for run in runs)
-    return (
-        f"Hedge · {len(runs)} runs, {questions:,} test questions · {asked.method} threshold · empty sets: {asked.empty}"
+    Raises :class:`InputError` for an unknown name.
+    """
+    if name not in JURY_FIGURES:
+        raise InputError(f"unknown figure {name!r}; choose from {', '.join(JURY_FIGURES)}")
+    facts = jury_reports.provenance(found, called)
+    if name == "jury-forest":
+        rows = jury_reports.accuracy_rows(found, {rule: of.title for rule, of in RULES.items()})
+        reading = (
+            f"The share of right verdicts on {found.n:,} answers, a mean over {len(found.protocol.seeds)} splits. "
+            "Circles are rules, squares single jurors. A line is a 95% interval that includes the luck of the "
+            "calibration answers."
+        )
+        drawing = Drawing(jury_forest(rows), "Accuracy of each rule and each juror", reading)
+    else:
+        rows = jury_reports.vote_rows(judgements)
+        reading = (
+            f"All {len(judgements):,} answers, by how many of the {len(judgements.jurors)} jurors say True. "
+            "The left bar of two counts those whose label says True too, the right bar those whose label says False."
+        )
+        drawing = Drawing(
+            jury_votes(rows, judgements.pairwise),
+            "How many jurors say True, and what the label says",
+            reading,
+            free=True,
+        )
+    return FigureFile(
+        name, drawing, style or FigureStyle(), facts, lambda what, end: file_name(what, end, models=[called])
     )
 
 
-def standalone(drawing: Drawing, *, name: str = "light") -> dict[str, Any]:
-    """The figure's Vega-Lite specification with its data, title, source and a theme's colours."""
-    look = theme_colors(name)
+def standalone(drawing: Drawing, style: FigureStyle) -> dict[str, Any]:
+    """The figure's Vega-Lite specification with its data, in a style's font and colours, as wide as its drawing."""
     drawn = drawing.figure.spec
+    look = style.colors
+    axis = {"labelColor": look.text, "titleColor": look.text, "gridColor": look.border, "domainColor": look.border}
     spec = {
         **drawn,
-        "title": {"text": drawing.title, "subtitle": drawing.source, "anchor": "start", "offset": 14},
         "description": drawing.figure.alt,
         "background": look.background,
-        "padding": 14,
+        "padding": 5,
+        "config": {
+            "font": style.family,
+            "lineBreak": "\n",
+            "range": {"category": list(look.colors)},
+            "title": {"color": look.text, "subtitleColor": look.text, "fontSize": 12, "subtitleFontSize": 10},
+            "axis": {
+                **axis,
+                "tickColor": look.border,
+                "labelFontSize": 10,
+                "labelSeparation": 4,
+                "titleFontSize": 10,
+                "titleFontWeight": "normal",
+            },
+            "legend": {"labelColor": look.text, "titleColor": look.text, "labelFontSize": 10, "titleFontSize": 10},
+            "header": {"labelColor": look.text, "labelFontSize": 9},
+            "view": {"stroke": None},
+            **drawn["config"],
+        },
     }
-    if "facet" not in spec:
-        spec["width"] = WIDTH
-    axis = {"labelColor": look.text, "titleColor": look.text, "gridColor": look.border, "domainColor": look.border}
-    spec["config"] = {
-        "font": "DejaVu Sans, Arial, sans-serif",
-        "range": {"category": list(look.colors)},
-        "title": {"color": look.text, "subtitleColor": look.text, "fontSize": 16, "subtitleFontSize": 11},
-        "axis": {**axis, "tickColor": look.border, "labelFontSize": 11, "titleFontSize": 12},
-        "legend": {"labelColor": look.text, "titleColor": look.text},
-        "header": {"labelColor": look.text, "labelFontSize": 12},
-        "view": {"stroke": None},
-        **drawn["config"],
-    }
+    if style.slide:
+        lines = textwrap.wrap(drawing.title, max(10, int(style.units / (12 * LETTER))))
+        spec["title"] = {"text": lines, "anchor": "start", "frame": "group" if "facet" in spec else "bounds"}
+    # A chart asks how wide its window is, to be narrow on a phone; here the drawing is its window.
+    text = json.dumps(spec).replace("windowSize()[0]", f"{style.units:g}")
+    spec = dict(json.loads(text))
+    if not _panels(spec):
+        spec["width"] = style.units
+        spec["autosize"] = {"type": "fit", "contains": "padding"}
+        if drawing.free:
+            spec["height"] = _free_height(style) + (0 if style.slide else LEGEND_ROW * drawing.legend_rows)
     return spec
 
 
-def svg(drawing: Drawing) -> bytes:
-    """The figure as SVG."""
+def _free_height(style: FigureStyle) -> float:
+    if style.slide:
+        return style.units * SLIDE
+    return min(HIGHEST, style.units * HEIGHT)
+
+
+def _panels(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts of a drawing that stand side by side; none if it is one."""
+    return [spec["spec"]] if "facet" in spec else list(spec.get("hconcat", []))
+
+
+def _fitted(drawing: Drawing, style: FigureStyle) -> tuple[str, float, float]:
+    """The SVG of a drawing as wide as its style asks, with its width and height in units."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(standalone(drawing))).encode()
+    spec = standalone(drawing, style)
+    wanted = style.units
+    panels, facets = _panels(spec), "facet" in spec
+    columns = spec.get("columns", 1) if facets else max(len(panels), 1)
+    aspect = panels[0]["height"] / panels[0]["width"] if facets else 0.0
+    side = wanted / columns * 0.7
+    for _ in range(PANELS if panels else 1):
+        for panel in panels:
+            panel["width"] = side
+            if facets:
+                panel["height"] = side * aspect
+        drawn = str(vl_convert.vegalite_to_svg(spec))
+        width, height = _size(drawn)
+        if not panels or abs(width - wanted) < 1:
+            break
+        side = max(20.0, side + (wanted - width) / columns)
+    if not style.slide:
+        return drawn, width, height
+    room = wanted * SLIDE - height
+    if panels and not drawing.square and room > 0:
+        rows = math.ceil(len({json.dumps(row.get("name")) for row in _values(spec)}) / columns) if facets else 1
+        for panel in panels:
+            panel["height"] = min(panel["height"] * STRETCHED, panel["height"] + room / max(rows, 1))
+        drawn = str(vl_convert.vegalite_to_svg(spec))
+        width, height = _size(drawn)
+    return _on_a_slide(drawn, width, height, style)
 
 
-def png(drawing: Drawing) -> bytes:
-    """The figure as PNG, two pixels a unit."""
-    import vl_convert
-
-    return bytes(vl_convert.vegalite_to_png(standalone(drawing), scale=SCALE))
+def _values(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = spec.get("data", {}).get("values", [])
+    return found
 
 
-def page(drawing: Drawing) -> bytes:
-    """The figure as an HTML file of its own, with its scripts inside: hovers work offline."""
-    import vl_convert
+def _on_a_slide(drawn: str, width: float, height: float, style: FigureStyle) -> tuple[str, float, float]:
+    """The drawing in the middle of a page of 16:9 that is as large as it needs."""
+    wide = max(width, height / SLIDE)
+    high = wide * SLIDE
+    x, y = (wide - width) / 2, (high - height) / 2
+    end = drawn.index(">") + 1
+    head = _sized(drawn[:end], wide, high, f"{wide:g}", f"{high:g}")
+    page = f'<rect width="{wide:g}" height="{high:g}" fill="{style.colors.background}"/>'
+    inner = drawn[end:].removesuffix("</svg>")
+    return f'{head}{page}<g transform="translate({x:g},{y:g})">{inner}</g></svg>', wide, high
 
-    return str(vl_convert.vegalite_to_html(standalone(drawing), bundle=True)).encode()
+
+def _sized(drawn: str, width: float, height: float, wide: str, high: str) -> str:
+    """An SVG of ``width`` by ``height`` units that is shown as ``wide`` and ``high``."""
+    shown = f'width="{wide}" height="{high}" viewBox="0 0 {width:g} {height:g}"'
+    return re.sub(r'width="[^"]*" height="[^"]*" viewBox="[^"]*"', shown, drawn, count=1)
 
 
-KINDS: dict[str, Callable[[Drawing], bytes]] = {"svg": svg, "png": png, "html": page}
-"""From a file's ending to what draws it."""
+def _size(drawn: str) -> tuple[float, float]:
+    found = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
+    if found is None:
+        raise InputError("the figure was drawn without a size; draw it again")
+    return float(found[1]), float(found[2])
+
+
+def with_pdf_information(document: bytes, values: dict[str, str]) -> bytes:
+    """A PDF with document information, as an incremental update (ISO 32000-1, 7.5.6): the document itself stays as it
+    is, and a new information dictionary and a cross-reference section come after it."""
+    trailer = document[document.rindex(b"trailer") :]
+    size, root = (re.search(pattern, trailer) for pattern in (rb"/Size (\d+)", rb"/Root (\d+ \d+ R)"))
+    start = re.search(rb"startxref\s+(\d+)", trailer)
+    if size is None or root is None or start is None:
+        raise InputError("the PDF has no trailer to add its provenance to; choose SVG or PNG")
+    number, at = int(size[1]), len(document) + 1
+    entries = " ".join(f"/{name} <{(chr(0xFEFF) + value).encode('utf-16-be').hex()}>" for name, value in values.items())
+    made = f"{number} 0 obj\n<< {entries} >>\nendobj\n"
+    table = f"xref\n{number} 1\n{at:010d} 00000 n \n"
+    end = f"trailer\n<< /Size {number + 1} /Root {root[1].decode()} /Info {number} 0 R /Prev {start[1].decode()} >>\n"
+    return document + f"\n{made}{table}{end}startxref\n{at + len(made)}\n%%EOF\n".encode()
+
+
+def with_png_texts(image: bytes, values: dict[str, str]) -> bytes:
+    """A PNG with a text chunk (``iTXt``) for each value, after its header."""
+    header = 8 + 25  # the signature, and IHDR with its length, name and checksum
+    chunks = [_chunk(b"iTXt", name.encode() + b"\0\0\0\0\0" + value.encode()) for name, value in values.items()]
+    return image[:header] + b"".join(chunks) + image[header:]
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

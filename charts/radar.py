@@ -132,6 +132,7 @@ def _small_multiples(frame: pd.DataFrame) -> AltairChart:
         theme.painted(stars, theme.LAC),
     )
     one = alt.layer(*layers, data=frame).properties(width=230, height=190)
-    places = alt.Facet("name:N", title=None, sort=None, header=alt.Header(labelLimit=260))
+    names = list(dict.fromkeys(frame["name"]))
+    places = alt.Facet("name:N", title=None, sort=names, header=alt.Header(labelLimit=260))
     found: AltairChart = one.facet(facet=places, columns=3).configure_view(stroke=None)
     return found

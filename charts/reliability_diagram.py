@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import altair as alt
 import pandas as pd
 
 from charts import theme
-from charts.figure import Figure
+from charts.figure import AltairChart, Figure
 from charts.measures import tips
 
 SIDE = 350
@@ -29,8 +31,15 @@ def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, nam
     ``bins`` and ``curve`` are of :mod:`core.reports.calibration.calibrated`; grey bars are the bins' shares of the
     questions. An empty bin has no mark. A click on a bin selects it (:data:`BIN`).
     """
+    frame = _rows(bins, curve)
+    chart = _layers(frame, clicked=True).properties(width=SIDE, height=SIDE)
+    return Figure(frame, chart, f"Reliability of {title}: {_said(bins)}.", name)
+
+
+def _rows(bins: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one diagram: its bins, its smooth curve, and the line where accuracy equals confidence."""
     n = int(bins["n"].sum())
-    frame = pd.concat(
+    return pd.concat(
         [
             bins.assign(kind="bin", share=bins["n"] / max(n, 1)),
             curve[["confidence", "accuracy"]].dropna().assign(kind="curve"),
@@ -38,6 +47,10 @@ def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, nam
         ],
         ignore_index=True,
     )
+
+
+def _layers(frame: pd.DataFrame, *, clicked: bool) -> AltairChart:
+    """The marks of a diagram: large ones that can be ``clicked`` on a page, finer ones in a file."""
     x, y = share_axis("x", "confidence", "Confidence"), share_axis("y", "accuracy", "Accuracy")
     low = share_axis("x", "low", "Confidence")
     hover = tips(
@@ -57,18 +70,53 @@ def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, nam
     shares = filled.mark_rect(opacity=0.55).encode(low, share_axis("y", "share", None), x2="high", y2=alt.Y2Datum(0))
     by_luck = filled.mark_rect(opacity=0.6)
     by_luck = by_luck.encode(low, share_axis("y", "consistent_low", "Accuracy"), x2="high", y2="consistent_high")
-    interval = filled.mark_rule(strokeWidth=1.5, opacity=0.7)
+    interval = filled.mark_rule(strokeWidth=1.5 if clicked else 1, opacity=0.7)
     interval = interval.encode(x, share_axis("y", "accuracy_low", "Accuracy"), y2="accuracy_high")
-    marks = filled.mark_circle(size=75, opacity=1, cursor="pointer").encode(x, y, tooltip=hover)
-    chart = alt.layer(
+    marks = filled.mark_circle(size=75 if clicked else 24, opacity=1, cursor="pointer").encode(x, y, tooltip=hover)
+    top = theme.painted(marks, theme.TRUTH)
+    return alt.layer(
         theme.painted(shares, theme.OUT_OF_SET),
         theme.painted(by_luck, theme.GUARANTEE),
         theme.painted(ideal.mark_line(strokeDash=[4, 4], opacity=0.6), theme.TRUTH),
-        theme.painted(smooth.mark_line(strokeWidth=2), theme.IN_SET),
+        theme.painted(smooth.mark_line(strokeWidth=2 if clicked else 1.5), theme.IN_SET),
         theme.painted(interval, theme.TRUTH),
-        theme.painted(marks, theme.TRUTH).add_params(alt.selection_point(name=BIN, fields=["bin"])),
+        top.add_params(alt.selection_point(name=BIN, fields=["bin"])) if clicked else top,
         data=frame,
-    ).properties(width=SIDE, height=SIDE)
+    )
+
+
+def _said(bins: pd.DataFrame) -> str:
     held = bins[bins["n"] > 0].to_dict("records")
-    said = "; ".join(f"{row['confidence']:.0%} sure, {row['accuracy']:.0%} right of {row['n']:,}" for row in held)
-    return Figure(frame, chart, f"Reliability of {title}: {said}.", name)
+    return "; ".join(f"{row['confidence']:.0%} sure, {row['accuracy']:.0%} right of {row['n']:,}" for row in held)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """One of several diagrams: its name, its bins and curve, and up to two lines written into it."""
+
+    name: str
+    bins: pd.DataFrame
+    curve: pd.DataFrame
+    note: tuple[str, ...] = ()
+
+
+def reliability_panels(diagrams: Sequence[Diagram], columns: int) -> Figure:
+    """Diagrams side by side, for a file, each below its name and notes; a single one needs no name."""
+    parts = []
+    for one in diagrams:
+        heading = ([one.name] if len(diagrams) > 1 else []) + list(one.note)
+        parts.append(_rows(one.bins, one.curve).assign(diagram="\n".join(heading)))
+    frame = pd.concat(parts, ignore_index=True)
+    panel = _layers(frame, clicked=False).properties(width=SIDE, height=SIDE)
+    said = " ".join(f"{one.name}: {_said(one.bins)}." for one in diagrams)
+    return Figure(frame, in_panels(panel, frame["diagram"], columns), f"Reliability. {said}", "reliability")
+
+
+def in_panels(panel: AltairChart, names: pd.Series, columns: int) -> AltairChart:
+    """A panel for each value of a column of the panel's data, ``names``, in the order of the rows."""
+    order = list(dict.fromkeys(names))
+    header = alt.Header(labelLimit=SIDE, labelPadding=3)
+    places = alt.Facet(str(names.name), type="nominal", title=None, sort=order, header=header)
+    found: alt.FacetChart = panel.facet(facet=places, columns=columns)
+    # An axis that panels share would also stand below the places that the last row leaves empty.
+    return found.resolve_axis(x="independent") if len(order) % columns else found

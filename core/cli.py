@@ -33,6 +33,7 @@ from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import PROTOCOLS
 from core.prompting.strategies import STRATEGIES
 from core.reports.calibration.calibrated import WITHIN
+from core.reports.figure_names import FILE_KINDS, JURY_FIGURES, RUN_FIGURES
 from core.reports.report import DEFAULT_SCORES
 from core.runs.spec import FORMATS, FORMS, MODES
 
@@ -67,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     _prompting_verb(verbs)
     _import_verb(verbs)
     _export_verb(verbs)
+    _figure_verb(verbs)
     _jury_verbs(verbs)
     perplexity.add(verbs, _verb)
     _calibration_verb(verbs)
@@ -189,6 +191,21 @@ def _export_verb(verbs: Any) -> None:
     made = _verb(verbs, "export", exchange.export, "export runs: tables, charts, or a report that needs no network")
     _sets_arguments(made)
     made.add_argument("--format", required=True, choices=tuple(exchange.EXPORTS))
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder; it is created if it is missing")
+
+
+def _figure_verb(verbs: Any) -> None:
+    says = "draw one figure for a paper or a slide, with its caption and provenance"
+    made = _verb(verbs, "figure", exchange.figure, says)
+    names = (*RUN_FIGURES, *JURY_FIGURES)
+    made.add_argument("figure", metavar="FIGURE", choices=names, help=", ".join(names))
+    _sets_arguments(made)
+    made.add_argument("--format", nargs="+", default=list(FILE_KINDS), choices=(*FILE_KINDS, "html"))
+    made.add_argument(
+        "--width", default="single", metavar="WIDTH", help="single (3.25 in), double (6.75 in), slide (16:9), or inches"
+    )
+    made.add_argument("--font", default="sans", metavar="FONT", help="sans, serif, or the name of the paper's font")
+    made.add_argument("--theme", default="light", choices=("light", "dark"))
     made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder; it is created if it is missing")
 
 

@@ -8,7 +8,7 @@ from app.components.alpha_lab import alpha_lab, covariate_shift, export
 from app.components.shared import figures
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_run
-from app.components.shared.runs import open_question, title
+from app.components.shared.runs import file_stem, open_question, title
 from app.state.alpha_lab import AlphaLabView
 
 head(
@@ -25,6 +25,7 @@ if record:
         alpha_lab_cache.lab_tables(run),
         version=run_cache.version(run),
         name=title(record),
+        file_stem=file_stem(record),
         view=view,
         on_open=open_question,
     )

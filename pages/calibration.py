@@ -2,9 +2,12 @@
 
 from app import state
 from app.components.calibration import bin_questions, diagrams, every_alpha, figures_table, recalibration
+from app.components.shared import export
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
 from app.state.calibration import CalibrationView
+from core.reports.compare.benchmark import SetRule
+from core.reports.report import shown_with
 
 head(
     "Calibration",
@@ -23,3 +26,5 @@ if chosen:
         bin_questions.questions(found, view)
     recalibration.temperature(chosen, view)
     every_alpha.every_alpha(chosen)
+    rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
+    export.section(chosen, rule, ("reliability", "coverage-by-alpha", "bars-ece-excess", "forest"), key="calibration")

@@ -5,10 +5,11 @@ import streamlit as st
 from app import state
 from app.caches import compare_cache
 from app.components.compare import abstention, all_runs, pairs, published_claims
-from app.components.shared import controls
+from app.components.shared import controls, export
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
 from app.state.compare import CompareView
+from core.reports.figure_names import RUN_FIGURES
 
 head(
     "Compare runs",
@@ -43,3 +44,4 @@ if chosen:
     ) as abstaining:
         if abstaining.open:
             abstention.abstaining(chosen, rows, view)
+    export.section(chosen, all_runs.set_rule(view), list(RUN_FIGURES), key="compare")

@@ -6,12 +6,10 @@ import json
 import tempfile
 import time
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from core.commands.answer import CommandResult
 from core.commands.reports import asked_of
@@ -20,12 +18,16 @@ from core.exchange import table, writing
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.reading import Drop, FoundJury, Header, Reading, named, refusals
 from core.exchange.imported import ImportedRun, save
-from core.exchange.run_table import run_table, runs_table
-from core.reports.evaluation import load
-from core.reports.imported_figures import figures, stored_as
+from core.exchange.run_table import runs_table
+from core.reports.evaluation import Evaluation, load
+from core.reports.figure_names import FILE_KINDS, JURY_FIGURES
+from core.reports.imported_figures import figures as imported_figures
+from core.reports.imported_figures import stored_as
 from core.runs import store
 
 if TYPE_CHECKING:  # pandas, which most commands do without
+    from core.jury.experiment import JuryExperiment
+    from core.jury.judgements import Judgements
     from core.reports.compare.benchmark import SetRule
 
 
@@ -106,7 +108,7 @@ def _told(
 ) -> CommandResult:
     """What was brought in, what goes elsewhere, and what was refused and why."""
     hints = [(one.file.name, KINDS[one.kind]) for one in reading.elsewhere if KINDS[one.kind].place]
-    shown = {run_id: figures(run) for run_id, run, _ in runs}
+    shown = {run_id: imported_figures(run) for run_id, run, _ in runs}
     lines = [
         f"{run_id}  {shown[run_id].questions:,} questions, accuracy {shown[run_id].accuracy:.3f}, mean set size "
         f"{shown[run_id].mean_set_size:.2f}{' (was here already)' if here else ''}"
@@ -129,49 +131,45 @@ def export(arguments: Namespace) -> CommandResult:
     """Write runs, or the figures of runs, into a folder."""
     names = [store.folder_of(name).name for name in arguments.run]
     asked = asked_of(arguments)
-    made = EXPORTS[arguments.format](names, asked, arguments.out)
+    # A run that has not ended well goes nowhere.
+    made = EXPORTS[arguments.format]([load(name) for name in names], asked, arguments.out)
     paths = [str(path) for path in made]
     return CommandResult({"files": paths}, "\n".join(paths))
 
 
-def _export_table(kind: str) -> Callable[[list[str], SetRule, Path], list[Path]]:
+def _export_table(kind: str) -> Callable[[list[Evaluation], SetRule, Path], list[Path]]:
     """The questions of all runs as one table, which can be brought in again."""
 
-    def made(names: list[str], asked: SetRule, out: Path) -> list[Path]:
-        for name in names:
-            load(name)  # a run that has not ended well goes nowhere
-        return [writing.write(out, f"runs.{kind}", writing.ONE_TABLE[kind](runs_table(names)))]
+    def made(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+        content = writing.ONE_TABLE[kind](runs_table([run.run_id for run in runs]))
+        return [writing.write(out, _named("questions", kind, runs), content)]
 
     return made
 
 
-def _figures_table(names: list[str], asked: SetRule) -> pa.Table:
-    from core.reports.compare import benchmark
+def _export_xlsx(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+    """A sheet with every run's figures, one a run with its questions, and one with their provenance."""
+    from core.reports.exports import xlsx
 
-    runs = [load(name) for name in names]
-    return pa.Table.from_pandas(benchmark.run_rows(runs, benchmark.reports(runs, asked)), preserve_index=False)
-
-
-def _export_xlsx(names: list[str], asked: SetRule, out: Path) -> list[Path]:
-    """A sheet with every run's figures, and one a run with its questions."""
-    tables = {"figures": _figures_table(names, asked)}
-    tables |= {f"{i} {name}": run_table(name) for i, name in enumerate(names, start=1)}
-    return [writing.write(out, "runs.xlsx", writing.to_xlsx(tables))]
+    return [writing.write(out, _named("sets", "xlsx", runs, asked), xlsx(runs, asked))]
 
 
-def _export_markdown(names: list[str], asked: SetRule, out: Path) -> list[Path]:
-    """The figures as a document."""
-    from core.reports.compare.benchmark import notes
+def _export_text(name: str, what: str, ending: str) -> Callable[[list[Evaluation], SetRule, Path], list[Path]]:
+    """A document that a function of :mod:`core.reports.exports` writes."""
 
-    content = writing.to_markdown({"Figures": _figures_table(names, asked)}, title="Results", notes=notes(asked))
-    return [writing.write(out, "results_summary.md", content)]
+    def made(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+        from core.reports import exports
+
+        text: str = getattr(exports, name)(runs, asked)
+        return [writing.write(out, _named(what, ending, runs, asked), text.encode())]
+
+    return made
 
 
-def _export_json(names: list[str], asked: SetRule, out: Path) -> list[Path]:
+def _export_json(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
     """Results, summary and configuration of a benchmark, as BLUQ lays them out."""
     from core.reports.compare import benchmark
 
-    runs = [load(name) for name in names]
     results = benchmark.results_json(runs, benchmark.reports(runs, asked))
     stamp = time.strftime("%Y%m%d_%H%M%S")
     parts: dict[str, Any] = {
@@ -185,23 +183,57 @@ def _export_json(names: list[str], asked: SetRule, out: Path) -> list[Path]:
     ]
 
 
-def _export_figures(names: list[str], asked: SetRule, out: Path) -> list[Path]:
-    """Every figure of a benchmark as SVG, PNG and HTML."""
-    from charts.figure_files import KINDS, drawings
+def _export_figures(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+    """Every figure of a benchmark as SVG, PDF, PNG and HTML, as wide as two columns, with its caption as text."""
+    from charts.figure_files import figures, written
+    from charts.figure_style import FigureStyle
+    from charts.run_figures import FIGURES
 
-    return [
-        writing.write(out.resolve() / "figures", f"{drawing.figure.name}.{ending}", draw(drawing))
-        for drawing in drawings([load(name) for name in names], _drawn_by(asked))
-        for ending, draw in KINDS.items()
-    ]
+    found = figures(list(FIGURES), runs, _drawn_by(asked), FigureStyle("double"))
+    return written(found, (*FILE_KINDS, "html"), out / "figures")
 
 
-def _export_report(names: list[str], asked: SetRule, out: Path) -> list[Path]:
+def figure(arguments: Namespace) -> CommandResult:
+    """Draw one figure of runs or of a jury into files."""
+    from charts.figure_files import figures, jury_figure, written
+    from charts.figure_style import FigureStyle, width_of
+
+    style = FigureStyle(width_of(arguments.width), arguments.font, arguments.theme)
+    if arguments.figure in JURY_FIGURES:
+        found = [jury_figure(arguments.figure, *_evaluated_jury(arguments.run), style)]
+    else:
+        runs = [load(store.folder_of(name).name) for name in arguments.run]
+        found = figures([arguments.figure], runs, _drawn_by(asked_of(arguments)), style)
+    paths = [str(path) for path in written(found, arguments.format, arguments.out)]
+    captions = [one.caption for one in found]
+    return CommandResult({"files": paths, "captions": captions}, "\n".join([*paths, "", *captions]))
+
+
+def _evaluated_jury(names: Sequence[str]) -> tuple[Judgements, JuryExperiment, str]:
+    from core.jury import experiment
+    from core.jury_pipeline import jury_store
+
+    if len(names) != 1:
+        raise InputError(f"a figure of a jury is of one jury, got {len(names)}; `python -m core jury list` lists all")
+    jury_id = jury_store.folder_of(names[0]).name
+    judgements = jury_store.read(jury_id)
+    protocol, _ = experiment.split_in_half(judgements, experiment.PROTOCOLS["all-rules"])
+    return judgements, experiment.run(judgements, protocol), jury_store.read_record(jury_id).name
+
+
+def _export_report(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
     """The static report, one HTML file."""
     from charts.static_report import report_html
 
-    content = report_html([load(name) for name in names], _drawn_by(asked))
-    return [writing.write(out.resolve(), "report.html", content)]
+    content = report_html(runs, _drawn_by(asked))
+    return [writing.write(out.resolve(), _named("report", "html", runs, asked), content)]
+
+
+def _named(what: str, ending: str, runs: list[Evaluation], asked: SetRule | None = None) -> str:
+    """A file's name, with alpha where the file depends on it."""
+    from core.reports.exports import file_name
+
+    return file_name(what, ending, runs, alpha=asked.alpha if asked else None)
 
 
 def _drawn_by(asked: SetRule) -> SetRule:
@@ -211,10 +243,12 @@ def _drawn_by(asked: SetRule) -> SetRule:
     return replace(asked, scores=shown_with(asked.scores[0]))
 
 
-EXPORTS: dict[str, Callable[[list[str], SetRule, Path], list[Path]]] = {
+EXPORTS: dict[str, Callable[[list[Evaluation], SetRule, Path], list[Path]]] = {
     **{kind: _export_table(kind) for kind in writing.ONE_TABLE},
     "xlsx": _export_xlsx,
-    "md": _export_markdown,
+    "md": _export_text("markdown", "table", "md"),
+    "latex": _export_text("latex", "table", "tex"),
+    "bibtex": _export_text("bibtex", "references", "bib"),
     "json": _export_json,
     "figures": _export_figures,
     "html": _export_report,

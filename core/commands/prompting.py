@@ -11,7 +11,7 @@ import pyarrow as pa
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError
-from core.exchange import writing
+from core.exchange.workbook import workbook
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.reports.prompting import experiments, letter_answers
@@ -94,7 +94,7 @@ def _write(arguments: Namespace, tables: list[Any]) -> None:
         for i, table in enumerate(tables, start=1)
     }
     try:
-        arguments.out.write_bytes(writing.to_xlsx(sheets))
+        arguments.out.write_bytes(workbook(sheets))
     except OSError as error:
         raise InputError(
             f"{arguments.out} can't be written ({error.strerror}); give a file in a folder that exists"

@@ -206,9 +206,10 @@ def _is_numeric(sheet: Sheet, name: str) -> bool:
 
 def _says_right(sheet: Sheet, name: str) -> bool:
     """Whether a column says that the model was right, which is not which option is right."""
-    cells = {cell.lower() for cell in sheet.texts(name)}
+    if name.strip().lower() not in RIGHT_NAMES:
+        return False
     words = {"true", "false", "1", "0", "1.0", "0.0", "yes", "no", "correct", "incorrect", ""}
-    return name.strip().lower() in RIGHT_NAMES and cells <= words
+    return {cell.lower() for cell in sheet.texts(name)} <= words
 
 
 def _split_column(sheet: Sheet, name: str) -> str:

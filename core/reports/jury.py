@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from core.jury.dawid_skene import FEWEST
 from core.jury.experiment import MEASURES, JuryExperiment, Protocol, Split
 from core.jury.judgements import Judgements
 from core.records import BoolArray, FloatArray, IntArray
+from core.reports.provenance import Provenance, made_by, today
 from core.reports.report import finite
 
 
@@ -368,3 +369,50 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
             row = {"juror": juror, "scale": scale, "n": found.n, "ece": found.value, "luck": found.bias}
             rows.append(row | {"low": found.low, "high": found.high})
     return pd.DataFrame(rows)
+
+
+def accuracy_rows(found: JuryExperiment, titles: Mapping[str, str]) -> pd.DataFrame:
+    """The accuracy of each rule and each juror, the best first: ``name``, ``kind`` (``rule`` or ``single juror``),
+    ``accuracy`` and the ends of its 95% interval ``low`` and ``high``. ``titles`` are those of the rules."""
+    named = [(titles[of.rule], "rule", of.accuracy) for of in found.outcomes]
+    named += [(of.juror, "single juror", of.accuracy) for of in found.jurors]
+    rows = [
+        {"name": name, "kind": kind, "accuracy": of.value, "low": of.low, "high": of.high} for name, kind, of in named
+    ]
+    return pd.DataFrame(rows).sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
+
+
+def vote_rows(judgements: Judgements) -> pd.DataFrame:
+    """How many answers have each number of jurors who say True, by what the label says: ``votes`` (0 … j), ``label``
+    (``True`` or ``False``) and ``answers``."""
+    votes, j = judgements.verdicts.sum(axis=1), len(judgements.jurors)
+    rows = [
+        {"votes": count, "label": str(label), "answers": int(((votes == count) & (judgements.labels == label)).sum())}
+        for count in range(j + 1)
+        for label in (True, False)
+    ]
+    return pd.DataFrame(rows)
+
+
+def provenance(found: JuryExperiment, called: str) -> Provenance:
+    """The provenance of figures of a jury."""
+    asked = found.protocol
+    kept = "on which the jurors disagree" if asked.disagreement else "of all kinds"
+    return Provenance(
+        (
+            ("Made by", made_by()),
+            ("Date", today()),
+            ("Jury", called),
+            ("Jurors", ", ".join(of.juror for of in found.jurors)),
+            ("Answers", f"{found.n:,} of {found.kept_of:,}, those {kept}"),
+            (
+                "Splits",
+                f"{len(asked.seeds)}, each with {found.n_calibration:,} calibration and {found.n_test:,} test answers",
+            ),
+            ("Confidence", asked.confidence),
+            (
+                "Intervals",
+                "95%, by the jackknife over groups of answers: the whole experiment is repeated without each group",
+            ),
+        )
+    )

@@ -84,14 +84,15 @@ def test_every_field_reads_its_own_default_and_refuses_nonsense_in_a_sentence(pa
 
 
 def test_the_address_is_written_in_one_place():
-    """Only the session writes it; the Alpha lab's export reads it, to show the link."""
+    """Only the session writes it; the Alpha lab's export reads it, to show the link, and the menu hands it on."""
+    reads = {"app/components/alpha_lab/export.py", "app/navigation.py"}
     uses = {
         path.relative_to(ROOT).as_posix()
         for folder in ("app", "pages")
         for path in (ROOT / folder).rglob("*.py")
         if "st.query_params" in path.read_text(encoding="utf-8")
     }
-    assert uses - {"app/state/__init__.py"} == {"app/state/session.py", "app/components/alpha_lab/export.py"}
+    assert uses - {"app/state/__init__.py"} == {"app/state/session.py"} | reads
 
 
 def test_an_empty_address_brings_back_the_last_view():

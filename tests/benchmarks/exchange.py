@@ -1,6 +1,6 @@
 """Large imports and many runs: ``python -m tests.benchmarks.exchange import`` and ``… overview``. Prints figures.
 
-import    a CSV of 1,000,000 questions of six options by ``python -m core import table``, its report, the lab's tables
+import    a CSV of 1,000,000 questions of six options by ``python -m core import``, its report, the lab's tables
 overview  504 finished runs of 200 questions: what the page computes when warm, and the page in a browser, from the
           click on its name to its chart
 """
@@ -37,7 +37,7 @@ def bring_in(home: Path) -> None:
         for row, label in zip(p, labels.tolist(), strict=True):
             file.write(",".join(f"{value:.9f}" for value in row) + f",{'ABCDEF'[label]}\n")
     print(f"{path.stat().st_size / 1e6:.0f} MB of CSV, {QUESTIONS:,} questions of {OPTIONS} options")
-    _command("import", "table", str(path))
+    _command("import", str(path))
     run_id = next(iter(_ids()))
     _command("report", run_id)
     _said(

@@ -101,9 +101,13 @@ class Visit:
             return False
         for event, heard in self._listeners().items():
             self.page.remove_listener(event, heard)
-        self.page.mouse.up()
-        self.page.mouse.move(0, 0)
-        self.page.goto("about:blank")
+        try:
+            self.page.mouse.up()
+            self.page.mouse.move(0, 0)
+            self.page.goto("about:blank")
+        except Error:  # as where it was on its way to another page
+            self.page.close()
+            return False
         return True
 
     def _listeners(self) -> dict[str, Callable[[Any], None]]:

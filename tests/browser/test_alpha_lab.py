@@ -430,7 +430,7 @@ def test_figures_are_saved_as_svg_and_png(visit: Visitor, address: str, runs: di
     Lab(page).ready()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save this figure as SVG: coverage").click()
-    assert saved.value.suggested_filename == "coverage-alpha-100.svg"
+    assert re.fullmatch(r"hedge_[\w.-]+_alpha-0\.10_coverage\.svg", saved.value.suggested_filename)
     root = ElementTree.parse(saved.value.path()).getroot()
     assert root.tag.endswith("svg")
     assert "var(" not in Path(saved.value.path()).read_text(encoding="utf-8").replace("var(--st", "")

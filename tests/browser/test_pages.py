@@ -21,7 +21,7 @@ from tests.browser import axe
 from tests.browser.conftest import Lab, Visit, Visitor, choose_page, server
 from tests.conftest import synthetic_questions, synthetic_run
 from tests.core.jury.verdicts import seeded_jury
-from tests.pictures import faults as looks
+from tests.pictures.faults import lasting_faults
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 NASTY = "<img src=x onerror=\"document.title='caught'\"> [click](http://e.vil) https://e.vil :red[x] $y$"
@@ -126,7 +126,7 @@ def test_every_page_shows_its_figure_and_shuts_nobody_out(walk: Visit, entry: Pa
         page.wait_for_function(SETTLED)
         if theme == "light":  # the theme changes no size
             # The words of a drawing are left to the pictures, because the runs here have names like no other's.
-            cut[width] = [fault for fault in looks.faults(page) if "drawing" not in fault]
+            cut[width] = lasting_faults(page, but="drawing")
         if axe.SCRIPT.is_file() and width in (1440, 390):
             faults[theme, width] = axe.faults(page)
     errors, foreign = walk.errors.copy(), walk.foreign.copy()
@@ -198,7 +198,7 @@ def test_rows_ticked_with_the_keyboard_open_in_compare(visit: Visitor, address: 
 def test_runs_are_chosen_with_the_keyboard(visit: Visitor, address: str, home: Path):
     first, second = sorted(name for name in store.run_ids() if name.startswith("model-"))
     page = visit(address, width=390).open(f"/compare?runs={first}")
-    seen(page, "compare")
+    expect(page.get_by_role("button", name="Choose runs")).to_be_visible()
     page.wait_for_function(SETTLED)
     page.get_by_role("button", name="Choose runs").press("Enter")
     dialog = page.get_by_role("dialog")

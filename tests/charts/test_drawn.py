@@ -13,9 +13,11 @@ from app.state.fields import MOST_COMPARED
 from charts import heat_map, run_styles, theme
 from charts.bars import bars
 from charts.figure import Figure
-from charts.figure_files import Drawing, standalone
+from charts.figure_files import standalone
+from charts.figure_style import UNITS, FigureStyle
 from charts.measures import MEASURES
 from charts.risk_curves import risk_curves
+from charts.run_figures import Drawing
 from charts.token_reliability import token_reliability
 from core.reports import evaluation, tokens
 from core.reports.compare import benchmark
@@ -28,9 +30,8 @@ WIDTH = 800
 
 def drawn(figure: Figure, *, mode: str = "light") -> str:
     """A figure as SVG in a fixed frame, as Streamlit fits it."""
-    spec = standalone(Drawing(figure, "", ""), name=mode) | {"width": WIDTH}
-    del spec["title"]
-    return str(vl_convert.vegalite_to_svg(spec | {"autosize": {"type": "fit", "contains": "padding"}}))
+    style = FigureStyle(WIDTH / UNITS, theme=mode)
+    return str(vl_convert.vegalite_to_svg(standalone(Drawing(figure, ""), style)))
 
 
 def words(svg: str) -> list[str]:

@@ -1,76 +1,18 @@
-"""Figures as files: not blank, titled, with their axes and source; the report has the app's own scripts and figures."""
+"""The offline report: the app's own scripts and figures, calibration, pairs, provenance, and no way out."""
 
 from __future__ import annotations
 
-import io
-import json
 import re
-
-import numpy as np
-import pytest
-from PIL import Image
 
 from app.components.alpha_lab import lab_view
 from app.state.alpha_lab import AlphaLabView
-from charts import figure_files, run_names, static_report
+from charts import run_names, static_report
+from core.reports.calibration.calibrated import calibrated
+from core.reports.compare import run_matrix
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.reports.report import report
 from tests.conftest import synthetic_run
-
-NAMES = {
-    "accuracy-and-lac-set-size-qa-6",
-    "accuracy-and-lac-set-size-rc-6",
-    "heat-map-accuracy",
-    "heat-map-coverage",
-    "heat-map-mean-set-size",
-    "bars-accuracy",
-    "bars-coverage",
-    "bars-mean-set-size",
-    "bars-uacc",
-    "bars-ece-excess",
-    "radar",
-    "set-sizes",
-    "sizes-when-right",
-    "risk-coverage",
-}
-
-
-@pytest.fixture
-def drawings(home) -> list[figure_files.Drawing]:
-    names = [synthetic_run(seed=i, model=f"model-{i}", task=("qa", "rc")[i % 2]) for i in range(3)]
-    return figure_files.drawings([load(name) for name in names], SetRule())
-
-
-def test_every_figure_has_its_title_axes_and_source_and_is_not_blank(drawings):
-    assert {one.figure.name for one in drawings} == NAMES
-    for one in drawings:
-        drawn = figure_files.svg(one).decode()
-        assert one.title in drawn
-        assert "3 runs, 300 test questions" in drawn
-        marks = drawn.count("<path") + drawn.count("<text")
-        assert marks > 15, one.figure.name
-        axes = re.findall(r'"title": "([^"]+)"', json.dumps({**one.figure.spec, "datasets": {}}))
-        assert one.figure.name == "radar" or any(title in drawn for title in axes), one.figure.name
-        pixels = np.asarray(Image.open(io.BytesIO(figure_files.png(one))).convert("L"))
-        assert pixels.shape[1] > 600
-        assert 0.002 < (pixels < 200).mean() < 0.9, one.figure.name
-
-
-def test_titles_name_alpha_only_where_it_changes_the_figure(drawings):
-    titles = {one.figure.name: one.title for one in drawings}
-    assert titles["bars-accuracy"] == titles["heat-map-accuracy"] == "Accuracy"
-    assert titles["bars-ece-excess"] == "ECE beyond luck"
-    assert titles["bars-uacc"] == "UAcc at alpha 0.100"
-    assert titles["heat-map-coverage"] == "Coverage by LAC, alpha 0.100"
-    ours = titles["accuracy-and-lac-set-size-qa-6"]
-    assert ours == "Accuracy, and set size at alpha 0.100, on Question answering"
-
-
-def test_a_figure_as_html_asks_no_foreign_host(drawings):
-    page = figure_files.page(drawings[0]).decode()
-    assert "<script" in page
-    assert not re.search(r'(src|href)="https?://', page)
 
 
 def test_two_names_alike_are_told_apart():
@@ -88,6 +30,24 @@ def test_the_report_has_the_figures_of_python_and_no_way_out(home):
     assert "default-src 'none'" in page
     assert not re.search(r'(src|href)="https?://', page)
     assert page.count("mountLab") == 2
+
+
+def test_the_report_has_calibration_pairs_provenance_and_references(home):
+    names = [synthetic_run(model=f"model-{i}", signal=1.0 + i) for i in range(3)]
+    runs = [load(name) for name in names]
+    page = static_report.report_html(runs, SetRule()).decode()
+    found = calibrated(runs[0])[0]
+    ece = found.estimates["ece"]
+    assert f"<td>{ece.excess:.3f} ({ece.low:.3f} to {ece.high:.3f})</td><td>{ece.value:.3f}</td>" in page
+    made = run_matrix.run_matrix(runs, 100)
+    for pair in (pair for pairs in made.pairs.values() for pair in pairs):
+        of = pair.difference
+        assert f"<td>{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})</td>" in page
+    assert all(f"<dd>{name} (" in page for name in names)
+    assert "@misc{hedge," in page
+    assert page.count("<picture>") == 2
+    assert page.count('media="screen and (prefers-color-scheme: dark)"') == 2  # paper shows the light ones
+    assert "@media print" in page
 
 
 def test_the_lab_of_the_report_starts_as_the_app_s():

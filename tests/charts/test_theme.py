@@ -14,6 +14,8 @@ from streamlit.elements.lib import streamlit_plotly_theme
 
 from charts import heat_map, run_styles
 from charts.figure import Figure
+from charts.figure_files import figures
+from charts.figure_style import FigureStyle
 from charts.theme import (
     APS,
     GUARANTEE,
@@ -26,8 +28,11 @@ from charts.theme import (
     SHADE,
     TRUTH,
     text_config,
+    theme_colors,
 )
+from core.reports.evaluation import load
 from core.settings import ROOT
+from tests.conftest import synthetic_run
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 # How red, green and blue light is seen without one kind of cone (Machado, Oliveira & Fernandes 2009, severity 1).
@@ -48,6 +53,10 @@ SIDE_BY_SIDE = [
     (LAC, APS),
     (LAC, GUARANTEE),
     (APS, GUARANTEE),
+    (TRUTH, GUARANTEE),
+    (IN_SET, GUARANTEE),
+    (IN_SET, TRUTH),
+    (TRUTH, OUT_OF_SET),
     (IN_SET, OUT_OF_SET),
     (LAC, OUT_OF_SET),
     (APS, OUT_OF_SET),
@@ -97,6 +106,18 @@ def test_the_colours_of_runs_are_told_apart(mode: str, eyes: str):
     for one, other in itertools.combinations(run_styles.COLORS, 2):
         distance = np.linalg.norm(lab(EYES[eyes] @ linear(colors[one])) - lab(EYES[eyes] @ linear(colors[other])))
         assert distance > TOLD_APART, (one, other)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_figures_for_files_take_every_colour_from_the_theme(home, mode: str):
+    runs = [load(synthetic_run(seed=i, model=f"model-{i}")) for i in range(4)]
+    names = ["reliability", "coverage-by-alpha", "set-size-by-alpha", "sets-by-size", "forest"]
+    look = theme_colors(mode)
+    known = {*look.colors, look.background, look.text, look.border}
+    for one in figures(names, runs, 100, FigureStyle("double", theme=mode)):
+        drawn = set(re.findall(r'(?:fill|stroke)="(#\w{6})"', one.svg().decode()))
+        assert drawn <= known, one.name
+        assert len(drawn & set(look.colors)) >= 1, one.name
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

@@ -10,10 +10,10 @@ import pytest
 
 from core.cli import main
 from core.reports.evaluation import load
+from core.reports.figure_names import RUN_FIGURES
 from core.reports.report import report
 from core.runs import actions, store
 from core.settings import settings
-from tests.charts.test_static_report import NAMES
 from tests.conftest import synthetic_run
 
 CSV = "id,A,B,label\n1,0.7,0.3,A\n2,0.2,0.8,B\n3,0.6,0.4,A\n4,0.5,0.5,B\n"
@@ -100,28 +100,46 @@ def test_a_benchmark_goes_out_as_three_files(home, tmp_path, capsys):
     assert [run["run"] for run in kinds["config"]["runs"]] == names
 
 
-@pytest.mark.parametrize(("kind", "name"), [("xlsx", "runs.xlsx"), ("md", "results_summary.md")])
-def test_documents_are_written(home, tmp_path, capsys, kind, name):
+@pytest.mark.parametrize(
+    ("kind", "what"), [("xlsx", "sets.xlsx"), ("md", "table.md"), ("latex", "table.tex"), ("bibtex", "references.bib")]
+)
+def test_documents_are_written(home, tmp_path, capsys, kind, what):
     run = synthetic_run()
+    name = f"hedge_synthetic_question-answering_alpha-0.10_{what}"
     assert main(["export", run, "--format", kind, "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / name)
     assert (tmp_path / name).stat().st_size > 500
 
 
-def test_every_figure_is_drawn_as_svg_png_and_html(home, tmp_path, capsys):
+def test_every_figure_is_drawn_with_its_caption(home, tmp_path, capsys):
     run = synthetic_run(n=60)
     assert main(["export", run, "--format", "figures", "--out", str(tmp_path)]) == 0
     paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
     assert sorted(path.name for path in paths) == sorted(path.name for path in (tmp_path / "figures").iterdir())
-    names = {name for name in NAMES if not name.startswith("accuracy-and")} | {"accuracy-and-lac-set-size"}  # one task
-    assert {path.stem: len([p for p in paths if p.stem == path.stem]) for path in paths} == dict.fromkeys(names, 3)
-    assert all(path.stat().st_size > 2_000 for path in paths)
+    begins = "hedge_synthetic_question-answering_alpha-0.10_"
+    names = {f"{begins}{name}.{ending}" for name in RUN_FIGURES for ending in ("svg", "pdf", "png", "html", "txt")}
+    assert {path.name for path in paths} == names
+    assert all(path.stat().st_size > (300 if path.suffix == ".txt" else 2_000) for path in paths)
+
+
+def test_one_figure_is_drawn_as_it_is_asked_for(home, tmp_path, capsys):
+    run = synthetic_run(n=60)
+    look = ["--width", "4in", "--font", "serif", "--theme", "dark", "--alpha", "0.2"]
+    assert main(["figure", "set-size-by-alpha", run, *look, "--format", "svg", "--out", str(tmp_path), "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    svg, text = (Path(path) for path in made["files"])
+    assert svg.name == "hedge_synthetic_question-answering_alpha-0.20_set-size-by-alpha.svg"
+    assert 'width="4in"' in svg.read_text()
+    assert text.read_text().startswith(made["captions"][0])
+    assert main(["figure", "forest", run, "--width", "wide", "--out", str(tmp_path)]) == 2
+    assert "unknown width 'wide'; choose single, double, slide, or give inches" in capsys.readouterr().err
 
 
 def test_the_report_is_drawn(home, tmp_path, capsys):
     run = synthetic_run(n=60)
     assert main(["export", run, "--format", "html", "--out", str(tmp_path / "out")]) == 0
-    assert (tmp_path / "out" / "report.html").stat().st_size > 50_000
+    name = "hedge_synthetic_question-answering_alpha-0.10_report.html"
+    assert (tmp_path / "out" / name).stat().st_size > 50_000
     (tmp_path / "file").write_text("x")
     assert main(["export", run, "--format", "html", "--out", str(tmp_path / "file")]) == 2
     assert "can't be written" in capsys.readouterr().err

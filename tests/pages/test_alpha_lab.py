@@ -114,12 +114,12 @@ def test_the_copied_numpy_makes_the_sets_of_the_saved_table(
     assert not app.exception
     link = app.code[0].value
     assert parse_qs(urlsplit(link).query) == {name: [value] for name, value in app.query_params.items()}
-    app.segmented_control[0].set_value(score).run()
+    next(one for one in app.segmented_control if one.label == "Score").set_value(score).run()
     script = app.code[1].value
     look = Look(n_calibration=60, split_seed=5)
     run = views.look(evaluation.load(run_id), look)
     table = sets_table(run, 250, scores=("raps", "margin"), empty="top1", by=by)
-    table.to_csv(tmp_path / f"{run_id}-alpha-250.csv", index=False)
+    table.to_csv(tmp_path / "hedge_synthetic_question-answering_alpha-0.25_sets.csv", index=False)
     monkeypatch.chdir(tmp_path)
     made: dict[str, Any] = {}
     exec(compile(script, "copied", "exec"), made)

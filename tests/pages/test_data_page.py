@@ -18,9 +18,10 @@ from core.exchange import column_mappings, table, writing
 from core.exchange.run_table import runs_table
 from core.exchange.table import Columns
 from core.exchange.tabular import open_sheet
+from core.exchange.workbook import workbook
 from core.jury_pipeline import jury_store
 from core.prompting.strategies import STRATEGIES
-from core.reports import evaluation
+from core.reports import evaluation, exports
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import report
 from core.reports.titles import STRATEGY_TITLES
@@ -193,7 +194,7 @@ def test_an_import_is_not_doubled_and_can_be_taken_back(open_page: Open):
 
 def test_an_export_of_a_run_that_is_here_is_that_run(open_page: Open):
     name = synthetic_run()
-    files = [("r.csv", writing.to_csv(runs_table([name]))), ("r.xlsx", writing.to_xlsx({"1": runs_table([name])}))]
+    files = [("r.csv", writing.to_csv(runs_table([name]))), ("r.xlsx", workbook({"1": runs_table([name])}))]
     app = upload(open_page("data"), *files)
     assert runs_shown(app)["Note"].tolist() == ["is here already"] * 2
     assert "imported before" in said(app)
@@ -262,11 +263,18 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
         "CSV",
         "Parquet",
         "JSON lines",
-        "XLSX",
-        "Markdown",
         "Results, summary, configuration",
-        "Charts as SVG, PNG, HTML",
-        "Interactive report (works offline)",
+        "SVG",
+        "PDF",
+        "PNG",
+        "HTML",
+        "Caption",
+        "All figures",
+        "LaTeX",
+        "Markdown",
+        "BibTeX",
+        "XLSX",
+        "Report (works offline)",
     ]
     asked = SetRule()
     with zipfile.ZipFile(io.BytesIO(export_files._benchmark([name], asked))) as archive:
@@ -274,7 +282,7 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
     made = report(evaluation.load(name), 100)
     assert [row["conformal_method"] for row in results] == ["lac", "aps"]
     assert results[0]["avg_set_size"] == made.scores["lac"].mean_set_size
-    book = pd.read_excel(io.BytesIO(export_files._xlsx([name], asked)), sheet_name=None)
+    book = pd.read_excel(io.BytesIO(exports.xlsx([evaluation.load(name)], asked)), sheet_name=None)
     assert book["figures"]["coverage"].tolist() == [f.coverage for f in made.scores.values()]
     path = tmp_path / "t.csv"
     path.write_bytes(export_files.writing.to_csv(export_files.runs_table([name])))

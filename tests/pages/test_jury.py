@@ -90,21 +90,19 @@ def test_a_jury_that_never_disagrees_is_a_sentence(open_page: Open) -> None:
 
 def test_judgements_are_brought_in_on_the_data_page(open_page: Open) -> None:
     app = open_page("data")
-    app.segmented_control(key="bring_format").set_value("jury").run()
     content = seeded_jury(60).table().to_csv(index=False).encode()
     app.file_uploader[0].set_value([("mine.csv", content, "text/csv")]).run()
     assert not app.exception
     assert app.dataframe[0].value["Juror"].tolist() == ["juror0", "juror1", "juror2"]
     assert jury_store.jury_ids() == []
     next(button for button in app.button if button.label.startswith("Import")).click().run()
-    assert "was imported" in said(app)
+    assert "1 jury imported" in said(app)
     (name,) = jury_store.jury_ids()
     assert jury_store.read_record(name).answers == 60
 
 
 def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page: Open) -> None:
     app = open_page("data")
-    app.segmented_control(key="bring_format").set_value("jury").run()
     table = seeded_jury(60).table()
     app.file_uploader[0].set_value([("mine.csv", table.to_csv(index=False).encode(), "text/csv")]).run()
     assert list(app.dataframe[0].value.columns) == ["Juror", "Answers", "Says True", "Verdicts that are right"]
@@ -128,7 +126,6 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
 
 def test_text_files_say_how_many_lines_were_joined(open_page: Open) -> None:
     app = open_page("data")
-    app.segmented_control(key="bring_format").set_value("jury").run()
     lines = "".join(f"Question {i}?\t0.{i}\n" for i in range(1, 8)).encode()
     labels = ("question,label\n" + "".join(f"Question {i}?,{i % 2}\n" for i in range(1, 7))).encode()
     files = [("a.txt", lines, "text/plain"), ("b.txt", lines, "text/plain"), ("truth.csv", labels, "text/csv")]
@@ -136,4 +133,4 @@ def test_text_files_say_how_many_lines_were_joined(open_page: Open) -> None:
     assert "a.txt: 6 of 7 lines were joined with truth.csv" in said(app)
     app.file_uploader[0].set_value(files[:2]).run()
     assert not app.exception
-    assert "say nothing of what is right" in said(app)
+    assert "**a.txt and b.txt**: It does not say what is right" in said(app).replace("a.txt, b.txt", "a.txt and b.txt")

@@ -163,6 +163,19 @@ def test_own_runs_that_are_filtered_away_are_one_click_off(open_page: Open, monk
     assert "hidden by the filters" not in said(app)
 
 
+def test_ones_own_runs_in_a_link_are_the_launched_and_the_imported_ones(open_page: Open, tmp_path):
+    """``whose=yours`` of an earlier version keeps both; each has a chip of its own now."""
+    synthetic_run(model="mine")
+    save(bluq.read([write(tmp_path, name="probs_qa_float32_base_20250101_120000.npz", model="phi-2")]))
+    app = open_page("overview", whose="yours", strategy="base,task")
+    assert sorted(row["title"] for row in sent(app, "matrix")["rows"]) == ["mine", "phi-2"]
+    assert app.pills(key="overview_sources").value == ["launched", "imported"]
+    app.pills(key="overview_sources").set_value(["imported"]).run()
+    assert app.query_params["whose"] == "imported"
+    assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["phi-2"]
+    assert len(open_page("overview", whose="theirs").warning) == 1
+
+
 def test_panels_and_legend_show_the_runs_that_the_filters_keep(open_page: Open):
     for model, task in (("a", "qa"), ("b", "qa"), ("c", "rc")):
         synthetic_run(model=model, task=task)
@@ -200,7 +213,8 @@ def tick(app: AppTest, *rows: int) -> None:
 def test_ticked_rows_open_in_compare_and_in_calibration(open_page: Open, page: str):
     ids = [synthetic_run(model=f"model-{i}", seed=3) for i in range(3)]
     app = open_page("overview", figure="runs", alpha="200", score="aps")
-    assert "Tick runs to open them in Compare or in Calibration." in said(app)
+    assert "Tick runs to open them." in said(app)
+    assert app.button(key="ticked_compare").disabled
     tick(app, 0, 2)
     assert app.button(key="ticked_compare").label == "Compare the 2 chosen runs"
     assert app.button(key="ticked_calibration").label == "Calibration of the 2 chosen runs"

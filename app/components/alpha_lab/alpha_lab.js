@@ -67,6 +67,7 @@ class Lab {
   load(data) {
     this.scores = data.scores;
     this.name = data.name;
+    this.fileStem = data.fileStem;
     this.pool = poolOf(data);
     this.extra = data.extra;
     this.groupNames = data.group_names;
@@ -572,7 +573,7 @@ class Lab {
       .map((node) => node.textContent)
       .join("");
     const text = standAlone(svg, `${caption} · ${this.name} · alpha ${shownAlpha(alpha)}`, this.find(".lab"));
-    save(text, `${figure.dataset.plot}-alpha-${String(alpha).padStart(3, "0")}`);
+    save(text, `${this.fileStem}_alpha-${(alpha / 1000).toFixed(alpha % 10 ? 3 : 2)}_${figure.dataset.plot}`);
   }
 
   close() {

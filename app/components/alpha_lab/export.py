@@ -1,8 +1,10 @@
-"""Export the Alpha lab's view: as a link, as a table, and as NumPy code that forms the same sets."""
+"""Export the Alpha lab's view: as a link, as figures, as a table, and as NumPy code that forms the same sets."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
+from functools import partial
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -13,11 +15,14 @@ from app.caches.alpha_lab_cache import SetOptions
 from core.conformal.scores import SCORES
 from core.reports.alpha_lab.numpy_recipe import numpy_recipe
 from core.reports.alpha_lab.sets_table import sets_table
+from core.reports.compare.benchmark import SetRule
+from core.reports.figure_names import RUN_FIGURES
 from core.runs.store import RunRecord
 
 OPEN_KEY = "files_open"
-KINDS = {".csv": "CSV", ".parquet": "Parquet"}
-TITLE = "Export: link, table, NumPy code"
+KINDS = {"csv": "CSV", "parquet": "Parquet"}
+FIGURES = ("coverage-by-alpha", "set-size-by-alpha", "sets-by-size", "reliability", "risk-coverage")
+TITLE = "Export: link, figures, table, NumPy code"
 
 
 def section(record: RunRecord, sets: SetOptions) -> None:
@@ -27,33 +32,46 @@ def section(record: RunRecord, sets: SetOptions) -> None:
             return
         st.caption("This link opens the same view again, also in another browser, as long as the run exists there.")
         st.code(_link(), language=None, wrap_lines=True)
-        st.caption(
-            "The table has one row for each question, with its probabilities, its part in the split, and its set "
-            "by each of the two scores. The links above each figure save it as SVG or PNG."
-        )
-        name = f"{record.run_id}-alpha-{sets.alpha:03d}"
-        left, right, _ = st.columns([1, 1, 2])
-        left.download_button(
-            "Table as CSV",
-            data=lambda: _table(record, sets).to_csv(index=False).encode(),
-            file_name=f"{name}.csv",
-            mime="text/csv",
-            on_click="ignore",
-            width="stretch",
-        )
-        right.download_button(
-            "Table as Parquet",
-            data=lambda: _parquet(_table(record, sets)),
-            file_name=f"{name}.parquet",
-            mime="application/vnd.apache.parquet",
-            on_click="ignore",
-            width="stretch",
-        )
-        _recipe(record, sets, name)
+        _files(record, sets)
 
 
-def _recipe(record: RunRecord, sets: SetOptions, name: str) -> None:
-    """Show the code for one of the two scores and one of the two files, with a button to copy it."""
+def _files(record: RunRecord, sets: SetOptions) -> None:
+    """The figures of the left score in the view's split, the table, and the code that reads the table."""
+    from app.components.shared import export_forms  # with all that draws, for which the page does not wait
+    from charts.figure_files import figures
+
+    called = export_forms.called_by_runs([record.run_id], set_rule(sets))
+    export_forms.figure_part(
+        {name: RUN_FIGURES[name] for name in FIGURES},
+        lambda name, style: figures(
+            [name], [alpha_lab_cache.evaluation_of_split(record.run_id, sets.split)], set_rule(sets), style
+        ),
+        called,
+        key="lab",
+    )
+    if sets.by != "all":
+        st.caption("These figures have one threshold for all questions.")
+    st.markdown("**Table and code**")
+    st.caption(
+        "The table has one row for each question, with its probabilities, its part in the split, and its set by each "
+        "of the two scores."
+    )
+    with st.container(horizontal=True, gap="small"):
+        for ending, title in KINDS.items():
+            make = partial(_table_file, record, sets, ending)
+            export_forms.button(f"Table as {title}", called("sets", ending), make, key=f"lab_table_{ending}")
+    _recipe(record, sets, {ending: called("sets", ending) for ending in KINDS})
+
+
+def set_rule(sets: SetOptions) -> SetRule:
+    """How the view forms its sets, but for thresholds of their own for subjects or letters."""
+    return SetRule(sets.alpha, sets.scores, "exact", sets.empty)
+
+
+def _recipe(record: RunRecord, sets: SetOptions, names: Mapping[str, str]) -> None:
+    """Show the code for one of the two scores and one of the two files, with a button to copy it. ``names`` are the
+    files' names by their endings.
+    """
     left, right, _ = st.columns([1, 1, 2])
     with left:
         score = st.segmented_control(
@@ -66,14 +84,14 @@ def _recipe(record: RunRecord, sets: SetOptions, name: str) -> None:
         )
     with right:
         ending = st.segmented_control(
-            "From", list(KINDS), format_func=KINDS.__getitem__, default=".csv", required=True, wrap=True
+            "From", list(KINDS), format_func=KINDS.__getitem__, default="csv", required=True, wrap=True
         )
     st.caption(
         "Save the table first. These lines, run in the same folder, print the threshold, coverage and mean "
         "set size shown above."
     )
     run = alpha_lab_cache.evaluation_of_split(record.run_id, sets.split)
-    st.code(numpy_recipe(run, score, sets.alpha, file=name + ending, empty=sets.empty, by=sets.by), wrap_lines=True)
+    st.code(numpy_recipe(run, score, sets.alpha, file=names[ending], empty=sets.empty, by=sets.by), wrap_lines=True)
 
 
 def _table(record: RunRecord, sets: SetOptions) -> pd.DataFrame:
@@ -81,7 +99,10 @@ def _table(record: RunRecord, sets: SetOptions) -> pd.DataFrame:
     return sets_table(run, sets.alpha, scores=sets.scores, empty=sets.empty, by=sets.by)
 
 
-def _parquet(table: pd.DataFrame) -> bytes:
+def _table_file(record: RunRecord, sets: SetOptions, ending: str) -> bytes:
+    table = _table(record, sets)
+    if ending == "csv":
+        return table.to_csv(index=False).encode()
     into = io.BytesIO()
     table.to_parquet(into, index=False)
     return into.getvalue()

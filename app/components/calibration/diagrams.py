@@ -104,7 +104,12 @@ def diagrams(found: Sequence[Named]) -> None:
             every.append(bins.assign(diagram=name))
         with st.container(key=style.BESIDE_KEY):
             st.caption(READING)
-            figures.download("Data of these diagrams as CSV", pd.concat(every, ignore_index=True), "reliability")
+            figures.download(
+                "Data of these diagrams as CSV",
+                pd.concat(every, ignore_index=True),
+                "reliability",
+                runs=list(dict.fromkeys(of.diagram.run for of in found)),
+            )
 
 
 def _bin_clicked(key: str, place: int) -> None:

@@ -12,8 +12,8 @@ from app.caches import run_cache
 from app.components.shared import figures
 from app.state.compare import CompareView
 from charts.abstention_cost import abstention_cost
-from charts.figure_files import risk_frame
 from charts.risk_curves import risk_curves
+from charts.run_figures import risk_frame
 from charts.run_names import full_names
 from core.reports.compare import selective
 

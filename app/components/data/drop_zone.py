@@ -18,7 +18,9 @@ GENERATION_KEY = "drop_generation"
 FOLDERS_KEY = "drop_folders"
 ZONE_KEY = "drop_zone"
 TALL = f"""<style>
-.st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzone"] {{ min-height: 7rem; border-style: dashed; }}
+.st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzone"] {{
+  min-height: 7rem; align-items: center; border: 1px dashed;
+}}
 </style>"""
 """Makes the drop zone large enough to aim at."""
 FORMATS = (

@@ -65,7 +65,7 @@ def _button(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[
             st.info("Everything here was imported before." if len(rows) > 1 else "This run was imported before.")
             imported_notice.links([stored_as(row.run) or row.run.spec.run_id for row in rows])
         return False
-    if not st.button(f"Import {' and '.join(what)}", type="primary", key=f"import-{dropped.digest}"):
+    if not st.button(f"Import {' and '.join(what)}", key=f"import-{dropped.digest}"):
         return False
     with st.spinner("Importing …"):
         _import(dropped, rows, juries)
@@ -137,8 +137,8 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
         height=HEIGHT if len(rows) > ROWS_SHOWN else "auto",
         disabled=[name for name in frame.columns if name not in ("Model", "Task")],
         column_config={
-            "Model": st.column_config.TextColumn(help="Click twice to rename.", required=True, width="medium"),
-            "Task": st.column_config.TextColumn(help="Click twice to rename.", required=True, width="large"),
+            "Model": st.column_config.TextColumn(help="Click twice to rename.", required=True, width=170),
+            "Task": st.column_config.TextColumn(help="Click twice to rename.", required=True, width=260),
             "Accuracy": st.column_config.NumberColumn(format="percent", help="Of the test questions."),
             "Set size": st.column_config.NumberColumn(
                 format="%.2f",

@@ -40,9 +40,9 @@ class Imported:
 def leave(*, runs: Sequence[str], fresh: Sequence[str], juries: Sequence[str], fresh_juries: Sequence[str]) -> None:
     """Leave a notice for the next time that the page runs."""
     st.session_state.pop(REMOVED_KEY, None)
-    st.session_state[NOTICE_KEY] = Imported(
-        tuple(dict.fromkeys(runs)), tuple(fresh), tuple(dict.fromkeys(juries)), tuple(fresh_juries)
-    )
+    done = Imported(tuple(dict.fromkeys(runs)), tuple(fresh), tuple(dict.fromkeys(juries)), tuple(fresh_juries))
+    st.session_state[NOTICE_KEY] = done
+    st.toast(_said(done), icon=":material/check_circle:")  # the notice itself may be out of sight
 
 
 def show() -> None:

@@ -13,7 +13,10 @@ from app.components.jury.jury_sets import sets
 from app.components.jury.rules_table import rules_table
 from app.formatting import counted, plain
 from app.state.jury import JuryView
+from core.jury.experiment import JuryExperiment, Protocol
 from core.jury_pipeline.jury_store import JuryRecord
+from core.reports.figure_names import JURY_FIGURES
+from core.reports.file_names import file_name
 
 
 def section(record: JuryRecord, view: JuryView) -> None:
@@ -49,3 +52,20 @@ def section(record: JuryRecord, view: JuryView) -> None:
     confidences(record, protocol, whole.experiment if whole else None, pairwise)
     sets(record, view, protocol)
     rules_table(whole.experiment if whole else None)
+    if whole:
+        with st.expander("Export: figures", on_change="rerun", key="jury_export_open") as folded:
+            if folded.open:
+                _export(record, protocol, whole.experiment)
+
+
+def _export(record: JuryRecord, protocol: Protocol, found: JuryExperiment) -> None:
+    """The figures of a jury for a paper."""
+    from app.caches import export_cache  # with all that draws, for which the page does not wait
+    from app.components.shared import export_forms
+
+    export_forms.figure_part(
+        JURY_FIGURES,
+        lambda name, style: (export_cache.figure_of_jury(name, record.jury_id, protocol, found, record.name, style),),
+        lambda what, ending: file_name(what, ending, models=[record.name]),
+        key="jury",
+    )

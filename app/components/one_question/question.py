@@ -188,9 +188,9 @@ def options_in_full(
             column_config=_COLUMNS,
             alt="The question's options with probability, rank, score and p-value",
         )
-        download("Download the options as CSV", frame, f"options-{view.bars}-alpha-{view.alpha:03d}")
+        download("Download the options as CSV", frame, f"options-{view.bars}", alpha=view.alpha)
         scores = one_question.score_frame(tuple(found), by, view.alpha, empty=view.empty)
-        download("Download every score as CSV", scores, f"scores-alpha-{view.alpha:03d}")
+        download("Download every score as CSV", scores, "scores", alpha=view.alpha)
 
 
 _COLUMNS: dict[str, Any] = {

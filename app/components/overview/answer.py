@@ -11,11 +11,13 @@ import streamlit as st
 from app.caches import overview_cache
 from app.components.overview import filters, run_table
 from app.components.overview.matrix import show_matrix
-from app.components.shared import controls
+from app.components.shared import controls, export
 from app.formatting import counted, plain
 from app.state.overview import YOURS, OverviewView
+from core.reports.compare.benchmark import SetRule
 from core.reports.overview.headline import headline
 from core.reports.overview.matrix import by_model_and_task, leads, matrix
+from core.reports.report import shown_with
 from core.reports.run_filter import RunFilter, is_own, offered, record_task_key, with_filtered_at_defaults
 from core.reports.titles import differences
 from core.runs import store
@@ -24,6 +26,8 @@ from core.runs.store import RunRecord
 
 FIGURES = {"matrix": "Set sizes", "scatter": "Scatter plot", "runs": "All figures"}
 FIGURE_KEY = "overview_figure"
+EXPORTED = ("forest", "accuracy-and-set-size", "heat-map-mean-set-size", "heat-map-coverage", "bars-mean-set-size")
+"""The figures of the shown runs that can be exported here; Compare has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
         filters.none_matches(filters.in_words(active, values, narrowing=True))
     elif not table.empty:
         _figure(table, specs, words, view)
+        rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
+        export.section(table["run"].tolist(), rule, EXPORTED, key="overview_export")
     return Shown(table, problems)
 
 
@@ -105,4 +111,6 @@ def _figure(table: pd.DataFrame, specs: Mapping[str, RunSpec], words: str, view:
         ordered = by_model_and_task(table, specs)
         run_table.grouped_runs(ordered, leads(ordered, specs), view.score)
         run_table.ties(table)
-        figures.download("Download these runs as CSV", ordered, f"overview-alpha-{view.alpha:03d}")
+        figures.download(
+            "Download these runs as CSV", ordered, "overview", runs=ordered["run"].tolist(), alpha=view.alpha
+        )

@@ -119,20 +119,22 @@ def grouped_runs(table: pd.DataFrame, leads: pd.Series, score: str) -> None:
 
 
 def _open_ticked(run_ids: Sequence[str]) -> None:
-    """Show buttons that open the ticked runs on the pages that show several runs, or say how to tick one."""
-    if not run_ids:
-        st.caption("Tick runs to open them in Compare or in Calibration. A click on a model opens it in the Alpha lab.")
-        return
-    said = "the chosen run" if len(run_ids) == 1 else f"the {len(run_ids)} chosen runs"
-    too_many, runs = len(run_ids) > MOST_COMPARED, ",".join(run_ids)
-    if st.button(f"Compare {said}", key="ticked_compare", disabled=too_many):
+    """Show buttons that open the ticked runs on the pages that show several runs. They stand there before a run is
+    ticked too, so that the table stays where it is.
+    """
+    said = {0: "the chosen runs", 1: "the chosen run"}.get(len(run_ids), f"the {len(run_ids)} chosen runs")
+    off, runs = not 0 < len(run_ids) <= MOST_COMPARED, ",".join(run_ids)
+    if st.button(f"Compare {said}", key="ticked_compare", disabled=off):
         navigation.go(navigation.COMPARE, **state.address_of(state.fresh(CompareView, runs=runs)))
-    if st.button(f"Calibration of {said}", key="ticked_calibration", disabled=too_many):
+    if st.button(f"Calibration of {said}", key="ticked_calibration", disabled=off):
         navigation.go(navigation.CALIBRATION, **state.address_of(state.fresh(CalibrationView, runs=runs)))
-    if len(run_ids) == 1 and st.button("Open in the Alpha lab", key="ticked_alpha_lab"):
-        open_run(run_ids[0])
-    if too_many:
-        st.caption(f"At most {MOST_COMPARED} runs can be compared. Untick some.")
+    if not run_ids:
+        st.caption("Tick runs to open them. A click on a model opens it in the Alpha lab.", width="content")
+    elif len(run_ids) == 1:
+        if st.button("Open in the Alpha lab", key="ticked_alpha_lab"):
+            open_run(run_ids[0])
+    elif off:
+        st.caption(f"At most {MOST_COMPARED} runs can be compared. Untick some.", width="content")
 
 
 def finished_runs(table: pd.DataFrame, score: str, *, key: str = "finished_runs") -> list[str]:

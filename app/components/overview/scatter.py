@@ -38,7 +38,7 @@ def scatter(table: pd.DataFrame, score: str) -> None:
             "options. A click on a mark opens the run in the Alpha lab.",
             width="stretch",
         )
-        figures.download("Data of these figures", table, f"accuracy-and-{score}-set-size")
+        figures.download("Data of these figures", table, f"accuracy-and-{score}-set-size", runs=table["run"].tolist())
     published_tables.alike_models(table, score)
 
 

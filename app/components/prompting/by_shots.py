@@ -14,6 +14,8 @@ from app.state.prompting import PromptingView
 from charts.measures import MEASURES as MEASURE_TITLES
 from charts.methods_by_shots import by_method
 from core.exchange import writing
+from core.exchange.workbook import workbook
+from core.reports.file_names import file_name
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import CONTINUED, LETTERS_METHOD, METHODS, PUBLISHED
 
@@ -100,14 +102,14 @@ def _cut_short(chosen: ShownExperiment) -> None:
 def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
     asked = set_rule(view)
 
-    def workbook() -> bytes:
+    def made() -> bytes:
         table = reports.aggregate(prompting_cache.figures(chosen.readings, asked))
-        return writing.to_xlsx({"ways of asking": pa.Table.from_pandas(table, preserve_index=False)})
+        return workbook({"ways of asking": pa.Table.from_pandas(table, preserve_index=False)})
 
     st.download_button(
         "Whole table as XLSX",
-        data=workbook,
-        file_name="ways-of-asking.xlsx",
+        data=made,
+        file_name=file_name("ways-of-asking", "xlsx", alpha=view.alpha),
         mime=writing.MEDIA_TYPES["xlsx"],
         on_click="ignore",
         icon=":material/download:",

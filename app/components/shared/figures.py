@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import pandas as pd
@@ -10,10 +10,13 @@ import streamlit as st
 from altair.utils import schemapi
 from plotly.graph_objects import Figure as PlotlyFigure
 
+from app.caches import run_cache
 from charts.figure import Figure
 from core.conformal.scores import SCORES
 from core.reports import frames
+from core.reports.file_names import of_runs
 from core.reports.report import Report
+from core.runs.banks import bank_name
 
 # Altair would validate every axis, scale and mark as it is made, which takes most of a chart's time. The tests of the
 # pages validate each whole chart instead (tests/pages/conftest.py).
@@ -24,13 +27,13 @@ NO_TOOLBAR = {"displayModeBar": False}
 """Plotly's own buttons would cover the names above a heat map."""
 
 
-def show(figure: Figure, explanation: str) -> None:
-    """Show a chart with a caption and a download of its data."""
+def show(figure: Figure, explanation: str, *, runs: Sequence[str] = (), alpha: int | None = None) -> None:
+    """Show a chart with a caption and a download of its data, which is named for the ``runs`` and ``alpha``."""
     draw(figure, key=figure.name)
     # In a narrow window the button goes below the caption, which would otherwise be a column of single words.
     with st.container(horizontal=True, gap="medium"):
         st.caption(explanation, width="stretch")
-        download("Data as CSV", figure.frame, figure.name)
+        download("Data as CSV", figure.frame, figure.name, runs=runs, alpha=alpha)
 
 
 def draw(
@@ -47,12 +50,16 @@ def draw(
         st.vega_lite_chart(figure.page_spec(), key=key, alt=figure.alt, width=width, on_select=on_select)
 
 
-def download(label: str, frame: pd.DataFrame, name: str) -> None:
-    """Show a button that saves a frame as CSV. The file is made when a person clicks it."""
+def download(label: str, frame: pd.DataFrame, name: str, *, runs: Sequence[str] = (), alpha: int | None = None) -> None:
+    """Show a button that saves a frame as CSV. The file is made when a person clicks it, and named for what it holds
+    (``name``), and for the ``runs`` and ``alpha`` that it is about.
+    """
+    records = [run_cache.record(run_id) for run_id in runs]
+    specs = [(record.spec, bank_name(record.spec, record.provenance)) for record in records]
     st.download_button(
         label,
         data=lambda: frame.to_csv(index=False).encode(),
-        file_name=f"{name}.csv",
+        file_name=of_runs(name, "csv", specs, alpha=alpha),
         mime="text/csv",
         on_click="ignore",
         type="tertiary",
@@ -75,4 +82,4 @@ def report_table(compute: Callable[[], Report]) -> None:
         )
         for note in dict.fromkeys([*run.notes, *(note for figures in run.scores.values() for note in figures.notes)]):
             st.caption(note)
-        download("Download as CSV", table, f"{run.run}-alpha-{round(run.alpha * 1000):03d}")
+        download("Download as CSV", table, "figures", runs=[run.run], alpha=round(run.alpha * 1000))

@@ -105,6 +105,7 @@ def one_line(picker: Picker, name: str, about: str, *, help: str = "") -> None:
             icon=":material/unfold_more:",
             icon_position="right",
             help=help or f"Choose another {picker.noun}",
+            wrap=True,
             on_click=run_list.open_dialog,
             args=(picker,),
         )

@@ -281,6 +281,8 @@ def _of_columns(sheet: Sheet, path: Path) -> str:
     texts = text_columns(wide)
     if not scored and not picks and ((asked and answered and texts) or _is_headless_bank(sheet)):
         return "questions"
+    if "question" in names and names & RIGHT and not (scored or picks or texts):
+        return "jury labels"
     if _is_summary(wide):
         return "summary"
     return "table"

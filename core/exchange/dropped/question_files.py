@@ -12,7 +12,7 @@ from core.errors import HedgeError, InputError
 from core.exchange.tabular import open_sheet
 from core.settings import settings
 from core.tasks import catalogue, finished
-from core.tasks.rows import READERS
+from core.tasks.rows import READERS, read_file
 
 ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".jsonl"}
 """From what a table is to the ending by which :mod:`core.tasks.rows` knows it."""
@@ -60,4 +60,6 @@ def task_of(path: Path, name: str) -> str:
 def _candidates(path: Path) -> Sequence[str]:
     data = {Path(file).stem: task for task, file in finished.FILES.items()}
     likely = data.get(path.stem) or ("csqa" if re.search(r"common|csqa", path.stem, re.I) else "arc")
+    if finished.is_finished(read_file(path)):
+        return [f"{data.get(path.stem, 'qa')}@{path}"]
     return [str(path), *dict.fromkeys(f"{task}@{path}" for task in (likely, *catalogue.HUB))]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pyarrow as pa
+
 from core.errors import HedgeError, InputError
 from core.exchange import (
     bluq,
@@ -41,6 +43,9 @@ Progress = Callable[[int, int, str], None]
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
 PREVIEWED = 5
+"""Rows of a table that a person sees to say what its columns are."""
+KEPT_ROWS = 1_000
+"""Rows of a table that are kept once it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,10 +435,8 @@ def _arrays(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
 def _juries(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
     texts, labels = of.pop("jury text", []), of.pop("jury labels", [])
     if texts and len(labels) == 1:
-        done.groups.append(
-            _group([*texts, *labels], lambda: juries.read([one.path for one in texts], labels=labels[0].path))
-        )
-        labels = []
+        truth = labels.pop()
+        done.groups.append(_group([*texts, truth], lambda: juries.read([one.path for one in texts], labels=truth.path)))
     elif texts:
         done.refused += [
             Refusal(one.name, "it does not say what is right; bring in a table with question and label too")
@@ -467,7 +470,8 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: _Sorted)
             return
     same = next((i for i, one in enumerate(done.tables) if one.header == header), None)
     if same is None:
-        done.tables.append(TableHeader(header, (file.name,), columns, sheet))
+        some = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)
+        done.tables.append(TableHeader(header, (file.name,), columns, replace(sheet, table=some)))
     else:
         done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
     if columns is not None:

@@ -30,18 +30,6 @@ class SetRule:
     empty: str = "allow"
 
 
-def notes(asked: SetRule) -> tuple[str, ...]:
-    """What a reader of the table of :func:`run_rows` has to know."""
-    return (
-        f"Sets are formed at alpha {asked.alpha / 1000:.3f} with the {asked.method} threshold; empty sets: "
-        f"{asked.empty}. Accuracy, ECE, NLL and Brier score do not depend on alpha.",
-        (
-            "Intervals are 95% intervals. Those of set size and UAcc count the luck of the calibration questions "
-            "too. The interval of coverage is the band in which it lies if the guarantee holds."
-        ),
-    )
-
-
 def reports(runs: Sequence[Evaluation], asked: SetRule) -> list[Report]:
     """One report per run."""
     return [report(run, asked.alpha, scores=asked.scores, method=asked.method, empty=asked.empty) for run in runs]

@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import openpyxl
-import pyarrow as pa
 import pytest
 
 from core.conformal.scores import SCORE_NAMES
@@ -92,31 +90,6 @@ def test_no_cell_of_a_spreadsheet_begins_a_formula(home):
     for row in csv.DictReader(io.StringIO(text, newline="")):
         for column, cell in row.items():
             assert column.startswith(("logit_", "letter_")) or not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-    book = openpyxl.load_workbook(io.BytesIO(writing.to_xlsx({"a/b": run_table(name), "second": run_table(name)})))
-    assert book.sheetnames == ["a b", "second"]
-    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
-    assert not [cell for cell in cells if cell.data_type == "f"]
-    texts = [cell.value for cell in cells if isinstance(cell.value, str)]
-    assert not [text for text in texts if text.startswith(("=", "+", "@"))]
-    assert "'=1+1 0" in texts
-
-
-def test_a_table_that_is_too_long_for_a_sheet_is_refused():
-    with pytest.raises(InputError, match=r"1,048,576 rows and a sheet of XLSX holds 1,048,575; use CSV or Parquet"):
-        writing.to_xlsx({"long": pa.table({"a": np.zeros(1_048_576)})})
-
-
-def test_markdown_shows_what_it_was_given_and_no_markup(home):
-    made = pa.table({"name": ["a|b", "=x", "<b>"], "value": [0.123456, float("nan"), 1.0]})
-    assert writing.to_markdown({"Figures": made}, title="T", notes=("Source: here.",)).decode() == (
-        "# T\n\nSource: here.\n\n## Figures\n\n| name | value |\n| --- | ---: |\n| a\\|b | 0.1235 |\n| '=x |  |\n"
-        "| \\<b\\> | 1.0000 |\n"
-    )
-
-
-def test_markdown_writes_the_infinite_as_a_sign():
-    made = pa.table({"nll": [float("inf"), float("-inf"), 1.5]})
-    assert "| ∞ |\n| −∞ |\n| 1.5000 |" in writing.to_markdown({"Figures": made}).decode()
 
 
 def test_a_place_that_can_not_be_written_is_named(tmp_path: Path):

@@ -1,0 +1,270 @@
+"""Every figure of runs that can be written into a file, by name: its title, its caption, and what draws it."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from charts import heat_map
+from charts.accuracy_and_set_size import accuracy_against_size
+from charts.bars import BY_SCORE, bars
+from charts.by_alpha import LETTER, coverage_by_alpha, name_width, set_size_by_alpha
+from charts.figure import Figure
+from charts.forests import run_forest
+from charts.measures import MEASURES
+from charts.radar import radar
+from charts.reliability_diagram import Diagram, reliability_panels
+from charts.risk_curves import risk_curves
+from charts.run_names import full_names, told_apart, unique
+from charts.sets_by_size import sets_by_size
+from charts.sizes_when_right import sizes_when_right
+from core.conformal.scores import SCORES
+from core.reports import frames
+from core.reports.by_alpha import by_alpha
+from core.reports.calibration import calibrated
+from core.reports.compare import benchmark, selective, side_by_side
+from core.reports.compare.benchmark import SetRule
+from core.reports.evaluation import Evaluation
+
+PANEL = 150
+"""The fewest units across that a panel needs."""
+RISK_POINTS = 200
+LEGEND = 0.7
+"""The share of the width that a name in a legend has."""
+INTERVALS = "A line is a 95% interval."
+OF_SETS = "A line is a 95% interval that counts the luck of the calibration and of the test questions."
+BAND = "The gold band is where coverage lies for 95% of draws if the guarantee holds (Beta-Binomial)"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure with what it needs away from its page: a title, and a caption that says how to read it.
+
+    ``free`` says that its height may be chosen, not counting its rows of a legend; otherwise its own rows decide.
+    ``square`` keeps panels as high as they are wide.
+    """
+
+    figure: Figure
+    title: str
+    reading: str = ""
+    free: bool = False
+    legend_rows: int = 0
+    square: bool = False
+
+
+@dataclass(frozen=True)
+class FigureRequest:
+    """Runs and the rule of their sets, with what several figures need computed once. ``units`` is the width of the
+    drawing; figures of several panels have as many columns as fit."""
+
+    runs: Sequence[Evaluation]
+    asked: SetRule
+    units: float = 640.0
+
+    @property
+    def score(self) -> str:
+        """The score of figures that show one."""
+        return self.asked.scores[0]
+
+    @property
+    def at(self) -> str:
+        """Alpha, as a title says it."""
+        return f"alpha {self.asked.alpha / 1000:.3f}"
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """Every run's figures by every score (:func:`core.reports.compare.benchmark.run_rows`)."""
+        return benchmark.run_rows(self.runs, benchmark.reports(self.runs, self.asked))
+
+    @cached_property
+    def of_score(self) -> pd.DataFrame:
+        """The figures by :attr:`score`."""
+        return self.rows[self.rows["score"] == self.score]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """A name for each run with its task; no two are alike."""
+        specs = [{"model": run.spec.model_name, "task": run.spec.task, "bank": run.bank} for run in self.runs]
+        settings = [
+            {name: getattr(run.spec, name) for name in ("strategy", "shots", "form", "dtype")} for run in self.runs
+        ]
+        return full_names(pd.DataFrame([one | more for one, more in zip(specs, settings, strict=True)]))
+
+    @cached_property
+    def short_names(self) -> list[str]:
+        """The names without what all of them share."""
+        return unique(told_apart(self.names))
+
+    @cached_property
+    def lines(self) -> pd.DataFrame:
+        """Coverage and set size at every alpha (:func:`core.reports.by_alpha.by_alpha`)."""
+        of = self.asked
+        return by_alpha(self.runs, self.broken(LEGEND), of.alpha, self.score, method=of.method, empty=of.empty)
+
+    @property
+    def legend_rows(self) -> int:
+        """The rows of a legend of all runs."""
+        names = self.broken(LEGEND)
+        lines = max(name.count("\n") + 1 for name in names)
+        return 0 if len(names) == 1 else lines * math.ceil(len(names) / max(1, self.units // name_width(names)))
+
+    @property
+    def columns(self) -> int:
+        """How many panels, one for each run, stand side by side."""
+        return max(1, min(len(self.runs), int(self.units // PANEL)))
+
+    def broken(self, share: float) -> list[str]:
+        """The short names in lines that take this share of the width."""
+        letters = max(12, int(share * self.units / LETTER))
+        return unique("\n".join(textwrap.wrap(name, letters)) for name in self.short_names)
+
+
+def _reliability(of: FigureRequest) -> list[Drawing]:
+    diagrams = []
+    for run, name in zip(of.runs, of.broken(0.8 / of.columns), strict=True):
+        (one,) = calibrated.calibrated(run)
+        ece = one.estimates["ece"]
+        luck = f"ECE {_short(ece.value)} (luck {_short(ece.bias or 0)})"
+        beyond = f"beyond luck {_short(ece.excess or 0)} [{_short(ece.low)}, {_short(ece.high)}]"
+        diagrams.append(Diagram(name, calibrated.bins_frame(one), calibrated.curve_frame(one), (luck, beyond)))
+    reading = (
+        "On the dashed line, accuracy equals confidence. Each mark is one of 15 bins with the Clopper–Pearson 95% "
+        "interval of its accuracy. In the gold area, the accuracy of a calibrated model lies in at least 95 of 100 "
+        "samples. Grey bars are the bins' shares of the questions, the green line is a smooth curve without bins. ECE "
+        "is the expected calibration error; brackets hold the 95% interval of the error beyond luck."
+    )
+    figure = reliability_panels(diagrams, of.columns)
+    return [Drawing(figure, "Reliability: accuracy against confidence", reading, square=True)]
+
+
+def _short(share: float) -> str:
+    """A share below 1 with three digits and no 0 in front: ``.043``."""
+    return f"{share:.3f}".removeprefix("0")
+
+
+def _coverage_by_alpha(of: FigureRequest) -> list[Drawing]:
+    first = "" if len(of.runs) == 1 else " for the first run"
+    reading = (
+        f"The dashed line is what is promised, 1 − alpha. {BAND}{first}. Marks show {of.at}. Questions are the test "
+        "questions."
+    )
+    figure = coverage_by_alpha(of.lines, of.asked.alpha / 1000)
+    return [Drawing(figure, f"Coverage of {SCORES[of.score].title} sets at every alpha", reading, True, of.legend_rows)]
+
+
+def _set_size_by_alpha(of: FigureRequest) -> list[Drawing]:
+    title = SCORES[of.score].title
+    reading = f"The mean number of options in a test question's set. Marks show {of.at}."
+    figure = set_size_by_alpha(of.lines, of.asked.alpha / 1000, title)
+    return [Drawing(figure, f"Mean size of {title} sets at every alpha", reading, True, of.legend_rows)]
+
+
+def _sizes(of: FigureRequest, names: Sequence[str]) -> pd.DataFrame:
+    return side_by_side.size_shares(of.runs, names, of.asked.alpha, of.score)
+
+
+def _sets_by_size(of: FigureRequest) -> list[Drawing]:
+    figure = sets_by_size(_sizes(of, of.broken(0.8 / of.columns)), of.score, of.columns)
+    reading = "The share of the test questions' sets that have each number of options. A set with none is empty."
+    return [Drawing(figure, f"How large {SCORES[of.score].title} sets are at {of.at}", reading, free=len(of.runs) == 1)]
+
+
+def _forest(of: FigureRequest) -> list[Drawing]:
+    figure = run_forest(of.of_score.assign(name=of.broken(0.36)), of.score, of.asked.alpha / 1000)
+    reading = (
+        "A line is a 95% interval: Clopper–Pearson for accuracy; for set size it counts the luck of the calibration "
+        f"and the test questions. {BAND}, around what is promised."
+    )
+    return [Drawing(figure, f"Accuracy, coverage and set size at {of.at}", reading)]
+
+
+def _accuracy_and_size(of: FigureRequest) -> list[Drawing]:
+    panels = accuracy_against_size(frames.overview(of.runs, of.asked.alpha, of.asked.scores), of.score)
+    named = [f", on {panel.title}" if len(panels) > 1 else "" for panel in panels]
+    reading = f"{INTERVALS} That of set size counts the luck of the calibration questions too."
+    return [
+        Drawing(panel.figure, f"Accuracy, and set size at {of.at}{on}", reading, free=True)
+        for panel, on in zip(panels, named, strict=True)
+    ]
+
+
+def _heat_map(measure: str) -> Callable[[FigureRequest], list[Drawing]]:
+    def drawn(of: FigureRequest) -> list[Drawing]:
+        # Only figures of sets depend on alpha and the score.
+        sets = f" by {SCORES[of.score].title}, {of.at}" if measure in BY_SCORE else ""
+        reading = "The stronger the blue of a cell, the larger its figure."
+        return [Drawing(heat_map.heat_map(of.of_score, measure), MEASURES[measure][0] + sets, reading)]
+
+    return drawn
+
+
+def _bars(measure: str) -> Callable[[FigureRequest], list[Drawing]]:
+    def drawn(of: FigureRequest) -> list[Drawing]:
+        sets = f" at {of.at}" if measure in BY_SCORE else ""
+        return [Drawing(bars(of.rows, measure), MEASURES[measure][0] + sets, READINGS[measure])]
+
+    return drawn
+
+
+READINGS = {
+    "accuracy": "A line is the Clopper–Pearson 95% interval.",
+    "coverage": "A line is the Beta-Binomial band: if the guarantee holds, coverage lies in it for 95% of draws.",
+    "mean_set_size": OF_SETS,
+    "uacc": f"UAcc is accuracy · √k / mean set size. {OF_SETS}",
+    "ece_excess": "The expected calibration error that luck does not explain (15 bins). A line is its 95% interval.",
+}
+"""From a measure to the caption of its bars."""
+
+
+def _radar(of: FigureRequest) -> list[Drawing]:
+    title = f"Five figures of each run, those of sets by {SCORES[of.score].title}, {of.at}"
+    reading = "Each axis runs from 0 at the centre to the best possible value. The area has no meaning."
+    return [Drawing(radar(of.of_score), title, reading)]
+
+
+def _set_sizes(of: FigureRequest) -> list[Drawing]:
+    title = f"How large sets are by {SCORES[of.score].title}, {of.at}"
+    return [Drawing(heat_map.set_sizes(_sizes(of, of.names)), title, "A cell is a share of the test questions' sets.")]
+
+
+def _sizes_when_right(of: FigureRequest) -> list[Drawing]:
+    frame = side_by_side.sizes_when_right(of.runs, of.names, of.asked.alpha, of.score)
+    reading = "If a model's uncertainty is informative, its sets are larger where its top option is wrong."
+    return [Drawing(sizes_when_right(frame), f"Set size where right and where wrong, {of.at}", reading)]
+
+
+def _risk_coverage(of: FigureRequest) -> list[Drawing]:
+    curves = pd.concat([risk_frame(run, name) for run, name in zip(of.runs, of.broken(LEGEND), strict=True)])
+    reading = "The share of wrong answers among the questions with the highest top probability."
+    return [Drawing(risk_curves(curves), "Error where only the surest are answered", reading, True, of.legend_rows)]
+
+
+def risk_frame(run: Evaluation, name: str) -> pd.DataFrame:
+    """A run's risk–coverage curve, thinned to some points: ``name``, ``share``, ``risk``."""
+    made = selective.risk_coverage(run)
+    m = len(made.share)
+    at = np.unique(np.linspace(0, m - 1, min(RISK_POINTS, m)).round().astype(int))
+    return pd.DataFrame({"name": name, "share": made.share[at], "risk": made.risk[at]})
+
+
+FIGURES: dict[str, Callable[[FigureRequest], list[Drawing]]] = {
+    "reliability": _reliability,
+    "coverage-by-alpha": _coverage_by_alpha,
+    "set-size-by-alpha": _set_size_by_alpha,
+    "sets-by-size": _sets_by_size,
+    "forest": _forest,
+    "accuracy-and-set-size": _accuracy_and_size,
+    "risk-coverage": _risk_coverage,
+    "sizes-when-right": _sizes_when_right,
+    "set-sizes": _set_sizes,
+    **{f"bars-{name.replace('_', '-')}": _bars(name) for name in MEASURES},
+    **{f"heat-map-{name.replace('_', '-')}": _heat_map(name) for name in ("accuracy", "coverage", "mean_set_size")},
+    "radar": _radar,
+}
+"""From a name of :data:`core.reports.figure_names.RUN_FIGURES` to what draws it: one drawing, or one for each task."""

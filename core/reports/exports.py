@@ -1,0 +1,51 @@
+"""Runs as documents: a workbook, tables for a paper, and works to cite. Pages and the command line write the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import pyarrow as pa
+
+from core.exchange.run_table import run_table
+from core.exchange.workbook import workbook
+from core.reports import paper_tables, references
+from core.reports.compare import benchmark
+from core.reports.compare.benchmark import SetRule
+from core.reports.evaluation import Evaluation
+from core.reports.file_names import of_runs
+from core.reports.provenance import of_runs as provenance_of_runs
+from core.reports.titles import distinct_titles
+
+
+def rows(runs: Sequence[Evaluation], asked: SetRule) -> pd.DataFrame:
+    """Every run's figures by every score (:func:`core.reports.compare.benchmark.run_rows`)."""
+    return benchmark.run_rows(runs, benchmark.reports(runs, asked))
+
+
+def xlsx(runs: Sequence[Evaluation], asked: SetRule) -> bytes:
+    """A workbook: a sheet with every run's figures, one a run with its questions and logits, and the provenance."""
+    titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
+    tables = {"figures": pa.Table.from_pandas(rows(runs, asked), preserve_index=False)}
+    tables |= {f"{i} {titles[run.run_id]}": run_table(run.run_id) for i, run in enumerate(runs, start=1)}
+    return workbook(tables | {"provenance": provenance_of_runs(runs, asked).table()})
+
+
+def latex(runs: Sequence[Evaluation], asked: SetRule) -> str:
+    """The runs' figures as a table of LaTeX (:func:`core.reports.paper_tables.latex`)."""
+    return paper_tables.latex(rows(runs, asked), provenance_of_runs(runs, asked))
+
+
+def markdown(runs: Sequence[Evaluation], asked: SetRule) -> str:
+    """The runs' figures as a table of Markdown."""
+    return paper_tables.markdown(rows(runs, asked), provenance_of_runs(runs, asked))
+
+
+def bibtex(runs: Sequence[Evaluation], asked: SetRule) -> str:
+    """Hedge and the works that these runs and figures build on (:func:`core.reports.references.works`)."""
+    return references.bibtex(references.works(runs, asked))
+
+
+def file_name(what: str, ending: str, runs: Sequence[Evaluation], *, alpha: int | None = None) -> str:
+    """The name of a file about these runs (:func:`core.reports.file_names.of_runs`)."""
+    return of_runs(what, ending, [(run.spec, run.bank) for run in runs], alpha=alpha)

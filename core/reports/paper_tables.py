@@ -1,0 +1,201 @@
+"""Tables of runs for a paper: LaTeX with booktabs, and Markdown, every figure with its 95% interval."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from core.conformal.scores import SCORES
+from core.reports.provenance import Provenance
+from core.reports.titles import DEFAULTS, setting_title
+from core.runs.banks import task_title
+
+SETTINGS = ("strategy", "shots", "form", "dtype")
+ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "−": "$-$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "∞": r"$\infty$",
+    "×": r"$\times$",
+    "α": r"$\alpha$",
+    "ℓ": r"$\ell$",
+    "·": r"$\cdot$",
+    "√": r"$\surd$",
+    "–": "--",
+    "“": "``",
+    "”": "''",
+    "’": "'",
+    "…": r"\dots{}",
+}
+"""What LaTeX would take for a command, and signs that its standard fonts lack."""
+MISSING = "--"
+
+
+@dataclass(frozen=True, slots=True)
+class FigureColumn:
+    """A column of the table: its title, and how a row writes it. ``low`` and ``high`` name the ends of its interval."""
+
+    title: str
+    value: str
+    low: str
+    high: str
+    write: Callable[[float], str]
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+COLUMNS = (
+    FigureColumn("Accuracy (%)", "accuracy", "accuracy_low", "accuracy_high", _percent),
+    FigureColumn("Coverage (%)", "coverage", "coverage_low", "coverage_high", _percent),
+    FigureColumn("Set size", "mean_set_size", "set_size_low", "set_size_high", "{:.2f}".format),
+    FigureColumn("UAcc", "uacc", "uacc_low", "uacc_high", "{:.2f}".format),
+    FigureColumn("ECE beyond luck", "ece_excess", "ece_low", "ece_high", "{:.3f}".format),
+)
+
+READING = (
+    "Brackets hold 95% intervals. Those of accuracy are Clopper–Pearson's; those of set size and UAcc count the luck "
+    "of the calibration and the test questions. The brackets of coverage are the Beta-Binomial band in which it lies "
+    "for 95% of draws if the guarantee holds. ECE beyond luck is the expected calibration error (15 bins) that luck "
+    "does not explain."
+)
+"""What a reader of the table has to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table as texts: a header, rows of as many cells, and how many of the first columns are words."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int
+
+
+def paper_table(rows: pd.DataFrame) -> PaperTable:
+    """The table of a frame of :func:`core.reports.compare.benchmark.run_rows`, one row per run and score.
+
+    The task and the score have a column where they differ between rows; the model's column names its settings that are
+    not at their defaults.
+    """
+    tasks = [task_title(task, bank) for task, bank in zip(rows["task"], rows["bank"], strict=True)]
+    named: list[tuple[str, list[str]]] = [("Model", [_model(row) for row in rows.to_dict("records")])]
+    if len(set(tasks)) > 1:
+        named.append(("Task", tasks))
+    if rows["score"].nunique() > 1:
+        named.append(("Score", [SCORES[name].title for name in rows["score"]]))
+    made = [
+        (*(texts[i] for _, texts in named), *(_cell(row, column) for column in COLUMNS))
+        for i, row in enumerate(rows.to_dict("records"))
+    ]
+    header = (*(title for title, _ in named), *(column.title for column in COLUMNS))
+    return PaperTable(header, tuple(made), len(named))
+
+
+def caption(rows: pd.DataFrame) -> str:
+    """What the table shows: the task where all rows share it, alpha, the score, and the numbers of questions."""
+    tasks = dict.fromkeys(task_title(task, bank) for task, bank in zip(rows["task"], rows["bank"], strict=True))
+    scores = dict.fromkeys(SCORES[name].title for name in rows["score"])
+    on = f" on {next(iter(tasks))}" if len(tasks) == 1 else ""
+    by = f" by {next(iter(scores))}" if len(scores) == 1 else ""
+    questions = {(row["n_calibration"], row["n_test"]) for row in rows.to_dict("records")}
+    counted = "; {:,} calibration and {:,} test questions".format(*next(iter(questions))) if len(questions) == 1 else ""
+    return f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:.3f}{counted}. {READING}"
+
+
+def latex(rows: pd.DataFrame, provenance: Provenance, *, label: str = "tab:hedge") -> str:
+    """The table as a LaTeX document takes it in: ``\\usepackage{booktabs}`` is all that it needs.
+
+    The provenance stands above it as comments. Every text is escaped.
+    """
+    table = paper_table(rows)
+    lines = [f"% {_one_line(line)}" for line in provenance.text().splitlines()]
+    columns = "l" * table.words + "r" * len(COLUMNS)
+    lines += [
+        r"% \usepackage{booktabs}",
+        r"\begin{table}[t]",
+        r"  \centering",
+        rf"  \caption{{{latex_text(caption(rows))}}}",
+        rf"  \label{{{re.sub('[^A-Za-z0-9:-]', '', label)}}}",
+        r"  \small",
+        rf"  \begin{{tabular}}{{{columns}}}",
+        r"    \toprule",
+        f"    {' & '.join(map(latex_text, table.header))} \\\\",
+        r"    \midrule",
+    ]
+    lines += [f"    {' & '.join(_latex_cells(table, row))} \\\\" for row in table.rows]
+    lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+def markdown(rows: pd.DataFrame, provenance: Provenance) -> str:
+    """The table in Markdown, with its caption above and its provenance below."""
+    table = paper_table(rows)
+    ruled = ["---"] * table.words + ["---:"] * len(COLUMNS)
+    lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in (table.header, *table.rows)]
+    lines.insert(1, f"| {' | '.join(ruled)} |")
+    facts = [f"- {markdown_text(line)}" for line in provenance.text().splitlines()]
+    return "\n".join([markdown_text(caption(rows)), "", *lines, "", *facts]) + "\n"
+
+
+def latex_text(text: str) -> str:
+    r"""The text as LaTeX prints it. A sign that pdfLaTeX has no glyph for becomes a question mark.
+
+    >>> latex_text("a_b & 90% · 𝛼")
+    'a\\_b \\& 90\\% $\\cdot$ ?'
+    """
+    return "".join(ESCAPES.get(sign, sign if _printed(sign) else "?") for sign in _one_line(text))
+
+
+def markdown_text(text: str) -> str:
+    r"""The text as Markdown shows it.
+
+    >>> markdown_text("a|b *c*")
+    'a\\|b \\*c\\*'
+    """
+    return re.sub(r"([\\|<>`*_\[\]])", r"\\\1", _one_line(text))
+
+
+def _printed(sign: str) -> bool:
+    """Whether LaTeX's standard encodings have the sign: ASCII, Latin-1's letters and Latin Extended-A."""
+    return " " <= sign <= "~" or "À" <= sign <= "ſ"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _model(row: Mapping[Any, Any]) -> str:
+    changed = [name for name in SETTINGS if name in row and row[name] != getattr(DEFAULTS, name)]
+    return " · ".join([str(row["model"]), *(setting_title(name, row[name]) for name in changed)])
+
+
+def _cell(row: Mapping[Any, Any], column: FigureColumn) -> str:
+    """A figure and its interval: ``71.2 [69.9, 72.5]``."""
+    value, low, high = (float(row[name]) for name in (column.value, column.low, column.high))
+    if math.isnan(value):
+        return MISSING
+    return f"{column.write(value)} [{column.write(low)}, {column.write(high)}]"
+
+
+def _latex_cells(table: PaperTable, row: tuple[str, ...]) -> list[str]:
+    cells = [latex_text(cell) for cell in row[: table.words]]
+    return cells + [re.sub(r" (\[.*\])$", r" {\\footnotesize \1}", cell) for cell in row[table.words :]]

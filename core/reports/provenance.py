@@ -1,0 +1,93 @@
+"""Where exported figures come from: runs, models, tasks, alpha, the version of Hedge, the date, intervals.
+
+Every export says the same, in the words of one record: as text beside a figure, in a file's metadata, on a workbook's
+last sheet, above a table of LaTeX, and at the head of the offline report.
+"""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pyarrow as pa
+
+from core import __version__
+from core.conformal.scores import SCORES
+from core.reports.compare.benchmark import SetRule
+from core.reports.evaluation import Evaluation
+from core.reports.titles import details
+from core.runs.banks import task_title
+from core.settings import ROOT
+
+INTERVALS = (
+    "95%: Clopper–Pearson for accuracy; with the luck of the calibration and the test questions for set size and UAcc; "
+    "of the error beyond luck for ECE; for coverage the Beta-Binomial band in which it lies if the guarantee holds"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a reader needs to repeat a figure: ``facts`` are pairs of what is said and its value."""
+
+    facts: tuple[tuple[str, str], ...]
+
+    def text(self) -> str:
+        """One line for each fact."""
+        return "\n".join(f"{what}: {value}" for what, value in self.facts)
+
+    def table(self) -> pa.Table:
+        """The facts as a table with the columns ``what`` and ``value``."""
+        return pa.table({"what": [what for what, _ in self.facts], "value": [value for _, value in self.facts]})
+
+    def of(self, what: str) -> str:
+        """The value of a fact; "" if nothing is said of it."""
+        return next((value for name, value in self.facts if name == what), "")
+
+
+def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
+    """The provenance of figures of ``runs`` whose sets are formed by ``asked``."""
+    facts = [
+        ("Made by", made_by()),
+        ("Date", today()),
+        ("Models", ", ".join(dict.fromkeys(run.spec.model for run in runs))),
+        ("Tasks", ", ".join(dict.fromkeys(task_title(run.spec.task, run.bank) for run in runs))),
+        ("alpha", f"{asked.alpha / 1000:.3f}"),
+        ("Scores", ", ".join(SCORES[name].title for name in asked.scores)),
+        ("Threshold", f"{asked.method}; empty sets: {asked.empty}"),
+        ("Intervals", INTERVALS),
+    ]
+    facts += [
+        (
+            f"Run {i}" if len(runs) > 1 else "Run",
+            f"{run.run_id} ({details(run.spec)}; {len(run.calibration):,} calibration and {len(run.test):,} test "
+            "questions)",
+        )
+        for i, run in enumerate(runs, start=1)
+    ]
+    return Provenance(tuple(facts))
+
+
+def made_by() -> str:
+    """Hedge's version, and the commit where Hedge runs from a checkout: ``Hedge 0.1.0 (commit 0123456789)``."""
+    return f"Hedge {__version__}" + (f" (commit {commit()})" if commit() else "")
+
+
+@functools.cache
+def commit() -> str:
+    """The commit that is checked out, marked if files differ from it; "" without a checkout or without git."""
+    if not (ROOT / ".git").exists():
+        return ""
+    asked = ("git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*")
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def today() -> str:
+    """Today's date in UTC, as ``2026-11-22``."""
+    return datetime.now(UTC).date().isoformat()

@@ -1,0 +1,251 @@
+"""Figures as files: not blank, as wide as asked for, in both themes, with captions, names and provenance inside."""
+
+from __future__ import annotations
+
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from charts import figure_files
+from charts.figure_files import FigureFile, figure, figures, jury_figure
+from charts.figure_style import WIDTHS, FigureStyle
+from charts.run_figures import FIGURES
+from charts.theme import theme_colors
+from core.errors import InputError
+from core.jury import experiment
+from core.jury_pipeline import jury_store
+from core.reports.compare.benchmark import SetRule
+from core.reports.evaluation import Evaluation, load
+from core.reports.figure_names import JURY_FIGURES, RUN_FIGURES
+from core.reports.report import report
+from tests.conftest import synthetic_run
+
+DC = "{http://purl.org/dc/elements/1.1/}"
+JURY = "answers-of-pocket-8m-to-trivia"
+
+
+@pytest.fixture
+def runs(home: Path) -> list[Evaluation]:
+    return [load(synthetic_run(seed=i, model=f"model-{i}")) for i in range(3)]
+
+
+def light_of(color: str) -> float:
+    return sum(int(color[i : i + 2], 16) for i in (1, 3, 5)) / 765
+
+
+def pixels(one: FigureFile) -> Image.Image:
+    return Image.open(io.BytesIO(one.png()))
+
+
+def jury(name: str, style: FigureStyle | None = None) -> FigureFile:
+    jury_id = jury_store.folder_of(JURY).name
+    judgements = jury_store.read(jury_id)
+    protocol = experiment.Protocol(seeds=(0,), rules=("majority", "mean_probability"))
+    found = experiment.run(judgements, protocol)
+    return jury_figure(name, judgements, found, "Trivia & co", style)
+
+
+def test_every_figure_has_a_title_and_something_that_draws_it():
+    assert list(FIGURES) == list(RUN_FIGURES)
+
+
+IN_A_PAPER = ("reliability", "coverage-by-alpha", "set-size-by-alpha", "sets-by-size", "forest")
+
+
+@pytest.mark.parametrize(
+    ("width", "theme", "names"),
+    [
+        ("single", "light", IN_A_PAPER),
+        ("double", "dark", IN_A_PAPER),
+        ("slide", "dark", ("forest",)),
+        (5.0, "light", ("forest",)),
+    ],
+)
+def test_a_figure_is_as_wide_as_asked_for_on_its_themes_page_and_not_blank(runs, width, theme, names):
+    style = FigureStyle(width, theme=theme)
+    page = theme_colors(theme).background
+    for one in figures(names, runs, 100, style):
+        root = ElementTree.fromstring(one.svg())
+        assert root.attrib["width"] == f"{style.inches:.4g}in", one.name
+        image = pixels(one)
+        assert image.width == pytest.approx(style.inches * 300, abs=2), one.name
+        assert image.info["dpi"] == pytest.approx((300, 300), abs=0.1)
+        if width == "slide":
+            assert image.width / image.height == pytest.approx(16 / 9, rel=0.01), one.name
+        grey = np.asarray(image.convert("L")) / 255
+        assert grey[2, 2] == pytest.approx(light_of(page), abs=0.02)
+        inked = np.abs(grey - grey[2, 2]) > 0.3
+        assert 0.002 < inked.mean() < 0.9, one.name
+        # Nothing is cut off: the page's colour is all around.
+        assert not inked[:3].any(), one.name
+        assert not inked[-3:].any(), one.name
+        assert not inked[:, :3].any(), one.name
+        assert not inked[:, -3:].any(), one.name
+
+
+def test_texts_have_the_size_of_a_paper_s_at_each_width(runs):
+    for width in ("single", "double"):
+        svg = figure("forest", runs, 100, FigureStyle(width)).svg().decode()
+        box = re.search(r'viewBox="0 0 ([\d.]+)', svg)
+        assert box is not None
+        points = WIDTHS[width] * 72 / float(box[1])
+        sizes = {float(size) * points for size in re.findall(r'font-size="([\d.]+)px"', svg)}
+        assert 6 <= min(sizes) <= max(sizes) <= 9
+
+
+def test_the_font_is_the_one_that_is_asked_for(runs):
+    assert 'font-family="Liberation Serif' in figure("forest", runs, 100, FigureStyle(font="serif")).svg().decode()
+    named = figure("forest", runs, 100, FigureStyle(font="Latin Modern Roman"))
+    assert 'font-family="Latin Modern Roman, Liberation Serif' in named.svg().decode()
+    assert b"LiberationSerif" in named.pdf()  # this machine has no Latin Modern
+
+
+def test_a_svg_says_where_it_comes_from(runs):
+    one = figure("reliability", runs)
+    root = ElementTree.fromstring(one.svg())
+    found = {child.tag.removeprefix(DC): child.text for child in root.iter() if child.tag.startswith(DC)}
+    assert found["title"] == "Reliability: accuracy against confidence"
+    assert found["description"] == one.caption
+    assert all(run.run_id in (found["source"] or "") for run in runs)
+    assert "alpha: 0.100" in (found["source"] or "")
+    assert root.find("{http://www.w3.org/2000/svg}title") is not None
+
+
+def test_a_pdf_says_where_it_comes_from_and_is_as_wide_as_asked_for(runs):
+    one = figure("coverage-by-alpha", runs, 100, FigureStyle("double"))
+    made = one.pdf()
+    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", made)
+    assert box is not None
+    assert float(box[1]) == pytest.approx(6.75 * 72, abs=0.5)
+    trailer = made[made.rindex(b"trailer") :]
+    (number,) = re.findall(rb"/Info (\d+) 0 R", trailer)
+    (start,) = re.findall(rb"startxref\s+(\d+)", trailer)
+    table = made[int(start) :]
+    assert table.startswith(b"xref\n" + number + b" 1\n")
+    (at,) = re.findall(rb"xref\n\d+ 1\n(\d{10}) 00000 n", table)
+    entry = made[int(at) :]
+    assert entry.startswith(number + b" 0 obj")
+    said = {
+        name.decode(): bytes.fromhex(value.decode()).decode("utf-16")
+        for name, value in re.findall(rb"/(\w+) <([0-9a-f]+)>", entry[: entry.index(b"endobj")])
+    }
+    assert said["Title"] == one.drawing.title
+    assert said["Subject"] == one.caption
+    assert said["Provenance"] == one.provenance.text()
+    (before,) = re.findall(rb"/Prev (\d+)", trailer)
+    assert made[int(before) :].startswith(b"xref")  # the document itself is untouched
+
+
+def test_a_png_says_where_it_comes_from(runs):
+    one = figure("forest", runs)
+    image = pixels(one)
+    assert image.info["Title"] == one.drawing.title
+    assert image.info["Provenance"] == one.provenance.text()
+    data, at = one.png(), 8
+    while at < len(data):
+        length = int.from_bytes(data[at : at + 4], "big")
+        chunk = data[at + 4 : at + 8 + length]
+        assert zlib.crc32(chunk) == int.from_bytes(data[at + 8 + length : at + 12 + length], "big")
+        at += 12 + length
+
+
+def test_the_text_beside_a_figure_has_its_caption_the_figure_in_words_and_its_provenance(runs):
+    one = figure("forest", runs[:1], SetRule(200, ("aps", "lac")))
+    made = report(runs[0], 200, scores=("aps",))
+    assert one.caption.startswith("Accuracy, coverage and set size at alpha 0.200.")
+    assert f"coverage {made.scores['aps'].coverage:.1%}" in one.text
+    assert f"Run: {runs[0].run_id} (no instruction" in one.text
+    assert "Scores: APS, LAC" in one.text
+    assert one.file_name("pdf") == "hedge_model-0_question-answering_alpha-0.20_forest.pdf"
+
+
+def test_lines_by_alpha_are_the_curve_of_the_reports(runs):
+    frame = figure("coverage-by-alpha", runs[:1], SetRule(123)).drawing.figure.frame
+    here = frame[np.isclose(frame["alpha"], 0.123)].iloc[0]
+    made = report(runs[0], 123).scores["lac"]
+    assert (here["coverage"], here["mean_set_size"]) == pytest.approx((made.coverage, made.mean_set_size))
+    assert (here["low"], here["high"]) == pytest.approx(made.coverage_band)
+    assert len(frame) == 199 + 1  # every fifth thousandth, and 0.123
+    filled = figure("set-size-by-alpha", runs[:1], SetRule(800, empty="top1")).drawing.figure.frame
+    assert filled["mean_set_size"].min() == 1.0
+
+
+def test_shares_of_sizes_sum_to_one_for_each_run(runs):
+    frame = figure("sets-by-size", runs).drawing.figure.frame
+    assert frame.groupby("name")["share"].sum().tolist() == pytest.approx([1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("name", JURY_FIGURES)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_jury_s_figures_are_drawn(name: str, theme: str):
+    one = jury(name, FigureStyle("single", theme=theme))
+    assert pixels(one).width == 975
+    assert one.file_name("svg") == f"hedge_trivia-co_{name}.svg"
+    assert "Jurors: juror-3m, juror-3m-instruct, juror-8m" in one.text
+
+
+def test_votes_count_every_answer_once():
+    judgements = jury_store.read(jury_store.folder_of(JURY).name)
+    frame = jury("jury-votes").drawing.figure.frame
+    assert frame["answers"].sum() == len(judgements)
+    says = frame[frame["label"] == "True"]
+    assert says["answers"].sum() == judgements.labels.sum()
+    assert (frame["votes"] * frame["answers"]).sum() == judgements.verdicts.sum()
+
+
+def test_a_jury_s_forest_has_every_rule_and_juror_the_best_first():
+    frame = jury("jury-forest").drawing.figure.frame
+    assert sorted(frame["kind"]) == ["rule"] * 2 + ["single juror"] * 3
+    assert frame["accuracy"].is_monotonic_decreasing
+    assert ((frame["low"] <= frame["accuracy"]) & (frame["accuracy"] <= frame["high"])).all()
+
+
+def test_titles_name_alpha_only_where_it_changes_the_figure(runs):
+    titles = {one.name: one.drawing.title for one in figures(["bars-accuracy", "bars-uacc", "heat-map-coverage"], runs)}
+    assert titles == {
+        "bars-accuracy": "Accuracy",
+        "bars-uacc": "UAcc at alpha 0.100",
+        "heat-map-coverage": "Coverage by LAC, alpha 0.100",
+    }
+
+
+def test_a_figure_of_one_task_is_there_once_for_each(home: Path):
+    runs = [load(synthetic_run(seed=i, model=f"model-{i}", task=("qa", "rc")[i % 2])) for i in range(3)]
+    found = figures(["accuracy-and-set-size"], runs)
+    assert [one.drawing.title for one in found] == [
+        "Accuracy, and set size at alpha 0.100, on Question answering",
+        "Accuracy, and set size at alpha 0.100, on Reading comprehension",
+    ]
+    with pytest.raises(InputError, match="shows one task, and these runs are of 2; choose runs of one"):
+        figure("accuracy-and-set-size", runs)
+
+
+def test_a_figure_as_html_asks_no_foreign_host(runs):
+    page = figure("set-size-by-alpha", runs).html().decode()
+    assert "<script" in page
+    assert not re.search(r'(src|href)="https?://', page)
+
+
+def test_what_can_not_be_drawn_is_refused_in_a_sentence(runs):
+    for wrong, said in (
+        ({"width": "wide"}, "unknown width 'wide'; choose single, double, slide, or give inches"),
+        ({"width": 50.0}, "from 2 to 20 inches, got 50"),
+        ({"font": 'a"b'}, "the font must be sans, serif or the name of one"),
+        ({"theme": "sepia"}, "unknown theme 'sepia'; choose light or dark"),
+    ):
+        with pytest.raises(InputError, match=re.escape(said)):
+            FigureStyle(**wrong)
+    with pytest.raises(InputError, match="unknown figure 'pie'"):
+        figure("pie", runs)
+    with pytest.raises(InputError, match="at least one run"):
+        figure("forest", [])
+    with pytest.raises(InputError, match="unknown figure 'pie'; choose from jury-forest, jury-votes"):
+        jury("pie")
+    with pytest.raises(InputError, match="has no trailer"):
+        figure_files.with_pdf_information(b"%PDF-1.7 trailer", {})

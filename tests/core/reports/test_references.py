@@ -1,0 +1,81 @@
+"""Works to cite: each that the code names stands there once, and runs cite what they used."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from core.conformal.scores import SCORES
+from core.reports import references
+from core.reports.compare.benchmark import SetRule
+from core.reports.evaluation import load
+from core.runs import store
+from core.settings import ROOT
+from tests.conftest import synthetic_run
+
+EVERY = (
+    *references.METHODS,
+    *references.DATA.values(),
+    *references.TOOLS.values(),
+    *(work for _, work in references.MODELS),
+)
+
+
+def test_every_paper_that_the_code_names_can_be_cited():
+    known = {work.arxiv for work in EVERY}
+    for path in sorted((ROOT / "core").rglob("*.py")):
+        named = re.findall(r"arXiv\s+(\d{4}\.\d{4,5})", path.read_text(encoding="utf-8"))
+        assert set(named) <= known, path
+
+
+def test_every_score_s_paper_is_cited_by_its_author():
+    for score in SCORES.values():
+        numbers = references.ARXIV.findall(score.source)
+        found = [work for work in references.METHODS if work.arxiv in numbers] or [
+            work for work in references.METHODS if work.authors.split(",")[0] in score.source
+        ]
+        assert len(found) == 1, score.name
+        assert found[0].authors.split(",")[0] in score.source
+        assert str(found[0].year) in score.source
+
+
+def test_keys_are_told_apart():
+    keys = [work.key for work in EVERY]
+    assert len(keys) == len(set(keys))
+
+
+def entries(text: str) -> dict[str, dict[str, str]]:
+    """A BibTeX file's fields by key; each entry has its braces in balance."""
+    found = {}
+    for kind, key, body in re.findall(r"@(\w+)\{([^,\s]+),\n(.*?)\n\}\n", text, re.DOTALL):
+        assert kind in {"misc", "article", "inproceedings", "book"}
+        bare = re.sub(r"\\[{}]", "", body)
+        assert bare.count("{") == bare.count("}"), key
+        found[key] = dict(re.findall(r"^  (\w+) += \{(.*)\},?$", body, re.MULTILINE))
+    assert len(found) == text.count("@")
+    return found
+
+
+def test_a_run_cites_its_scores_its_questions_its_model_and_hedge(home: Path):
+    name = synthetic_run(model="mistralai/Mistral-7B-v0.1", task="qa@hub")
+    found = entries(references.bibtex(references.works([load(name)], SetRule(scores=("lac", "margin")))))
+    assert next(iter(found)) == "hedge"
+    assert {"sadinle2019least", "johansson2017model", "guo2017calibration"} <= set(found)
+    assert {"hendrycks2021measuring", "jiang2023mistral"} <= set(found)
+    assert "romano2020classification" not in found
+    assert found["hendrycks2021measuring"]["eprint"] == "2009.03300"
+    assert all({"author", "title"} <= set(fields) for fields in found.values())
+
+
+def test_a_model_without_a_paper_is_cited_by_its_page(home: Path):
+    name = synthetic_run(model="maker_x/some-model", task="qa")
+    found = entries(references.bibtex(references.works([load(name)], SetRule())))
+    assert found["hub-somemodel"]["url"] == "https://huggingface.co/maker_x/some-model"
+    assert found["hub-somemodel"]["author"] == r"{maker\_x}"
+
+
+def test_what_ships_cites_no_one_s_questions_but_hedge_s():
+    run = load(next(name for name in store.run_ids() if name.startswith("pocket-8m-ds-base-0shot-float32")))
+    keys = [work.key for work in references.works([run], SetRule())]
+    assert not set(keys) & {work.key for work in references.DATA.values()}
+    assert not [key for key in keys if key.startswith("hub-")]
