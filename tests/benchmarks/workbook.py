@@ -1,4 +1,4 @@
-"""Processor seconds of a workbook of two runs, of 10,000 questions each where HEDGE_REAL_DATA is set, else shipped ones.
+"""Processor seconds of a workbook of two runs of 10,000 questions; without HEDGE_REAL_DATA of two that ship.
 
 ``python tests/benchmarks/workbook.py``
 """
