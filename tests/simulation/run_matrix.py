@@ -14,13 +14,12 @@ import numpy as np
 
 from core.conformal.pairwise import SharedRuns
 from core.conformal.scores import score, true_scores
-from core.reports.compare.run_matrix import differences
+from core.reports.compare.run_matrix import SWAPS, differences
 from tests.simulation.case import TEST, Case
 from tests.simulation.set_sizes import SATURATED, TWINS, USUAL, Law, expected, holds, questions
 
 ALPHA = 100
 SIGNIFICANT = 0.05
-SWAPS = 999
 TITLES = {"accuracy": "accuracy", "set_size": "set size", "uacc": "UAcc"}
 TOGETHER = (0.935, 1.0)
 SAYS = "all of them hold the true differences in at least 95% of draws"

@@ -144,6 +144,11 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.reports.compare.paired.Pair",
         "core.reports.compare.paired.Difference",
     ),
+    "core.reports.compare.run_matrix.pairs_frame": (
+        "core.reports.compare.run_matrix.paired_share_interval",
+        "core.conformal.pairwise._p_values",
+        "core.estimates.Estimate",
+    ),
     "core.reports.report.Report": ("core.estimates.Estimate",),
     "core.reports.report.ScoreReport": (
         "core.conformal.set_sizes.intervals.intervals",
