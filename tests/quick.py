@@ -37,7 +37,7 @@ NOT_QUICK = {
 SLOW_IMPORTS = {"torch", "transformers", "safetensors", "playwright"}
 """A file that imports one of these starts a browser or loads a model."""
 
-OWN = {"core", "app", "charts", "pocket_world", "tests"}
+OWN = {"core", "app", "charts", "hedge", "pocket_world", "tests"}
 IMPORT = re.compile(r"^( *)(?:from +([\w.]+) +import +(?:\(([^)]*)\)|(.*))|import +([\w.]+))", re.MULTILINE)
 
 SLOW_FIXTURES = {
