@@ -41,6 +41,7 @@ GENERATED = {
 GUIDES = {
     "shell.md": "Using the command line",
     "notebook.md": "In a notebook",
+    "inspect.md": "In Inspect",
     "running.md": "Running Hedge",
     "figures.md": "What the figures mean",
 }

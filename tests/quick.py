@@ -27,6 +27,7 @@ NOT_QUICK = {
     "tests/core/test_token_commands.py": "a model",
     "tests/core/exchange/test_lm_eval.py": "the harness and a model",
     "tests/core/exchange/test_inspect_log.py": "the harness and a model",
+    "tests/hedge/test_inspect_scorer.py": "the harness",
     "tests/test_tools.py": "the type checker reads the whole tree",
     "core/inference": "torch",
     "core/adapters": "torch",
