@@ -21,9 +21,11 @@ from core.reports.evaluation import Evaluation, load
 from core.reports.report import DEFAULT_SCORES, Report, ScoreReport, shown
 from core.reports.report import report as figures_of
 from core.reports.scored_sets import form
+from core.reports.titles import run_title
 
 Split = float | Sequence[int] | npt.NDArray[Any]
 """The share of questions that calibrate, their row numbers, or a mask."""
+ARRAYS = "Your probabilities"
 CELL = "text-align: left; padding: 0.2em 1.2em 0.2em 0; font-variant-numeric: tabular-nums"
 
 
@@ -76,8 +78,9 @@ class SetFigures:
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """A run's report. ``figures`` has every figure, and ``to_json`` gives them as JSON values."""
+    """The report of the run ``title``. ``figures`` has every figure, and ``to_json`` gives them as JSON values."""
 
+    title: str
     figures: Report
 
     def to_json(self) -> dict[str, Any]:
@@ -96,11 +99,11 @@ class RunFigures:
             f"{SCORES[name].title}: coverage {one.coverage:.3f}, mean set size {one.mean_set_size:.3f}"
             for name, one in of.scores.items()
         ]
-        return "\n".join([f"{of.run}, alpha {of.alpha:.3f}", *lines, *sets])
+        return "\n".join([f"{self.title}, alpha {of.alpha:.3f}", *lines, *sets])
 
     def _repr_html_(self) -> str:
         of = self.figures
-        head = f"{of.run}, alpha {of.alpha:.3f}: {of.n_calibration:,} questions calibrate, {of.n_test:,} test"
+        head = f"{self.title}, alpha {of.alpha:.3f}: {of.n_calibration:,} questions calibrate, {of.n_test:,} test"
         notes = [*of.notes, *(note for one in of.scores.values() for note in one.notes)]
         return _page(head, _run_lines(of), of.scores, tuple(dict.fromkeys(notes)))
 
@@ -145,7 +148,7 @@ def report(
     """
     at = thousandths(alpha)
     of = evaluation(run, labels, calibration=calibration, seed=seed)
-    return RunFigures(figures_of(of, at, scores=tuple(scores), empty=empty))
+    return RunFigures(title_of(of), figures_of(of, at, scores=tuple(scores), empty=empty))
 
 
 def evaluation(run: Any, labels: Any, *, calibration: Split, seed: int) -> Evaluation:
@@ -156,7 +159,12 @@ def evaluation(run: Any, labels: Any, *, calibration: Split, seed: int) -> Evalu
         return load(run)
     if labels is None:
         raise InputError("probabilities need labels: give the true option of each question, counted from 0")
-    return of_arrays(run, labels, calibration=calibration, seed=seed)
+    return of_arrays(run, labels, calibration=calibration, seed=seed, name=ARRAYS)
+
+
+def title_of(run: Evaluation) -> str:
+    """What an evaluation is called in a notebook: the title of a stored run."""
+    return ARRAYS if run.spec.task == ARRAYS else run_title(run.spec, run.bank)
 
 
 def _run_lines(of: Report) -> list[tuple[str, str]]:

@@ -10,10 +10,9 @@ from core.conformal.alpha import thousandths
 from core.conformal.scores import score_named
 from core.conformal.sets import check_empty
 from core.errors import InputError
-from core.reports import frames, titles
+from core.reports import frames
 from core.reports.file_names import slug
-from core.runs import store
-from hedge.figures import Split, evaluation
+from hedge.figures import Split, evaluation, title_of
 
 
 def lab(
@@ -38,9 +37,8 @@ def lab(
     if len(scores) != 2:
         raise InputError(f"the lab shows two scores side by side, got {len(scores)}: {', '.join(scores)}")
     left, right = (score_named(score).name for score in scores)
-    stored = isinstance(run, str)
-    tables = frames.lab_tables(of) if stored else frames.lab_tables_of_arrays(of, questions)
-    title = name or (titles.record_title(store.read_record(of.run_id)) if stored else "Your probabilities")
+    tables = frames.lab_tables(of) if isinstance(run, str) else frames.lab_tables_of_arrays(of, questions)
+    title = name or title_of(of)
     data = lab_outside.data(
         tables,
         version=of.run_id,
