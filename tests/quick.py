@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -103,4 +104,5 @@ def _own_file(name: str) -> Path | None:
 
 def inside(path: Path, room: str) -> bool:
     """Whether a file or folder is a room of this tree, or lies in it."""
-    return path == ROOT / room or path.is_relative_to(ROOT / room)
+    base = f"{ROOT}{os.sep}{room}"  # as text: a session asks this 25,000 times
+    return str(path) == base or str(path).startswith(base + os.sep)
