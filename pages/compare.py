@@ -28,7 +28,7 @@ if chosen:
     rows = compare_cache.compared(chosen, all_runs.set_rule(view))
     pairs.pairs(chosen, rows, view)
     st.subheader("Claims of a paper, tested on these runs", anchor=False)
-    published_claims.published_claims(rows, view.score)
+    published_claims.published_claims(chosen, all_runs.set_rule(view), view.score)
     if all_runs.several_tasks(rows):
         with st.expander("Runs by task", on_change="rerun", key="by_task_open") as tasks:
             if tasks.open:

@@ -195,6 +195,19 @@ def settled(page: Page) -> Page:
     return page
 
 
+def choose(page: Page, label: str, option: str | re.Pattern[str]) -> None:
+    """Choose an option of a list.
+
+    An open list closes when the page scrolls, so the list is scrolled to first, and the browser has told the page so
+    before it is opened: scroll events come before the callbacks of the next frame.
+    """
+    box = page.get_by_role("combobox", name=label, exact=True)
+    box.scroll_into_view_if_needed()
+    box.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    box.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
 @contextmanager
 def server(
     home: Path, *, agent: bool = True, answers: bool = False, copied: bool = False, **variables: str

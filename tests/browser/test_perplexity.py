@@ -16,7 +16,7 @@ from core.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.runs import store
 from core.runs.execution import perplexity_run
-from tests.browser.conftest import Visitor, eventually, holds, server
+from tests.browser.conftest import Visitor, choose, eventually, holds, server
 
 ENDS_WITHIN_MS = 180_000
 TALK = bundled()[0]
@@ -89,8 +89,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     shown = page.get_by_test_id("stMetric").filter(has_text="edited")
     expect(shown).to_contain_text(f"{reports.token_weighted(whole):,.2f}")
     # Another message, then the link in another window.
-    page.get_by_role("combobox", name="The counselor's message").click()
-    page.get_by_role("option", name=re.compile(r"^3: ")).click()
+    choose(page, "The counselor's message", re.compile(r"^3: "))
     expect(page).to_have_url(re.compile("message=3"))
     third = found.messages[pirate.digest, TALK.digest][2]
     expect(page.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
@@ -100,8 +99,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     losses = pytest.approx(third.losses.tolist(), abs=1e-6)
     eventually(other, lambda: values(other, 1) != losses)
     # Going back to a prompt that ships changes the strip without measuring anything.
-    other.get_by_role("combobox", name="Prompt B", exact=True).click()
-    other.get_by_role("option", name=UNFITTING.name, exact=True).click()
+    choose(other, "Prompt B", UNFITTING.name)
     expect(other.get_by_role("textbox", name="Text of prompt B")).to_have_value(UNFITTING.text)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.background import computing
+from app.background import computing, in_place
 from app.components.calibration.diagrams import Named
 from app.components.shared import figures
 
@@ -56,6 +56,7 @@ READING = """
 """
 
 
+@in_place
 def table(found: Sequence[Named]) -> None:
     """Show every figure with its interval, and beside the errors how large they are by chance alone.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app.background import arrived
+from app.background import arrived, in_place
 from app.caches import jury_cache
 from app.components.jury.agreement import percent
 from app.components.shared import figures
@@ -21,6 +21,7 @@ GAINS_HEIGHT, CONFIDENCES_HEIGHT = 300, 520
 """About the height of each section, in pixels."""
 
 
+@in_place
 def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     """Show how much each juror adds to the accuracy of the selected rule."""
     st.subheader("What does each juror add?", anchor=False)
@@ -44,6 +45,7 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     )
 
 
+@in_place
 def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | None, pairwise: bool) -> None:
     """Show the reliability of the jurors' confidence, and each juror's calibration error.
 

@@ -43,7 +43,7 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         chosen.methods,
         default=first,
         format_func=METHODS.__getitem__,
-        key=f"{METHODS_KEY}-{view.experiment}",
+        key=f"{METHODS_KEY}-{chosen.experiment.key}",
         help=METHODS_HELP,
         wrap=True,
     )

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, style
-from app.background import arrived
+from app.background import arrived, in_place
 from app.caches import prompting_cache, question_cache
 from app.components.prompting.by_shots import SETS_NOTE
 from app.components.prompting.card import card
@@ -92,6 +92,7 @@ def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: Prompti
     figures.show(set_sizes(shares), SETS_NOTE)
 
 
+@in_place
 def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: PromptingView) -> None:
     what = f"the paired tests of {counted(len(others), 'way')} of asking"
     height = ROW_HEIGHT * (len(others) + 4)
