@@ -57,7 +57,7 @@ FLAGS = [
     "--no-first-run",
 ]
 STARTS_WITHIN_S = 60
-SEEN_WITHIN_MS = 30_000
+SEEN_WITHIN_MS = 60_000
 POLL_MS = 20
 LAID_OUT_WITHIN_MS = 10_000
 OWN_PROBES = re.compile(r"/_stcore/(health|host-config)$")
@@ -190,7 +190,7 @@ SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
 def settled(page: Page) -> Page:
     """The page once its script has ended and all that is computed beside it has arrived, so that nothing moves."""
     page.wait_for_function(SETTLED)
-    expect(page.locator(".computing")).to_have_count(0, timeout=4 * SEEN_WITHIN_MS)
+    expect(page.locator(".computing")).to_have_count(0, timeout=2 * SEEN_WITHIN_MS)
     page.wait_for_function(SETTLED)
     return page
 
