@@ -70,7 +70,7 @@ LINKS = """<style>
 """Underlines links to other pages, as all other links are. Beside buttons one would take them for plain words."""
 
 SEGMENTS = """<style>
-[data-testid="stButtonGroup"] button[data-selected] { color: inherit; }
+[data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]) { color: inherit !important; }
 </style>"""
 """Draws what is chosen among a few values in the colour of the page's text. Streamlit draws it in the primary colour,
 which in the dark theme looks fainter than what is not chosen."""
