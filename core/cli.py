@@ -215,8 +215,8 @@ def _import_verb(verbs: Any) -> None:
         "path", nargs="+", type=Path, help="files, folders and archives; what each is is found from its content"
     )
     made.add_argument("--labels", type=Path, help="a folder with the answers, if they are not among the paths")
-    made.add_argument("--model", default="", help="the model of files that do not say it")
-    made.add_argument("--task", default="", help="the task of files that do not say it")
+    made.add_argument("--model", default="", help="the model of files that do not name one")
+    made.add_argument("--task", default="", help="the task of files that do not name one")
     of_table = made.add_argument_group("for tables whose column names do not say this")
     of_table.add_argument("--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order")
     of_table.add_argument("--label", metavar="COLUMN", help="the column with the right option")
