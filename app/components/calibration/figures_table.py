@@ -93,9 +93,7 @@ def table(found: Sequence[Named]) -> None:
     from core.reports.calibration.calibrated import figures_frame
 
     frame = figures_frame([one for _, one in there], [name for name, _ in there])
-    figures.download(
-        "These figures as CSV", frame, "calibration", runs=list(dict.fromkeys(one.run for _, one in there))
-    )
+    figures.download("These figures as CSV", frame, "calibration", figures.about([one.run for _, one in there]))
 
 
 def _p_value(value: float) -> str:

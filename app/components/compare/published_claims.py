@@ -12,6 +12,7 @@ from app.formatting import plain
 from charts.claim import claim
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim
+from core.reports.file_names import About
 
 
 def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> None:
@@ -20,6 +21,7 @@ def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> Non
     which = st.segmented_control(
         "Tested on", list(tables), format_func=tables.__getitem__, default="runs", required=True, key="claims_on"
     )
+    about = figures.about(run_ids, rule.alpha) if which == "runs" else About()
     found = compare_cache.claims(run_ids, rule, score) if which == "runs" else compare_cache.published_claims(which)
     st.caption(
         "Certainty is measured by the mean set size. Each model counts once, with its mean over the sets of "
@@ -32,10 +34,10 @@ def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> Non
     columns = st.columns(3)
     for column, made in zip(columns, found, strict=True):
         with column:
-            _claim(made, which)
+            _claim(made, which, about)
 
 
-def _claim(made: PublishedClaim, which: str) -> None:
+def _claim(made: PublishedClaim, which: str, about: About) -> None:
     st.markdown(f"“{made.statement}”")
     st.markdown(f"**{plain(made.verdict[:1].upper() + made.verdict[1:])}**")
     if math.isnan(made.figure):
@@ -55,4 +57,5 @@ def _claim(made: PublishedClaim, which: str) -> None:
         {"tuning": "Above the line, tuning made the sets larger."}.get(
             made.name, "Each mark is a model. Hover over it to see the name."
         ),
+        about,
     )

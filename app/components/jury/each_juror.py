@@ -16,6 +16,7 @@ from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury_pipeline.jury_store import JuryRecord
+from core.reports.file_names import About
 
 GAINS_HEIGHT, CONFIDENCES_HEIGHT = 300, 520
 """About the height of each section, in pixels."""
@@ -42,6 +43,7 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
         juror_gains(mine),
         f"The accuracy of {RULES[view.rule].title} with all jurors, minus its accuracy without this juror, on "
         "the same answers. A line is the 95% interval.",
+        About([record.name]),
     )
 
 
@@ -60,9 +62,11 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | 
     title = CONFIDENCES[protocol.confidence].title
     left, right = st.columns(2, gap="large")
     with left:
-        figures.show(juror_reliability(bins, "confidence"), f"{title} confidence. A line is the 95% interval.")
+        shown = f"{title} confidence. A line is the 95% interval."
+        figures.show(juror_reliability(bins, "confidence"), shown, About([record.name]))
     with right:
-        figures.show(juror_reliability(bins, "raw"), "Raw probability. A line is the 95% interval.")
+        shown = "Raw probability. A line is the 95% interval."
+        figures.show(juror_reliability(bins, "raw"), shown, About([record.name]))
     of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
     columns = {
         "Juror": list(record.jurors),
