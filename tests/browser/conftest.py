@@ -271,7 +271,7 @@ def page_server(
         with log.open("wb") as out:
             process = psutil.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
     try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         with suppress(psutil.NoSuchProcess):
@@ -283,7 +283,7 @@ def page_server(
             process.wait()
 
 
-def _wait_for(url: str, process: psutil.Process, log: Path) -> None:
+def wait_for(url: str, process: psutil.Process, log: Path) -> None:
     end = time.monotonic() + STARTS_WITHIN_S
     while time.monotonic() < end and process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
         try:
