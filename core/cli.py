@@ -69,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     _import_verb(verbs)
     _export_verb(verbs)
     _figure_verb(verbs)
+    _shelf_verbs(verbs)
     _jury_verbs(verbs)
     perplexity.add(verbs, _verb)
     _calibration_verb(verbs)
@@ -224,11 +225,25 @@ def _import_verb(verbs: Any) -> None:
     of_table.add_argument("--mapping", type=Path, help="all of this as a JSON file, as the Data page saves it")
 
 
+def _shelf_verbs(verbs: Any) -> None:
+    says = "published results of large models: download, check, import, and recompute what their authors published"
+    top = verbs.add_parser("shelf", help=says, description=says)
+    asked = top.add_subparsers(dest="of_shelf", required=True, metavar="COMMAND", parser_class=_Parser)
+    _verb(asked, "list", _of_module("show_all", "shelf"), "list everything on the shelf")
+    made = _verb(asked, "show", _of_module("show", "shelf"), "one result set: size, licence, protocol and files")
+    made.add_argument("name", metavar="NAME", help="a name from `list`")
+    made = _verb(asked, "bring", _of_module("bring_in", "shelf"), "download and import a result set")
+    made.add_argument("name", metavar="NAME", help="a name from `list`")
+    made.add_argument(
+        "--only", default="", metavar="PATTERN", help="files whose path matches: a part of it, or a pattern with *"
+    )
+
+
 def _jury_verbs(verbs: Any) -> None:
     says = "juries: several judges of the same answers, rules that combine their verdicts, agreement, import and export"
     top = verbs.add_parser("jury", help=says, description=says)
     asked = top.add_subparsers(dest="of_jury", required=True, metavar="COMMAND", parser_class=_Parser)
-    made = _judged_verb(asked, "evaluate", _of_jury("evaluate"), "evaluate rules on splits of a jury's judgements")
+    made = _judged_verb(asked, "evaluate", _of_module("evaluate"), "evaluate rules on splits of a jury's judgements")
     made.add_argument("--protocol", choices=tuple(PROTOCOLS), help="named settings; other options override them")
     made.add_argument("--seeds", default="0-9", help="one split for each seed: 0-9, or 1,5,7")
     made.add_argument("--calibration-share", type=float, help="the share in (0, 1) of the answers that calibrates")
@@ -242,35 +257,35 @@ def _jury_verbs(verbs: Any) -> None:
         "--rule", nargs="+", choices=tuple(RULES), help="rules to evaluate; those of the protocol if not given"
     )
     _judged_verb(
-        asked, "agreement", _of_jury("agree"), "how much jurors agree, and how often unanimous verdicts are right"
+        asked, "agreement", _of_module("agree"), "how much jurors agree, and how often unanimous verdicts are right"
     )
-    made = _judged_verb(asked, "import", _of_jury("bring_in"), "read judgements and keep them as a jury")
+    made = _judged_verb(asked, "import", _of_module("bring_in"), "read judgements and keep them as a jury")
     made.add_argument("--name", default="", help="the jury's name; its jurors' names if not given")
     made = _judged_verb(
-        asked, "export", _of_jury("export"), "export a jury as one table, with a row for each answer and juror"
+        asked, "export", _of_module("export"), "export a jury as one table, with a row for each answer and juror"
     )
     made.add_argument("--format", choices=tuple(ONE_TABLE), default="csv")
     made.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder; it is created if it is missing")
-    _verb(asked, "list", _of_jury("show"), "list all juries")
+    _verb(asked, "list", _of_module("show"), "list all juries")
     _making_verbs(asked)
 
 
 def _making_verbs(verbs: Any) -> None:
-    made = _verb(verbs, "answer", _of_jury("answer", "making"), "let a base model answer short-answer questions")
+    made = _verb(verbs, "answer", _of_module("answer", "making"), "let a base model answer short-answer questions")
     made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
     _asked_arguments(made)
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines: id, question, answer, label")
-    made = _verb(verbs, "finetune", _of_jury("finetune", "making"), "tune a juror on answers, or continue its tuning")
+    made = _verb(verbs, "finetune", _of_module("finetune", "making"), "tune a juror on answers, or continue its tuning")
     made.add_argument("--model", required=True, help="the model under the adapter")
     made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
     made.add_argument("--out", type=Path, required=True, metavar="DIR", help="the adapter's folder")
     _tuning_arguments(made)
-    made = _verb(verbs, "judge", _of_jury("judge", "making"), "let jurors judge answers, and keep their judgements")
+    made = _verb(verbs, "judge", _of_module("judge", "making"), "let jurors judge answers, and keep their judgements")
     made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="adapters or models, two or more")
     made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
     made.add_argument("--dtype", default="float32", choices=DTYPES)
     made.add_argument("--name", default="", help="the jury's name; its jurors' names if not given")
-    made = _verb(verbs, "make", _of_jury("make", "making"), "all stages in one: answer, tune jurors, judge, keep")
+    made = _verb(verbs, "make", _of_module("make", "making"), "all stages in one: answer, tune jurors, judge, keep")
     made.add_argument("--base", required=True, help="the model that answers")
     made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="models to tune, or tuned adapters")
     _asked_arguments(made)
@@ -299,7 +314,7 @@ def _tuning_arguments(made: argparse.ArgumentParser, *, alone: bool = True) -> N
         made.add_argument("--dtype", default="float32", choices=DTYPES, help="int4: QLoRA, on an NVIDIA GPU")
 
 
-def _of_jury(name: str, room: str = "jury") -> Any:
+def _of_module(name: str, room: str = "jury") -> Any:
     """A command of a module of core, which is only loaded when it is wanted."""
 
     def act(arguments: argparse.Namespace) -> CommandResult:

@@ -1,0 +1,117 @@
+"""The commands ``shelf list``, ``shelf show`` and ``shelf bring``."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from dataclasses import asdict
+from typing import Any
+
+from core.commands.answer import CommandResult
+from core.shelf import entries
+from core.shelf.bring import Brought, bring, here
+from core.shelf.entries import Entry
+from core.shelf.progress import DownloadProgress
+from core.shelf.recompute import RecomputedFigure, summary
+
+NO_LICENCE = "none stated: the files are fetched for your own use, and Hedge passes nothing on"
+
+
+def show_all(arguments: Namespace) -> CommandResult:
+    """All entries, with their sizes and how much of each is here."""
+    found = entries.entries()
+    lines = [
+        f"{entry.name:<34} {len(entry.results):>4} files, {_size(entry.bytes_about):>7}, "
+        f"{here(entry.results)} here: {entry.title}"
+        for entry in found.values()
+    ]
+    return CommandResult([_values(entry) for entry in found.values()], "\n".join(lines))
+
+
+def show(arguments: Namespace) -> CommandResult:
+    """One entry: what it is, where it lies, its size, licence and protocol, and its files."""
+    entry = entries.entry(arguments.name)
+    lacking = len(entry.files) - entry.hashed
+    lines = [
+        entry.title,
+        entry.about,
+        f"Authors:   {entry.authors or 'not stated'}{f' ({entry.paper})' if entry.paper else ''}",
+        f"Licence:   {entry.licence or NO_LICENCE}",
+        f"Size:      {len(entry.results)} files of results, {_size(entry.bytes_about)}; {here(entry.results)} are here",
+        f"Hashes:    {entry.hashed} files have a recorded SHA-256"
+        + (f"; {lacking} have none, and are checked against their first download only" if lacking else ""),
+    ]
+    if entry.protocol:
+        lines.append("Protocol:  " + ", ".join(f"{name} {value}" for name, value in entry.protocol.items()))
+    lines += [""] + [f"  {file.path}" for file in entry.results]
+    return CommandResult(_values(entry) | {"paths": [file.path for file in entry.files]}, "\n".join(lines))
+
+
+def bring_in(arguments: Namespace) -> CommandResult:
+    """Fetch an entry's files, import them, and recompute the published figures."""
+    entry = entries.entry(arguments.name)
+    progress = DownloadProgress() if arguments.json or not sys.stderr.isatty() else DownloadProgress(told=_line)
+    done = bring(entry, only=arguments.only, progress=progress)
+    if progress.told is _line:
+        print(file=sys.stderr)
+    return CommandResult(_brought_values(done), _brought_text(done))
+
+
+def _line(progress: DownloadProgress) -> None:
+    left = f", {progress.remaining_s:.0f} s left" if progress.remaining_s is not None else ""
+    said = (
+        f"{progress.stage} {progress.file}: {_size(progress.done)} of about {_size(progress.total)}, "
+        f"{_size(int(progress.rate))}/s{left}"
+    )
+    print(f"\r{said[:118]:<118}", end="", file=sys.stderr, flush=True)
+
+
+def _values(entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "about": entry.about,
+        "authors": entry.authors,
+        "paper": entry.paper,
+        "licence": entry.licence or None,
+        "files": len(entry.files),
+        "bytes": entry.bytes_about,
+        "hashed": entry.hashed,
+        "here": here(entry.results),
+        "protocol": dict(entry.protocol),
+    }
+
+
+def _brought_values(done: Brought) -> dict[str, Any]:
+    return {
+        "runs": list(done.runs),
+        "existed": list(done.existed),
+        "juries": list(done.juries),
+        "fetched_bytes": done.fetched,
+        "figures": [asdict(one) | {"same": one.same} for one in done.figures],
+        "recomputed": sum(one.same for one in done.figures),
+        "refused": [{"file": name, "reason": sentence} for name, sentence in done.refused],
+    }
+
+
+def _brought_text(done: Brought) -> str:
+    here_before = f", {len(done.existed)} of them here already" if done.existed else ""
+    lines = [f"{len(done.runs)} runs{here_before}; {_size(done.fetched)} downloaded"]
+    lines += [f"{name}  a jury; see `python -m core jury`" for name in done.juries]
+    lines += [f"{name}: {sentence}" for name, sentence in done.refused]
+    lines.append(f"{summary(done.figures)}.")
+    lines += _differing([one for one in done.figures if not one.same])
+    return "\n".join(lines)
+
+
+def _differing(figures: list[RecomputedFigure]) -> list[str]:
+    if not figures:
+        return []
+    rows = [("model", "task", "figure", "published", "here")]
+    rows += [(one.model, one.task, one.name, one.shown(one.published), one.shown(one.recomputed)) for one in figures]
+    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+    return ["", *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)]
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"

@@ -1,0 +1,110 @@
+"""Files of data sets on the Hugging Face hub, fetched by the hub's own client.
+
+The client takes ``HF_ENDPOINT``, ``HF_TOKEN`` and proxies from the environment, resumes downloads by itself, and keeps
+what it downloads in ``HEDGE_HOME/shelf/hub``; the file then goes into the shelf's cache by its hash.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.errors import HedgeError, InputError
+from core.shelf import cache
+from core.shelf.entries import ShelfFile
+from core.shelf.progress import DownloadProgress
+
+if TYPE_CHECKING:
+    from huggingface_hub.utils.tqdm import tqdm
+
+ANSWER_SECONDS = 10.0
+"""How long the hub may take to say what a file is."""
+
+
+def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
+    """The file in the cache, downloaded from the hub if it is not there.
+
+    Raises :class:`InputError` with one sentence if it can't be had, and :class:`~core.errors.RunCancelled` if a person
+    cancelled.
+    """
+    address = f"hub:{file.address}/{file.path}"
+    here = cache.find(address, file.sha256)
+    if here is not None:
+        progress.skip(here.stat().st_size)
+        return here
+    repository, _, revision = file.address.partition("@")
+    options: dict[str, Any] = {
+        "repo_id": repository,
+        "filename": file.path,
+        "repo_type": "dataset",
+        "revision": revision,
+        "cache_dir": cache.folder() / "hub",
+        "etag_timeout": ANSWER_SECONDS,
+        "endpoint": os.environ.get("HF_ENDPOINT") or None,
+    }
+    from huggingface_hub import hf_hub_download
+
+    about = _asked(file, lambda: hf_hub_download(**options, dry_run=True))
+    if file.size is not None and about.file_size != file.size:
+        raise InputError(f"{file.path}: expected {file.size:,} bytes, the hub has {about.file_size:,}; it is not read")
+    if about.file_size > file.at_most:
+        raise InputError(
+            f"{file.path}: expected at most {file.at_most:,} bytes, the hub has {about.file_size:,}; "
+            "it is not downloaded"
+        )
+    found = Path(_asked(file, lambda: hf_hub_download(**options, tqdm_class=_bar(progress))))
+    part = cache.part_path(address)
+    shutil.copyfile(found, part)
+    kept = cache.keep(part, address, sha256=file.sha256, name=file.path)
+    found.resolve().unlink(missing_ok=True)  # the cache by hash has it now
+    found.unlink(missing_ok=True)
+    return kept
+
+
+def _asked(file: ShelfFile, ask: Callable[[], Any]) -> Any:
+    """What the hub's client returns; its errors in one sentence."""
+    import httpx2
+    from huggingface_hub.errors import (
+        EntryNotFoundError,
+        GatedRepoError,
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    where = f"{file.path} of {file.address}"
+    try:
+        return ask()
+    except HedgeError:
+        raise
+    except GatedRepoError as error:
+        raise InputError(
+            f"{where}: its authors ask for an agreement on the hub; agree there and set HF_TOKEN"
+        ) from error
+    except LocalEntryNotFoundError as error:
+        raise InputError(f"{where}: the hub can't be reached; nothing was imported") from error
+    except (RepositoryNotFoundError, RevisionNotFoundError, EntryNotFoundError) as error:
+        raise InputError(f"{where}: it is not on the hub, or HF_TOKEN may not read it; nothing was imported") from error
+    except (HfHubHTTPError, httpx2.HTTPError, OSError, ValueError) as error:
+        raise InputError(f"{where}: the hub did not send it ({str(error)[:120]}); nothing was imported") from error
+
+
+def _bar(progress: DownloadProgress) -> type[tqdm]:
+    """The progress bar that the hub's client moves: it prints nothing and tells ``progress``."""
+    from huggingface_hub.utils.tqdm import tqdm as base
+
+    class _Told(base):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **(options | {"disable": True}))  # type: ignore[no-untyped-call]
+            progress.skip(int(options.get("initial") or 0))
+
+        def update(self, n: float | None = 1) -> bool | None:
+            progress.advance(int(n or 0))
+            progress.check()
+            return None
+
+    return _Told
