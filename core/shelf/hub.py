@@ -47,6 +47,7 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     }
     from huggingface_hub import hf_hub_download
 
+    _check_reachable(file)
     about = _asked(file, lambda: hf_hub_download(**options, dry_run=True))
     if file.size is not None and about.file_size != file.size:
         raise InputError(f"{file.path}: expected {file.size:,} bytes, the hub has {about.file_size:,}; it is not read")
@@ -62,6 +63,20 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     found.resolve().unlink(missing_ok=True)  # the cache by hash has it now
     found.unlink(missing_ok=True)
     return kept
+
+
+def _check_reachable(file: ShelfFile) -> None:
+    """Raise :class:`InputError` where the hub does not answer: its client would try for half a minute."""
+    import httpx2
+    from huggingface_hub import constants, get_session
+
+    endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+    try:
+        get_session().head(endpoint, timeout=ANSWER_SECONDS, follow_redirects=False)
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise InputError(
+            f"{file.path} of {file.address}: the hub can't be reached at {endpoint}; nothing was imported"
+        ) from error
 
 
 def _asked(file: ShelfFile, ask: Callable[[], Any]) -> Any:

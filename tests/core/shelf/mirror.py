@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import threading
 from collections import Counter
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 CHUNK = 1 << 14
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+"""The commit of every data set that is served as the hub does."""
 
 
 @dataclass
@@ -27,6 +30,10 @@ class Mirror:
     cut_after: int = 0
     released: threading.Event = field(default_factory=threading.Event)
 
+    def add_to_hub(self, repository: str, path: str, content: bytes) -> None:
+        """Serve a file of a data set as the Hugging Face hub does."""
+        self.files[f"/datasets/{repository}/resolve/main/{path}"] = content
+
     def add(self, repository: str, commit: str, path: str, content: bytes) -> None:
         """Serve a file of a Git repository at a commit."""
         self.files[f"/{repository}/{commit}/{path}"] = content
@@ -38,6 +45,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
+
+    def do_HEAD(self) -> None:
+        """Say what a file is, as the hub does."""
+        content = self.mirror.files.get(self.path)
+        if content is None or self.mirror.fault == "404":
+            self._empty(404, **{"X-Error-Code": "EntryNotFound"})
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
+        self.send_header("X-Repo-Commit", COMMIT)
+        self.end_headers()
 
     def do_GET(self) -> None:
         """Answer a request for a file or a range of it."""

@@ -200,3 +200,50 @@ def test_published_language_models_come_out_as_published(mirror: Mirror, real_da
     assert [figure for figure in done.figures if not figure.same] == []
     assert summary(done.figures) == "6 of 6 published figures recomputed"
     assert done.fetched == sum(mirror.sent.values()) == 6 * 649_982
+
+
+def test_answers_come_from_the_hub_and_all_figures_of_a_model_are_the_published_ones(mirror, real_data, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", mirror.url)
+    folder = real_data / "llm-uncertainty-bench"
+    for path in (folder / "logits").glob("Qwen-1_8B_mmlu_*.pkl"):
+        mirror.add("smartyfh/LLM-Uncertainty-Bench", "5d189dc", f"outputs_base/{path.name}", path.read_bytes())
+    answers = (folder / "labels" / "mmlu_10k.json").read_bytes()
+    mirror.add_to_hub("ErikYip/LLM-Uncertainty-Bench", "mmlu_10k.json", answers)
+    done = bring(entry("llm-uncertainty-bench"), only="*Qwen-1_8B_mmlu*")
+    assert summary(done.figures) == "3 of 3 published figures recomputed"
+    assert done.fetched == 3 * 649_982 + len(answers)
+    assert done.fetched == sum(mirror.sent.values())
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    assert bring(entry("llm-uncertainty-bench"), only="*Qwen-1_8B_mmlu*").fetched == 0
+
+
+HUB = """
+title = "Hub"
+about = "A file of a data set."
+[[sources]]
+kind = "hub"
+repository = "some/data"
+paths = ["scores.csv"]
+at_most = 1_000
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "endpoint", "says"),
+    [
+        (None, "", "it is not on the hub, or HF_TOKEN may not read it; nothing was imported"),
+        (b"x" * 10_000, "", "expected at most 1,000 bytes, the hub has 10,000; it is not downloaded"),
+        (b"x", "http://127.0.0.1:9", "the hub can't be reached at http://127.0.0.1:9; nothing was imported"),
+    ],
+)
+def test_what_the_hub_does_not_give(mirror: Mirror, monkeypatch, content, endpoint, says):
+    monkeypatch.setenv("HF_ENDPOINT", endpoint or mirror.url)
+    folder = cache.folder() / "entries"
+    folder.mkdir(parents=True)
+    (folder / "hub.toml").write_text(HUB)
+    if content is not None:
+        mirror.add_to_hub("some/data", "scores.csv", content)
+    with pytest.raises(InputError, match=says) as caught:
+        bring(entry("hub"))
+    assert "scores.csv" in str(caught.value)
+    assert sum(mirror.sent.values()) == 0
