@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,14 +41,20 @@ class Brought:
     refused: tuple[tuple[str, str], ...] = ()
 
 
-def bring(entry: Entry, *, only: str = "", progress: DownloadProgress | None = None) -> Brought:
-    """Bring in the files of ``entry`` that match ``only``, all of them if it is empty.
+def bring(
+    entry: Entry,
+    *,
+    only: str = "",
+    where: Mapping[str, Collection[str]] | None = None,
+    progress: DownloadProgress | None = None,
+) -> Brought:
+    """Bring in the files of ``entry`` that :meth:`Entry.chosen` gives, all of them if nothing narrows them.
 
     Raises :class:`InputError` with one sentence if a file can't be had or read, and
     :class:`~core.errors.RunCancelled` if a person cancelled; neither leaves anything half imported.
     """
     told = progress or DownloadProgress()
-    files = entry.chosen(only)
+    files = entry.chosen(only, where=where)
     told.total = size_of(files)
     with _alone(), tempfile.TemporaryDirectory(prefix="hedge-shelf-") as folder:
         kept = [(file, _fetched(file, told)) for file in files]

@@ -9,7 +9,7 @@ import fnmatch
 import itertools
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -34,7 +34,8 @@ class ShelfFile:
     exact number of bytes, or None; ``about`` is what a person is told before; ``at_most`` bounds the download in any
     case. ``sha256`` is empty if nobody has
     recorded it. ``needed_by`` is a pattern: the file is fetched if any chosen file matches it; empty: it is chosen
-    itself. A ``published`` file holds published figures and is no result.
+    itself. A ``published`` file holds published figures and is no result. ``values`` are what its path was made of,
+    such as its ``model``.
     """
 
     path: str
@@ -46,6 +47,7 @@ class ShelfFile:
     sha256: str = ""
     needed_by: str = ""
     published: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Entry:
 
     ``protocol`` is how the published figures were computed, in words (alpha, threshold, empty sets, averaging);
     ``figures`` names the way to recompute them (:data:`core.shelf.recompute.FIGURES`), empty if there is none, and
-    ``figure_options`` are its options. ``model`` names the model of files that do not say it.
+    ``figure_options`` are its options. ``model`` names the model of files that do not say it. ``choices`` names the
+    values by which a person chooses files, and ``names`` gives values as a person reads them.
     """
 
     name: str
@@ -68,6 +71,12 @@ class Entry:
     figures: str = ""
     figure_options: Mapping[str, Any] = field(default_factory=dict)
     model: str = ""
+    choices: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def values_of(self, choice: str) -> tuple[str, ...]:
+        """All values of one of the ``choices``, in the order of the entry."""
+        return tuple(dict.fromkeys(file.values[choice] for file in self.results if choice in file.values))
 
     @property
     def results(self) -> tuple[ShelfFile, ...]:
@@ -84,16 +93,22 @@ class Entry:
         """How many files have a recorded hash."""
         return sum(bool(file.sha256) for file in self.files)
 
-    def chosen(self, only: str = "") -> tuple[ShelfFile, ...]:
+    def chosen(self, only: str = "", *, where: Mapping[str, Collection[str]] | None = None) -> tuple[ShelfFile, ...]:
         """The files whose path matches ``only`` (a glob pattern, or a part of the path), and those that they need.
 
-        Raises :class:`InputError` if none matches.
+        ``where`` narrows them to some values of the ``choices``. Raises :class:`InputError` if none is left.
         """
         pattern = only.lower() if any(sign in only for sign in "*?[") else f"*{only.lower()}*"
-        wanted = [file for file in self.results if fnmatch.fnmatchcase(file.path.lower(), pattern)]
+        wanted = [
+            file
+            for file in self.results
+            if fnmatch.fnmatchcase(file.path.lower(), pattern)
+            and all(file.values.get(name, "") in values for name, values in (where or {}).items())
+        ]
         if not wanted:
             some = ", ".join(file.path for file in self.results[:3])
-            raise InputError(f"no file of {self.name} matches {only!r}; its files are {some} …")
+            asked = repr(only) if only else "the choice"
+            raise InputError(f"no file of {self.name} matches {asked}; its files are {some} …")
         needed = [
             file
             for file in self.files
@@ -139,11 +154,12 @@ def read(path: Path) -> Entry:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path} is no readable TOML file: {error}") from error
     where = _Where(path)
-    unknown = set(values) - {*_TEXTS, "sources", "protocol", "published", "model"}
+    unknown = set(values) - {*_TEXTS, "sources", "protocol", "published", "model", "choices", "names"}
     if unknown:
         raise InputError(f"{path}: unknown key {sorted(unknown)[0]!r}; assets/shelf/README.md lists the keys")
     texts = {key: where.text(values, key, needed=key in ("title", "about")) for key in _TEXTS}
     published = dict(where.table(values, "published"))
+    names = {str(name): str(value) for name, value in where.table(values, "names").items()}
     files = [file for source in where.tables(values, "sources") for file in _files(source, where)]
     paths = [file.path for file in files]
     twice = next((one for one in paths if paths.count(one) > 1), None)
@@ -157,6 +173,8 @@ def read(path: Path) -> Entry:
         figures=str(published.pop("figures", "")),
         figure_options=published,
         model=where.text(values, "model"),
+        choices=tuple(where.texts(values, "choices")),
+        names=names,
         **texts,
     )
 
@@ -175,6 +193,12 @@ class _Where:
         if not isinstance(found, str) or (needed and not found.strip()):
             raise InputError(f"{self.path}: expected a text as {key!r}, found {found!r}")
         return found.strip()
+
+    def texts(self, values: Mapping[str, Any], key: str) -> list[str]:
+        found = values.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+            raise InputError(f"{self.path}: expected a list of texts as {key!r}, found {found!r}")
+        return found
 
     def number(self, values: Mapping[str, Any], key: str) -> int | None:
         found = values.get(key)
@@ -213,7 +237,7 @@ def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
     if wrong is not None:
         raise InputError(f"{where.path}: expected 64 hexadecimal digits as the hash of {wrong!r}")
     made = []
-    for path in listed:
+    for path, chosen in listed.items():
         own = where.number(sizes, path) or size
         made.append(
             ShelfFile(
@@ -226,27 +250,30 @@ def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
                 sha256=str(hashes.get(path, "")),
                 needed_by=where.text(source, "needed_by"),
                 published=bool(source.get("published", False)),
+                values=chosen,
             )
         )
     return made
 
 
-def _expanded(source: Mapping[str, Any], where: _Where) -> list[str]:
-    """The paths of a source: a path with ``{model}`` stands for one path for each of the source's ``model``."""
+def _expanded(source: Mapping[str, Any], where: _Where) -> dict[str, dict[str, str]]:
+    """The paths of a source, and the values of each: ``{model}`` stands for each of the source's ``model``."""
     patterns = source.get("paths")
     if not isinstance(patterns, list) or not patterns or not all(isinstance(one, str) for one in patterns):
         raise InputError(f"{where.path}: expected a list of paths as 'paths', found {patterns!r}")
     values = where.table(source, "values")
-    paths = []
+    paths: dict[str, dict[str, str]] = {}
     for pattern in patterns:
         names = list(dict.fromkeys(PLACEHOLDER.findall(pattern)))
         missing = next((name for name in names if not isinstance(values.get(name), list)), None)
         if missing is not None:
             raise InputError(f"{where.path}: {pattern!r} needs a list {missing!r} in [sources.values]")
-        paths += [
-            pattern.format(**dict(zip(names, chosen, strict=True)))
-            for chosen in itertools.product(*(values[name] for name in names))
-        ]
+        for chosen in itertools.product(*(values[name] for name in names)):
+            of = dict(zip(names, map(str, chosen), strict=True))
+            path = pattern.format(**of)
+            if path in paths:
+                raise InputError(f"{where.path}: expected each file once, found {path!r} twice")
+            paths[path] = of
     return paths
 
 

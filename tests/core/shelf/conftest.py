@@ -59,6 +59,7 @@ def made_up(mirror: Mirror) -> Mirror:
         f"""
 title = "Made up"
 about = "Two models that do not exist."
+choices = ["model"]
 [[sources]]
 kind = "git"
 repository = "some/release"

@@ -40,6 +40,11 @@ def test_the_base_models_and_what_their_answers_need(home):
     assert (chosen[-1].kind, chosen[-1].address) == ("hub", "ErikYip/LLM-Uncertainty-Bench@main")
     assert [file.kind for file in bench.chosen("*Qwen-72B_halu_dialogue*")] == ["git", "git", "git", "recipe"]
     assert len(entry("vlm-uncertainty-bench").results) == 52
+    assert bench.values_of("model")[0] == "Mistral-7B-v0.1"
+    some = bench.chosen(where={"model": ["Yi-6B"], "data": ["halu_dialogue"]})
+    assert [file.kind for file in some] == ["git", "git", "git", "recipe"]
+    with pytest.raises(InputError, match="matches the choice"):
+        bench.chosen(where={"model": ["none"]})
 
 
 def test_a_persons_own_entry_needs_no_code(home):

@@ -1,0 +1,85 @@
+"""The shelf on the Data page: choose, bring in, cancel, and what is said at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.caches import shelf_jobs
+from core.runs import store
+from core.settings import settings
+from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
+from tests.core.shelf.mirror import Mirror
+from tests.pages.conftest import Open, said
+
+WAIT_S = 30
+
+
+@pytest.fixture
+def page(made_up: Mirror, open_page: Open, monkeypatch):  # noqa: F811
+    """Opens the Data page at the made-up entry, which alone is on the shelf."""
+    monkeypatch.setattr("core.shelf.entries.folders", lambda: (settings().home / "shelf" / "entries",))
+    return lambda: open_page("data", shelf="made-up")
+
+
+def button(app, label: str):
+    return next(one for one in app.button if one.label.startswith(label))
+
+
+def ended() -> None:
+    job = shelf_jobs.current()
+    assert job is not None
+    assert job.ended.wait(WAIT_S)
+
+
+def test_one_click_brings_a_model_in(page, made_up: Mirror):  # noqa: F811
+    app = page()
+    assert "Two models that do not exist." in said(app)
+    assert "The authors state no licence" in said(app)
+    assert "Each is checked against its recorded hash." in said(app)
+    button(app, "Bring in (").click().run()
+    ended()
+    app.run()
+    assert "1 run imported from Made up." in said(app)
+    assert "No published figures are recorded for these files." in said(app)
+    (run,) = (name for name in store.run_ids() if not store.is_bundled(name))
+    assert store.read_record(run).spec.model == "small-1B"
+    button(app, "Dismiss").click().run()
+    assert "imported from" not in said(app)
+    assert "1 of them are here already" in said(app)
+
+
+def test_a_fault_is_one_sentence(page, made_up: Mirror):  # noqa: F811
+    made_up.fault = "tampered"
+    app = page()
+    button(app, "Bring in (").click().run()
+    ended()
+    app.run()
+    (error,) = app.error
+    told = error.value.replace("\\", "")
+    assert told.startswith("Made up: output/small-1B/mmbench.pkl: expected a file with the SHA-256")
+    assert told.endswith("nothing of it was read.")
+    assert not app.exception
+
+
+def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("HEDGE_SHELF_STALL_SECONDS", "20")
+    made_up.fault = "stall"
+    app = page()
+    button(app, "Bring in (").click().run()
+    job = shelf_jobs.current()
+    assert job is not None
+    app.run()
+    assert not [one for one in app.button if one.label.startswith("Bring in")]
+    button(app, "Cancel").click().run()
+    assert job.stop.is_set()
+    assert "Cancelling …" in said(app)
+    made_up.released.set()
+    ended()
+    app.run()
+    assert "what was downloaded is kept" in app.error[0].value
+    assert [name for name in store.run_ids() if not store.is_bundled(name)] == []
+
+
+def test_an_entry_that_is_not_there(page, open_page: Open):
+    app = open_page("data", shelf="none")
+    assert "There is no none on the shelf" in app.warning[0].value
