@@ -6,7 +6,8 @@ import pytest
 
 from app.caches import shelf_jobs
 from core.runs import store
-from core.settings import settings
+from core.settings import ASSETS, settings
+from tests.conftest import synthetic_run
 from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
 from tests.core.shelf.mirror import Mirror
 from tests.pages.conftest import Open, said
@@ -83,3 +84,10 @@ def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noq
 def test_an_entry_that_is_not_there(page, open_page: Open):
     app = open_page("data", shelf="none")
     assert "There is no none on the shelf" in app.warning[0].value
+
+
+def test_overview_leads_to_the_shelf_while_only_bundled_runs_are_here(open_page: Open, monkeypatch):
+    monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
+    assert "are on the shelf" in said(open_page("overview"))
+    synthetic_run(60, task="qa@hub")
+    assert "are on the shelf" not in said(open_page("overview"))
