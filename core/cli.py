@@ -233,7 +233,7 @@ def _shelf_verbs(verbs: Any) -> None:
     made = _verb(asked, "show", _of_module("show", "shelf"), "one result set: size, licence, protocol and files")
     made.add_argument("name", metavar="NAME", help="a name from `list`")
     made = _verb(asked, "bring", _of_module("bring_in", "shelf"), "download and import a result set")
-    made.add_argument("name", metavar="NAME", help="a name from `list`")
+    made.add_argument("name", metavar="NAME", help="a name from `list`, an https link, or OWNER/NAME of a hub data set")
     made.add_argument(
         "--only", default="", metavar="PATTERN", help="files whose path matches: a part of it, or a pattern with *"
     )

@@ -11,6 +11,7 @@ from core.commands.answer import CommandResult
 from core.shelf import entries
 from core.shelf.bring import Brought, bring, here
 from core.shelf.entries import Entry
+from core.shelf.own_links import is_link, of_link
 from core.shelf.progress import DownloadProgress
 from core.shelf.recompute import RecomputedFigure, summary
 
@@ -30,7 +31,7 @@ def show_all(arguments: Namespace) -> CommandResult:
 
 def show(arguments: Namespace) -> CommandResult:
     """One entry: what it is, where it lies, its size, licence and protocol, and its files."""
-    entry = entries.entry(arguments.name)
+    entry = _named(arguments.name)
     lacking = len(entry.files) - entry.hashed
     lines = [
         entry.title,
@@ -49,12 +50,17 @@ def show(arguments: Namespace) -> CommandResult:
 
 def bring_in(arguments: Namespace) -> CommandResult:
     """Fetch an entry's files, import them, and recompute the published figures."""
-    entry = entries.entry(arguments.name)
+    entry = _named(arguments.name)
     progress = DownloadProgress() if arguments.json or not sys.stderr.isatty() else DownloadProgress(told=_line)
     done = bring(entry, only=arguments.only, progress=progress)
     if progress.told is _line:
         print(file=sys.stderr)
     return CommandResult(_brought_values(done), _brought_text(done))
+
+
+def _named(name: str) -> Entry:
+    """An entry by its name, or that of a person's own link."""
+    return of_link(name) if is_link(name) else entries.entry(name)
 
 
 def _line(progress: DownloadProgress) -> None:

@@ -122,6 +122,15 @@ def size_of(files: Iterable[ShelfFile]) -> int:
     return sum(file.about for file in files)
 
 
+def read_hub_id(text: str) -> str | None:
+    """The id of a hub data set, ``OWNER/NAME``; None for another text.
+
+    >>> read_hub_id("org/data"), read_hub_id("org/data/x"), read_hub_id("https://example.org/x")
+    ('org/data', None, None)
+    """
+    return text if re.fullmatch(r"[\w.-]+/[\w.-]+", text) else None
+
+
 def folders() -> tuple[Path, ...]:
     """Where entries lie: those that come with Hedge, and a person's own."""
     return ASSETS / "shelf", settings().home / "shelf" / "entries"
@@ -290,7 +299,7 @@ def _address(kind: str, source: Mapping[str, Any], path: str, where: _Where) -> 
     if kind == "recipe":
         return where.text(source, "task", needed=True)
     repository = where.text(source, "repository", needed=True)
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+    if read_hub_id(repository) is None:
         raise InputError(f"{where.path}: expected OWNER/NAME as 'repository', found {repository!r}")
     if kind == "hub":
         return f"{repository}@{where.text(source, 'revision') or 'main'}"

@@ -47,8 +47,9 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     }
     from huggingface_hub import hf_hub_download
 
-    _check_reachable(file)
-    about = _asked(file, lambda: hf_hub_download(**options, dry_run=True))
+    where = f"{file.path} of {file.address}"
+    check_reachable(where)
+    about = asked(where, lambda: hf_hub_download(**options, dry_run=True))
     if file.size is not None and about.file_size != file.size:
         raise InputError(f"{file.path}: expected {file.size:,} bytes, the hub has {about.file_size:,}; it is not read")
     if about.file_size > file.at_most:
@@ -56,7 +57,7 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
             f"{file.path}: expected at most {file.at_most:,} bytes, the hub has {about.file_size:,}; "
             "it is not downloaded"
         )
-    found = Path(_asked(file, lambda: hf_hub_download(**options, tqdm_class=_bar(progress))))
+    found = Path(asked(where, lambda: hf_hub_download(**options, tqdm_class=_bar(progress))))
     part = cache.part_path(address)
     shutil.copyfile(found, part)
     kept = cache.keep(part, address, sha256=file.sha256, name=file.path)
@@ -65,7 +66,7 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     return kept
 
 
-def _check_reachable(file: ShelfFile) -> None:
+def check_reachable(where: str) -> None:
     """Raise :class:`InputError` where the hub does not answer: its client would try for half a minute."""
     import httpx2
     from huggingface_hub import constants, get_session
@@ -74,13 +75,11 @@ def _check_reachable(file: ShelfFile) -> None:
     try:
         get_session().head(endpoint, timeout=ANSWER_SECONDS, follow_redirects=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-        raise InputError(
-            f"{file.path} of {file.address}: the hub can't be reached at {endpoint}; nothing was imported"
-        ) from error
+        raise InputError(f"{where}: the hub can't be reached at {endpoint}; nothing was imported") from error
 
 
-def _asked(file: ShelfFile, ask: Callable[[], Any]) -> Any:
-    """What the hub's client returns; its errors in one sentence."""
+def asked(where: str, ask: Callable[[], Any]) -> Any:
+    """What the hub's client returns; its errors in one sentence that begins with ``where``."""
     import httpx2
     from huggingface_hub.errors import (
         EntryNotFoundError,
@@ -91,7 +90,6 @@ def _asked(file: ShelfFile, ask: Callable[[], Any]) -> Any:
         RevisionNotFoundError,
     )
 
-    where = f"{file.path} of {file.address}"
     try:
         return ask()
     except HedgeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import threading
 from collections import Counter
@@ -62,12 +63,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a request for a file or a range of it."""
         mirror = self.mirror
         mirror.requests.append((self.path, self.headers.get("Range", "")))
-        content = mirror.files.get(self.path)
+        content = mirror.files.get(self.path) or self._tree()
         if mirror.fault == "redirect":
             self._empty(302, Location=mirror.location)
             return
         if content is None or mirror.fault == "404":
-            self._empty(404)
+            self._empty(404, **{"X-Error-Code": "RepoNotFound" if "/api/" in self.path else "EntryNotFound"})
             return
         if mirror.fault == "tampered":
             content = content[:-1] + bytes([content[-1] ^ 1])
@@ -97,6 +98,17 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.close()
             return
         self._send(body)
+
+    def _tree(self) -> bytes | None:
+        """The files of a data set, as the hub's interface lists them."""
+        asked = re.match(r"/api/datasets/([^/]+/[^/]+)/tree/main\b", self.path)
+        begins = f"/datasets/{asked[1]}/resolve/main/" if asked else "?"
+        found = [
+            {"type": "file", "path": path.removeprefix(begins), "size": len(content), "oid": COMMIT}
+            for path, content in self.mirror.files.items()
+            if path.startswith(begins)
+        ]
+        return json.dumps(found).encode() if found else None
 
     def _send(self, body: bytes) -> None:
         for begin in range(0, len(body), CHUNK):
