@@ -12,6 +12,7 @@ import streamlit as st
 from core.errors import HedgeError, RunCancelled
 from core.shelf.bring import Brought, bring
 from core.shelf.entries import Entry
+from core.shelf.own_links import of_link
 from core.shelf.progress import DownloadProgress
 
 LOG = logging.getLogger(__name__)
@@ -19,10 +20,16 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class ShelfJob:
-    """An entry that is brought in by a thread; once it has ``ended``, there is ``brought`` or a ``problem``."""
+    """An entry, or a person's own ``link``, that a thread brings in; ``title`` is what it is called.
 
-    entry: Entry
-    where: Mapping[str, Collection[str]]
+    Once it has ``ended``, there is ``brought`` or a ``problem``.
+    """
+
+    title: str
+    entry: Entry | None = None
+    where: Mapping[str, Collection[str]] = field(default_factory=dict)
+    only: str = ""
+    link: str = ""
     progress: DownloadProgress = field(default_factory=DownloadProgress)
     stop: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
@@ -33,13 +40,14 @@ class ShelfJob:
         """Bring the entry in. An error becomes one sentence."""
         self.progress.cancelled = self.stop.is_set
         try:
-            self.brought = bring(self.entry, where=self.where, progress=self.progress)
+            entry = self.entry or of_link(self.link)
+            self.brought = bring(entry, only=self.only, where=self.where, progress=self.progress)
         except RunCancelled as error:
             self.problem = str(error)
         except HedgeError as error:
             self.problem = str(error)
         except Exception as error:
-            LOG.exception("the shelf could not bring in %s", self.entry.name)
+            LOG.exception("the shelf could not bring in %s", self.title)
             self.problem = f"Something unexpected went wrong ({type(error).__name__}); the server's log has the details"
         finally:
             self.ended.set()
@@ -62,11 +70,19 @@ def current() -> ShelfJob | None:
 
 def start(entry: Entry, where: Mapping[str, Collection[str]]) -> ShelfJob:
     """Begin to bring an entry in, unless another job is at work, which is then returned."""
+    return _started(ShelfJob(entry.title, entry=entry, where=where))
+
+
+def start_link(link: str, only: str = "") -> ShelfJob:
+    """Begin to bring a person's own link in, unless another job is at work, which is then returned."""
+    return _started(ShelfJob(link, link=link, only=only))
+
+
+def _started(job: ShelfJob) -> ShelfJob:
     with _lock:
-        job = current()
-        if job is not None and not job.ended.is_set():
-            return job
-        job = ShelfJob(entry, where)
+        before = current()
+        if before is not None and not before.ended.is_set():
+            return before
         _jobs()[:] = [job]
         threading.Thread(target=job.run, daemon=True, name="hedge-shelf").start()
         return job

@@ -10,6 +10,7 @@ from core.settings import ASSETS, settings
 from tests.conftest import synthetic_run
 from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
 from tests.core.shelf.mirror import Mirror
+from tests.core.shelf.test_own_links import CSV
 from tests.pages.conftest import Open, said
 
 WAIT_S = 30
@@ -79,6 +80,20 @@ def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noq
     app.run()
     assert "what was downloaded is kept" in app.error[0].value
     assert [name for name in store.run_ids() if not store.is_bundled(name)] == []
+
+
+def test_a_persons_own_link(page, made_up: Mirror):  # noqa: F811
+    made_up.files["/scores.csv"] = CSV
+    app = page()
+    link = next(one for one in app.text_input if one.label == "Link")
+    link.input(f"{made_up.url}/scores.csv")
+    button(app, "Bring in the link").click().run()
+    ended()
+    app.run()
+    assert "1 run imported from scores.csv." in said(app).replace("\\", "")
+    next(one for one in app.text_input if one.label == "Link").input("not a link")
+    button(app, "Bring in the link").click().run()
+    assert app.error[0].value.startswith("Type an https address")
 
 
 def test_an_entry_that_is_not_there(page, open_page: Open):

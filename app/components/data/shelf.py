@@ -15,6 +15,7 @@ from app.formatting import counted, duration, plain, shortened, size
 from app.state.data import DataView
 from core.shelf.bring import Brought, here
 from core.shelf.entries import Entry, entries, size_of
+from core.shelf.own_links import is_link
 from core.shelf.recompute import summary
 
 ENTRY_KEY = "shelf_entry"
@@ -49,6 +50,30 @@ def section(view: DataView) -> None:
             on_change=state.taking(DataView, "shelf", ENTRY_KEY),
         )
         _form(found[chosen])
+        with st.expander("Bring in your own link"):
+            _own_link()
+
+
+def _own_link() -> None:
+    """Take the address of a file, or a data set of the hub."""
+    with st.form("shelf_own_link", border=False, enter_to_submit=True):
+        left, right = st.columns([2, 1])
+        link = left.text_input(
+            "Link",
+            placeholder="https://… or OWNER/NAME",
+            help="The https address of one file in a format that can be imported, or a data set of the Hugging Face "
+            "hub, such as `open-llm-leaderboard/ORGANISATION__MODEL-details`.",
+        ).strip()
+        only = right.text_input(
+            "Only files with", help="A part of the path, or a pattern with *. Empty: all files of the data set."
+        ).strip()
+        st.caption("Nobody has recorded a hash of these files. Their size and kind are checked before they are read.")
+        if st.form_submit_button("Bring in the link"):
+            if not is_link(link):
+                st.error("Type an https address, or OWNER/NAME of a data set of the Hugging Face hub.")
+            else:
+                shelf_jobs.start_link(link, only)
+                st.rerun()
 
 
 def _form(entry: Entry) -> None:
@@ -102,10 +127,11 @@ def _at_work(job: ShelfJob) -> None:
             st.rerun()
         progress = job.progress
         share = min(progress.done / progress.total, 1.0) if progress.total else 0.0
-        st.markdown(f"**{plain(job.entry.title)}**")
+        st.markdown(f"**{plain(job.title)}**")
         st.progress(share, text=plain(f"{STAGES[progress.stage]} {shortened(progress.file, 70)}"))
         with st.container(horizontal=True, vertical_alignment="center"):
-            said = f"{size(progress.done)} of about {size(progress.total)}"
+            about = f" of about {size(progress.total)}" if progress.total else ""
+            said = f"{size(progress.done)}{about}"
             if progress.stage == "downloading" and progress.rate:
                 said += f", {size(progress.rate)}/s"
                 said += f", {duration(progress.remaining_s)} left" if progress.remaining_s is not None else ""
@@ -120,7 +146,7 @@ def _ended(job: ShelfJob) -> None:
     """Show what came of the last download."""
     with st.container(border=True):
         if job.brought is None:
-            st.error(plain(f"{job.entry.title}: {job.problem}."))
+            st.error(plain(f"{job.title}: {job.problem}."))
         else:
             _figures(job.brought)
             imported_notice.links(job.brought.runs)
