@@ -99,7 +99,8 @@ def _form(entry: Entry) -> None:
     unhashed = sum(not file.sha256 and file.kind != "recipe" for file in files)
     said = f"{counted(len(files), 'file')}, about {about}. {f'{kept} of them are here already. ' if kept else ''}"
     if unhashed:
-        said += f"No hash is recorded for {unhashed} of them: their first download is trusted."
+        whose = "its" if unhashed == 1 else "their"
+        said += f"No hash is recorded for {unhashed} of them, and {whose} first download is trusted."
     else:
         said += "Each is checked against its recorded hash."
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -18,6 +18,7 @@ def shelf_line(finished: Sequence[RunRecord]) -> None:
     if all(store.is_bundled(record.run_id) for record in finished):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(
-                "These are pocket models. Published results of models up to 72 B are on the shelf.", width="content"
+                "These are pocket models. Published results of models up to 72 B parameters are on the shelf.",
+                width="content",
             )
             navigation.link(navigation.DATA, "Open the shelf", shelf=ENTRY)

@@ -36,7 +36,10 @@ export function cellLines(measure, first, second, values, difference, pairs) {
   const { title, unit, value } = MEASURES[measure];
   const one = (of) => (of === null ? "not defined" : value(of));
   const lines = [`${first} → ${second}`, `${title}: ${one(values[0])} → ${one(values[1])}`];
-  if (!difference) return [...lines, "The interval and the test are being computed."];
+  if (!difference) {
+    const plain = values.includes(null) ? "not defined" : signed(values[1] - values[0], measure) + unit;
+    return [...lines, `Difference: ${plain}`, "The interval and the test are being computed."];
+  }
   lines.push(
     `Difference: ${signed(difference.value, measure)}${unit} (${signed(difference.low, measure)} to ${signed(difference.high, measure)})`,
   );
@@ -119,7 +122,7 @@ export class Matrix {
     button.className = !difference ? "waiting" : sure ? "sure" : "luck";
     button.setAttribute("aria-label", lines.join(". "));
     button.setAttribute("aria-pressed", String(chosen[0] === i && chosen[1] === j));
-    if (sure) button.style.setProperty("--strength", `${Math.round(14 + (46 * Math.abs(difference.value)) / most)}%`);
+    if (sure) button.style.setProperty("--strength", `${Math.round(14 + (38 * Math.abs(difference.value)) / most)}%`);
     button.onclick = () => this.choose(i, j);
     button.onpointerenter = button.onfocus = () => this.tip.show(button, lines);
     button.onpointerleave = button.onblur = this.tip.hide;
