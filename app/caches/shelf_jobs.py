@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.errors import HedgeError, RunCancelled
 from core.shelf.bring import Brought, bring
+from core.shelf.downloads import DRAIN_SECONDS
 from core.shelf.entries import Entry
 from core.shelf.own_links import of_link
 from core.shelf.progress import DownloadProgress
@@ -35,6 +36,13 @@ class ShelfJob:
     ended: threading.Event = field(default_factory=threading.Event)
     brought: Brought | None = None
     problem: str = ""
+
+    def cancel(self) -> None:
+        """End the download with its piece, or where the server sends nothing, with the connection."""
+        self.stop.set()
+        timer = threading.Timer(DRAIN_SECONDS, lambda: self.progress.abort())
+        timer.daemon = True
+        timer.start()
 
     def run(self) -> None:
         """Bring the entry in. An error becomes one sentence."""

@@ -8,9 +8,11 @@ ETag makes sure that the pieces are of one file. A server that knows no ranges s
 from __future__ import annotations
 
 import re
+import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 from urllib.parse import urljoin, urlsplit
@@ -125,6 +127,7 @@ def _read_into(
     """Append a response's body; returns whether it came whole. Raises :class:`_Broken`."""
     wanted = int(response.headers.get("Content-Length", most))
     read, stop_at = 0, None
+    progress.abort = partial(_shut, response)
     try:
         for chunk in response.iter_raw():
             read += len(chunk)
@@ -143,9 +146,20 @@ def _read_into(
         ) from error
     except httpx2.TransportError as error:
         raise _Broken("the connection broke") from error
+    finally:
+        progress.abort = lambda: None
     if read < wanted:
         raise _Broken("the connection broke")
     return True
+
+
+def _shut(response: httpx2.Response) -> None:
+    """Close a connection under a thread that waits for it to send something."""
+    stream = response.extensions.get("network_stream")
+    open_socket = stream.get_extra_info("socket") if stream is not None else None
+    if open_socket is not None:
+        with suppress(OSError):
+            open_socket.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager

@@ -16,7 +16,8 @@ RATE_SECONDS = 10.0
 class DownloadProgress:
     """Bytes ``done`` of about ``total``, and the ``file`` that is being worked on.
 
-    ``cancelled`` is asked between two pieces, ``told`` called after each; both may be called from another thread.
+    ``cancelled`` is asked between two pieces, ``told`` called after each. ``abort`` may be called from another thread:
+    it closes the connection that is being read, for a server that sends nothing.
     """
 
     total: int = 0
@@ -26,6 +27,7 @@ class DownloadProgress:
     stage: str = "downloading"
     cancelled: Callable[[], bool] = lambda: False
     told: Callable[[DownloadProgress], None] = lambda progress: None
+    abort: Callable[[], None] = lambda: None
     _seen: list[tuple[float, int]] = field(default_factory=list)
 
     def begin(self, file: str, stage: str = "downloading") -> None:

@@ -140,7 +140,7 @@ def _at_work(job: ShelfJob) -> None:
             if job.stop.is_set():
                 st.caption("Cancelling …")
             else:
-                st.button("Cancel", key="shelf_cancel", on_click=job.stop.set)
+                st.button("Cancel", key="shelf_cancel", on_click=job.cancel)
 
 
 def _ended(job: ShelfJob) -> None:
