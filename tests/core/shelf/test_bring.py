@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
 import pytest
 
 from core.errors import InputError, RunCancelled
+from core.jury_pipeline import jury_store
 from core.runs import store
 from core.settings import settings
 from core.shelf import addresses, cache, downloads
@@ -247,3 +253,22 @@ def test_what_the_hub_does_not_give(mirror: Mirror, monkeypatch, content, endpoi
         bring(entry("hub"))
     assert "scores.csv" in str(caught.value)
     assert sum(mirror.sent.values()) == 0
+
+
+def test_an_archive_of_arrays_and_a_jury_come_in(mirror: Mirror, real_data):
+    """ConformalLLM's zip is made anew of its members; JuriesDemo's files are the published ones."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for path in sorted((real_data / "conformal-llm").glob("*.npy")):
+            archive.write(path, f"llm_probs_gpt/{path.name}")
+    arrays, demo = entry("conformal-llm"), entry("juries-demo")
+    mirror.files[urlsplit(arrays.files[0].address).path] = made.getvalue()
+    done = bring(arrays)
+    assert len(done.runs) == 16
+    assert {store.read_record(run).spec.model for run in done.runs} == {"LLaMA-13B"}
+    for file in demo.files:
+        mirror.files[urlsplit(file.address).path] = (real_data / "juries" / Path(file.path).name).read_bytes()
+    (jury,) = bring(demo).juries
+    judgements = jury_store.read(jury)
+    assert judgements.jurors == ("llama13b", "olmo13b", "stable13b")
+    assert len(judgements.labels) == 2_000
