@@ -36,6 +36,7 @@ from core.reports.calibration.calibrated import WITHIN
 from core.reports.figure_names import FILE_KINDS, JURY_FIGURES, RUN_FIGURES
 from core.reports.report import DEFAULT_SCORES
 from core.runs.spec import FORMATS, FORMS, MODES
+from core.tasks.leaderboard import SUITES
 
 TEXTS_HELP = (
     "trivia, bank, conversations; alpaca, alpaca_gpt4, code_alpaca, dolly, oasst1, gpteacher from the hub; or a file"
@@ -237,6 +238,10 @@ def _shelf_verbs(verbs: Any) -> None:
     made.add_argument(
         "--only", default="", metavar="PATTERN", help="files whose path matches: a part of it, or a pattern with *"
     )
+    says = "what the Open LLM Leaderboard has of a model, and bring some of its tasks in"
+    made = _verb(asked, "leaderboard", _of_module("leaderboard_of", "shelf"), says)
+    made.add_argument("model", metavar="ORGANISATION/MODEL", help="a model's id on the Hugging Face hub")
+    made.add_argument("--task", nargs="+", choices=("all", *SUITES), help="tasks to bring in; listed if not given")
 
 
 def _jury_verbs(verbs: Any) -> None:

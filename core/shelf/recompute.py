@@ -174,8 +174,22 @@ def _ece(run: Evaluation) -> float:
     return float(np.abs(gaps).sum() / len(confidence))
 
 
+def _lm_eval(
+    options: Mapping[str, Any], runs: Sequence[ImportedRun], tables: Mapping[str, Path]
+) -> list[RecomputedFigure]:
+    """The means that the results files of lm-evaluation-harness state, from the log-likelihoods of each question."""
+    figures = []
+    for run in runs:
+        task = banks.task_title(run.spec.task, banks.bank_name(run.spec, run.provenance))
+        for name, stated in run.provenance.get("stated", {}).items():
+            made = float(run.provenance["claims"][name])
+            figures.append(RecomputedFigure(run.spec.model_name, task, name, float(stated), made))
+    return figures
+
+
 FIGURES: dict[str, Callable[[Mapping[str, Any], Sequence[ImportedRun], Mapping[str, Path]], list[RecomputedFigure]]] = {
     "ye-2024": _ye_2024,
     "vlm-2024": _vlm,
+    "lm-eval": _lm_eval,
 }
 """Every way to recompute published figures, by name."""

@@ -50,6 +50,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         """Say what a file is, as the hub does."""
         content = self.mirror.files.get(self.path)
+        if content is not None and self.mirror.fault == "gated":
+            self._empty(403, **{"X-Error-Code": "GatedRepo"})
+            return
         if content is None or self.mirror.fault == "404":
             self._empty(404, **{"X-Error-Code": "EntryNotFound"})
             return
@@ -63,6 +66,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a request for a file or a range of it."""
         mirror = self.mirror
         mirror.requests.append((self.path, self.headers.get("Range", "")))
+        if mirror.fault == "silent listing" and "/api/" in self.path:
+            mirror.released.wait(30)
         content = mirror.files.get(self.path) or self._tree()
         if mirror.fault == "redirect":
             self._empty(302, Location=mirror.location)
