@@ -22,7 +22,7 @@ from core.reports.imported_figures import stored_as
 from core.shelf import cache, downloads, hub
 from core.shelf.entries import Entry, ShelfFile, size_of
 from core.shelf.progress import DownloadProgress
-from core.shelf.recompute import RecomputedFigure, recompute
+from core.shelf.recompute import ImportedResults, RecomputedFigure, recompute
 from core.tasks import recipes
 
 LOCK = "bring.lock"
@@ -67,9 +67,13 @@ def bring(
         results = [laid / file.path for file, _ in kept if not file.published]
         reading = Drop(results, scratch=scratch, name=lambda path: path.relative_to(laid).as_posix()).read()
         runs = _runs(entry, reading, [file.path for file, _ in kept])
-        tables = {file.path: path for file, path in kept if file.published}
         told.begin(entry.title, "recomputing")
-        figures = recompute(entry.figures, entry.figure_options, runs, tables)
+        imported = ImportedResults(
+            runs=runs,
+            juries=[found.jury.judgements for found in reading.juries],
+            files={file.path: path for file, path in kept},
+        )
+        figures = recompute(entry.figures, entry.figure_options, imported)
         told.check()
         before = [stored_as(run) for run in runs]
         save(run for run, name in zip(runs, before, strict=True) if not name)

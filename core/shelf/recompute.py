@@ -8,21 +8,26 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from core.calibration import metrics
-from core.conformal import vlm2024
+from core.conformal import bluq2025, vlm2024
 from core.errors import InputError
+from core.exchange import bluq
 from core.exchange.imported import ImportedRun
+from core.exchange.safe_read import json_list, number
+from core.jury import experiment
+from core.jury.judgements import Judgements
 from core.reports.evaluation import Evaluation
 from core.reports.imported_figures import evaluation
 from core.reports.overview.published import as_ye_2024, published
 from core.reports.report import report
 from core.runs import banks
+from core.settings import ASSETS
 
 ALPHA = 100
 """The alpha of all published figures, in thousandths."""
@@ -53,18 +58,25 @@ class RecomputedFigure:
         return f"{value:.{6 if self.decimals is None else self.decimals}f}"
 
 
-def recompute(
-    way: str, options: Mapping[str, Any], runs: Sequence[ImportedRun], tables: Mapping[str, Path]
-) -> tuple[RecomputedFigure, ...]:
-    """All published figures of ``runs``, with what comes out here. ``tables`` are the fetched published tables.
+@dataclass(frozen=True, slots=True)
+class ImportedResults:
+    """What was imported of an entry: its ``runs`` and ``juries``, and the fetched ``files`` by their path there."""
 
-    Raises :class:`InputError` for an unknown way, and for tables that can't be read.
+    runs: Sequence[ImportedRun] = ()
+    juries: Sequence[Judgements] = ()
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+
+def recompute(way: str, options: Mapping[str, Any], imported: ImportedResults) -> tuple[RecomputedFigure, ...]:
+    """All published figures of what was imported, with what comes out here.
+
+    Raises :class:`InputError` for an unknown way, and for published tables that can't be read.
     """
     if not way:
         return ()
     if way not in FIGURES:
         raise InputError(f"unknown way to recompute figures {way!r}; choose from {', '.join(FIGURES)}")
-    return tuple(FIGURES[way](options, runs, tables))
+    return tuple(FIGURES[way](options, imported))
 
 
 def summary(figures: Sequence[RecomputedFigure]) -> str:
@@ -78,9 +90,7 @@ def summary(figures: Sequence[RecomputedFigure]) -> str:
     return f"{sum(one.same for one in figures)} of {len(figures)} published figures recomputed"
 
 
-def _ye_2024(
-    options: Mapping[str, Any], runs: Sequence[ImportedRun], tables: Mapping[str, Path]
-) -> list[RecomputedFigure]:
+def _ye_2024(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
     """Accuracy, set size and UAcc of a model on a task: means of three strategies, set size also of LAC and APS."""
     names: Mapping[str, str] = options.get("models", {})
     table = published("ye-2024")
@@ -90,7 +100,7 @@ def _ye_2024(
         for model, task, *row in table[["model", "task", *columns]].itertuples(index=False, name=None)
     }
     of: dict[tuple[str, str], dict[str, ImportedRun]] = {}
-    for run in runs:
+    for run in imported.runs:
         of.setdefault((run.spec.model, run.spec.task), {})[run.spec.strategy] = run
     figures = []
     for (stem, task), strategies in of.items():
@@ -123,11 +133,11 @@ VLM_TABLES = {
 """The published tables of VLM-Uncertainty-Bench by the stem of their files, and what each holds."""
 
 
-def _vlm(options: Mapping[str, Any], runs: Sequence[ImportedRun], tables: Mapping[str, Path]) -> list[RecomputedFigure]:
+def _vlm(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
     """The figures of each run in the fetched tables, whose rows are models and whose columns are data sets."""
-    printed = {Path(name).stem: _rows(path) for name, path in tables.items() if Path(name).stem in VLM_TABLES}
+    printed = {Path(name).stem: _rows(path) for name, path in imported.files.items() if Path(name).stem in VLM_TABLES}
     figures = []
-    for run in runs:
+    for run in imported.runs:
         made = _vlm_figures(evaluation(run))
         model, task = run.spec.model, run.spec.task
         for stem, name in VLM_TABLES.items():
@@ -136,16 +146,23 @@ def _vlm(options: Mapping[str, Any], runs: Sequence[ImportedRun], tables: Mappin
                 try:
                     figures.append(RecomputedFigure(model, task, name, float(cell), made[stem]))
                 except ValueError:
-                    raise InputError(f"{tables}: expected a number for {model} on {task}, found {cell!r}") from None
+                    raise InputError(f"{stem}.csv: expected a number for {model} on {task}, found {cell!r}") from None
     return figures
 
 
-def _rows(path: Path) -> dict[str, dict[str, str]]:
+def _rows(path: Path, key: str = "model_name") -> dict[str, dict[str, str]]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return {row["model_name"]: row for row in csv.DictReader(file)}
+            return {row[key]: row for row in csv.DictReader(file)}
     except (OSError, KeyError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path.name}: expected a table with a column model_name, found none ({error})") from error
+        raise InputError(f"{path.name}: expected a table with a column {key!r}, found none ({error})") from error
+
+
+def _json_rows(path: Path, name: str) -> list[dict[str, Any]]:
+    try:
+        return [row for row in json_list(path) if isinstance(row, dict)]
+    except InputError as error:
+        raise InputError(str(error).replace(str(path), name)) from error
 
 
 def _vlm_figures(run: Evaluation) -> dict[str, float]:
@@ -174,12 +191,10 @@ def _ece(run: Evaluation) -> float:
     return float(np.abs(gaps).sum() / len(confidence))
 
 
-def _lm_eval(
-    options: Mapping[str, Any], runs: Sequence[ImportedRun], tables: Mapping[str, Path]
-) -> list[RecomputedFigure]:
+def _lm_eval(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
     """The means that the results files of lm-evaluation-harness state, from the log-likelihoods of each question."""
     figures = []
-    for run in runs:
+    for run in imported.runs:
         task = banks.task_title(run.spec.task, banks.bank_name(run.spec, run.provenance))
         for name, stated in run.provenance.get("stated", {}).items():
             made = float(run.provenance["claims"][name])
@@ -187,9 +202,86 @@ def _lm_eval(
     return figures
 
 
-FIGURES: dict[str, Callable[[Mapping[str, Any], Sequence[ImportedRun], Mapping[str, Path]], list[RecomputedFigure]]] = {
+BLUQ_FIGURES = {
+    "accuracy": ("accuracy", "lac"),
+    "coverage, LAC": ("coverage_rate", "lac"),
+    "set size, LAC": ("avg_set_size", "lac"),
+    "coverage, APS": ("coverage_rate", "aps"),
+    "set size, APS": ("avg_set_size", "aps"),
+}
+"""The figures that BLUQ's results files have, with their key and score there."""
+
+
+def _bluq(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
+    """Accuracy, coverage and set size of each run, as its model's ``results_….json`` states them in full precision."""
+    stated: dict[tuple[str, ...], float] = {}
+    for name, path in imported.files.items():
+        if Path(name).name.startswith("results_"):
+            for row in _json_rows(path, name):
+                of = tuple(str(row.get(key)) for key in ("model", "task", "dtype", "strategy", "conformal_method"))
+                for key in ("accuracy", "coverage_rate", "avg_set_size"):
+                    stated[(*of, key)] = number(row.get(key), name, key)
+    figures = []
+    for run in imported.runs:
+        spec = run.spec
+        made = _bluq_figures(run, _fetched(run, imported.files))
+        for name, (key, score) in BLUQ_FIGURES.items():
+            of = (spec.model, spec.task, spec.dtype, spec.strategy, score, key)
+            if of in stated:
+                task = banks.task_title(spec.task, banks.bank_name(spec, run.provenance))
+                model = spec.model if spec.dtype == "float32" else f"{spec.model}, {spec.dtype}"
+                figures.append(RecomputedFigure(model, task, name, stated[of], made[name]))
+    return figures
+
+
+def _bluq_figures(run: ImportedRun, path: Path) -> dict[str, float]:
+    """What comes out, by the names of :data:`BLUQ_FIGURES`. Where APS's threshold is 1, the file's doubles decide."""
+    of = evaluation(run)
+    made = report(of, ALPHA, method="bluq", empty="top1")
+    found = {"accuracy": made.accuracy}
+    for score, title in (("lac", "LAC"), ("aps", "APS")):
+        one = made.scores[score]
+        found |= {f"coverage, {title}": one.coverage, f"set size, {title}": one.mean_set_size}
+    if math.isclose(made.scores["aps"].threshold, 1.0, rel_tol=0, abs_tol=1e-9):
+        sides = bluq.doubles(path)
+        test, labels = sides["test"]
+        sets, _ = bluq2025.aps_members(*sides["cal"], test, alpha=ALPHA)
+        found["coverage, APS"] = float(sets[np.arange(len(labels)), labels].mean())
+        found["set size, APS"] = float(sets.sum(axis=1).mean())
+    return found
+
+
+def _fetched(run: ImportedRun, files: Mapping[str, Path]) -> Path:
+    """The fetched file that a run was read from."""
+    name = str(run.provenance["file"])
+    return next(path for there, path in files.items() if Path(there).name == name)
+
+
+def _juries_demo(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
+    """Accuracy, precision, recall and F1 of each rule: means over the ten published splits."""
+    protocol = experiment.PROTOCOLS["published"]
+    names = experiment.with_baselines(protocol.rules)
+    printed = _rows(ASSETS / "published" / "juries-demo.csv", "rule")
+    figures = []
+    for jury in imported.juries:
+        values = experiment.once(
+            jury, protocol, lambda of: experiment.rule_figures(of, [experiment.decided(names, one.case) for one in of])
+        )
+        for made in experiment.tried(jury, protocol, values, values, values).outcomes:
+            for name in experiment.MEASURES:
+                figure = f"{name}, {made.rule.replace('_', ' ')}"
+                stated, value = float(printed[made.rule][name]), getattr(made, name).value
+                figures.append(
+                    RecomputedFigure(f"{len(jury.jurors)} jurors", "TriviaQA answers", figure, stated, value)
+                )
+    return figures
+
+
+FIGURES: dict[str, Callable[[Mapping[str, Any], ImportedResults], list[RecomputedFigure]]] = {
     "ye-2024": _ye_2024,
     "vlm-2024": _vlm,
     "lm-eval": _lm_eval,
+    "bluq": _bluq,
+    "juries-demo": _juries_demo,
 }
 """Every way to recompute published figures, by name."""
