@@ -70,7 +70,7 @@ def bring(
         told.begin(entry.title, "recomputing")
         imported = ImportedResults(
             runs=runs,
-            juries=[found.jury.judgements for found in reading.juries],
+            juries=[found.jury for found in reading.juries],
             files={file.path: path for file, path in kept},
         )
         figures = recompute(entry.figures, entry.figure_options, imported)
@@ -155,7 +155,7 @@ def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[Imported
 def _keep(entry: Entry, found: FoundJury) -> str:
     from core.jury_pipeline import jury_store
 
-    name = f"{entry.title}: {', '.join(found.jury.judgements.jurors)}"[:60]
+    name = f"{entry.title}: {found.jury.name or ', '.join(found.jury.judgements.jurors)}"[:60]
     return jury_store.save(
         found.jury.judgements, name=name, origin=f"from the shelf: {entry.title}", notes=found.jury.notes
     )

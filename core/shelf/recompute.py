@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +18,12 @@ import numpy as np
 from core.calibration import metrics
 from core.conformal import bluq2025, vlm2024
 from core.errors import InputError
-from core.exchange import bluq
+from core.exchange import bluq, judged_pairs
 from core.exchange.imported import ImportedRun
-from core.exchange.safe_read import json_list, number
+from core.exchange.juries import ReadJury
+from core.exchange.safe_read import json_document, json_list, number
 from core.jury import experiment
-from core.jury.judgements import Judgements
+from core.records import IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.imported_figures import evaluation
 from core.reports.overview.published import as_ye_2024, published
@@ -63,7 +65,7 @@ class ImportedResults:
     """What was imported of an entry: its ``runs`` and ``juries``, and the fetched ``files`` by their path there."""
 
     runs: Sequence[ImportedRun] = ()
-    juries: Sequence[Judgements] = ()
+    juries: Sequence[ReadJury] = ()
     files: Mapping[str, Path] = field(default_factory=dict)
 
 
@@ -263,7 +265,7 @@ def _juries_demo(options: Mapping[str, Any], imported: ImportedResults) -> list[
     names = experiment.with_baselines(protocol.rules)
     printed = _rows(ASSETS / "published" / "juries-demo.csv", "rule")
     figures = []
-    for jury in imported.juries:
+    for jury in (one.judgements for one in imported.juries):
         values = experiment.once(
             jury, protocol, lambda of: experiment.rule_figures(of, [experiment.decided(names, one.case) for one in of])
         )
@@ -277,11 +279,110 @@ def _juries_demo(options: Mapping[str, Any], imported: ImportedResults) -> list[
     return figures
 
 
+LLMBAR_FIGURES = {
+    "correct_False": "accuracy, answers in order",
+    "correct_True": "accuracy, answers swapped",
+    "equal": "same verdict in both orders",
+}
+"""The figures of LLMBar's ``statistics.json``, with what each is."""
+
+
+def _llmbar(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
+    """Of each evaluator: the share of right verdicts in each order, and how often both orders say the same.
+
+    A missing verdict is never right, as the authors count it.
+    """
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for read in imported.juries:
+        jury, subset = read.judgements, read.name
+        # first names the answer that an evaluator takes: 1, 0, or ½ where it takes none
+        for j, name in enumerate(jury.jurors[::2]):
+            first = jury.p_true[:, 2 * j : 2 * j + 2]
+            right = (first == jury.labels[:, None].astype(np.float64)).mean(axis=0)
+            same = float((first[:, 0] == first[:, 1]).mean())
+            found[subset, name] = dict(zip(LLMBAR_FIGURES, (float(right[0]), float(right[1]), same), strict=True))
+    figures = []
+    for name, path in imported.files.items():
+        parts = Path(name).parts
+        made = found.get((parts[-5], judged_pairs.evaluator_of(Path(name)))) if len(parts) >= 5 else None
+        if parts[-1] == "statistics.json" and made is not None:
+            stated = json_document(path)
+            for key, title in LLMBAR_FIGURES.items():
+                count = re.match(r"(\d+) / (\d+)\b", str(stated.get(key, "")))
+                if count is None or not int(count[2]):
+                    raise InputError(f"{name}: expected {key} as a count of pairs, found {stated.get(key)!r}")
+                share = int(count[1]) / int(count[2])
+                figures.append(
+                    RecomputedFigure(judged_pairs.evaluator_of(Path(name)), parts[-5], title, share, made[key])
+                )
+    return figures
+
+
+def _pandalm(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
+    """Each judge's accuracy and macro means over the three verdicts, and the annotators' kappas and counts.
+
+    They are of all pairs, ties too; the juries leave out the pairs that the annotators call a tie.
+    """
+    files = {Path(name).name: path for name, path in imported.files.items()}
+    if "testset-v1.json" not in files:
+        return []
+    votes = np.array(judged_pairs.pandalm_votes(files["testset-v1.json"]))
+    truth = np.array([judged_pairs.majority(row) for row in votes.tolist()])
+    made = {("annotators", f"pairs with the verdict {side}"): float((truth == side).sum()) for side in (0, 1, 2)}
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        made["annotators", f"kappa of {a + 1} and {b + 1}"] = _kappa(votes[:, a], votes[:, b])
+    for name, path in files.items():
+        judge, dash, _ = name.partition("-testset")
+        if dash:
+            said = np.array(judged_pairs.pandalm_verdicts(path))
+            made |= {(judge, figure): value for figure, value in _three_way(truth, said).items()}
+    with (ASSETS / "published" / "pandalm.csv").open(encoding="utf-8", newline="") as table:
+        printed = [(row["who"], row["figure"], row["value"]) for row in csv.DictReader(table)]
+    return [
+        RecomputedFigure(who, "PandaLM's pairs", figure, float(value), made[who, figure], len(value.partition(".")[2]))
+        for who, figure, value in printed
+        if (who, figure) in made
+    ]
+
+
+def _three_way(truth: IntArray, said: IntArray) -> dict[str, float]:
+    """Accuracy, and means of precision, recall and F1 over the three verdicts; one without a denominator is 0."""
+    parts = []
+    for side in (0, 1, 2):
+        hits = int(((truth == side) & (said == side)).sum())
+        precision, recall = (hits / max(int((of == side).sum()), 1) for of in (said, truth))
+        parts.append((precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0))
+    names = ("macro precision", "macro recall", "macro F1")
+    return {"accuracy": float((truth == said).mean())} | dict(zip(names, np.mean(parts, axis=0).tolist(), strict=True))
+
+
+def _kappa(a: IntArray, b: IntArray) -> float:
+    """Cohen's kappa of two annotators' verdicts: (agreement − agreement by chance) / (1 − agreement by chance)."""
+    by_chance = sum(float((a == side).mean() * (b == side).mean()) for side in (0, 1, 2))
+    return (float((a == b).mean()) - by_chance) / (1 - by_chance)
+
+
+def _alpaca_eval(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
+    """Each model's win rate in percent: the mean weighted preference for its answer."""
+    printed = _rows(ASSETS / "published" / "alpaca-eval.csv", "model")
+    figures = []
+    for name, path in imported.files.items():
+        model, annotator = Path(name).parts[-3:-1]
+        if annotator == "weighted_alpaca_eval_gpt4_turbo" and model in printed:
+            rate = 100 * judged_pairs.mean_preference(path)
+            title = "win rate against GPT-4 Turbo, %"
+            figures.append(RecomputedFigure(model, "AlpacaEval 2", title, float(printed[model]["win_rate"]), rate))
+    return figures
+
+
 FIGURES: dict[str, Callable[[Mapping[str, Any], ImportedResults], list[RecomputedFigure]]] = {
     "ye-2024": _ye_2024,
     "vlm-2024": _vlm,
     "lm-eval": _lm_eval,
     "bluq": _bluq,
     "juries-demo": _juries_demo,
+    "llmbar": _llmbar,
+    "pandalm": _pandalm,
+    "alpaca-eval": _alpaca_eval,
 }
 """Every way to recompute published figures, by name."""

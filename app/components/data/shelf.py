@@ -22,7 +22,14 @@ from core.shelf.recompute import summary
 ENTRY_KEY = "shelf_entry"
 REFRESH_S = 0.5
 STAGES = {"downloading": "Downloading", "importing": "Importing", "recomputing": "Recomputing published figures"}
-LABELS = {"model": "Models", "data": "Data sets", "task": "Tasks"}
+LABELS = {
+    "model": "Models",
+    "data": "Data sets",
+    "task": "Tasks",
+    "set": "Sets of pairs",
+    "judge": "Judges",
+    "prompt": "Prompts",
+}
 NO_LICENCE = "The authors state no licence. The files are fetched for your own use, and Hedge passes nothing on."
 FIRST = "llm-uncertainty-bench"
 """The entry that is shown if none is chosen."""
