@@ -162,6 +162,7 @@ def _ended(job: ShelfJob) -> None:
         else:
             _figures(job.brought)
             imported_notice.links(job.brought.runs)
+            imported_notice.jury_links(job.brought.juries)
         st.button("Dismiss", key="shelf_dismiss", on_click=shelf_jobs.dismiss)
 
 
