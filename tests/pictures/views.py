@@ -70,7 +70,7 @@ def uploaded(page: Page) -> None:
         table.write_bytes(to_csv(run_table(showcase().run).slice(0, UPLOADED_ROWS)))
         page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(table)
         page.get_by_text("my-results.csv").first.wait_for()
-        page.locator("[data-testid=stDataFrame]").first.wait_for()
+        page.get_by_role("button", name=re.compile("^Import ")).wait_for()
 
 
 def unknown_columns(page: Page) -> None:
