@@ -24,6 +24,7 @@ from core.prompting.written import find_answer
 from core.records import Prompt, joined
 from core.runs import banks, store
 from core.runs.agent import liveness
+from core.runs.devices.slots import check_precision, slots
 from core.runs.execution import jury_run, perplexity_run
 from core.runs.execution.progress import IsCancelled, OnProgress, ProgressReporter
 from core.runs.prompts import draw_questions, load_data, make_prompt, prompts
@@ -61,6 +62,7 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
     folder = settings().runs / spec.run_id
     if not (folder / "run.json").exists():
         preflight(spec)
+        check_precision(spec.dtype, slots())
         store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     lock = take(liveness.run_lock(folder))
     if lock is None:
@@ -160,7 +162,8 @@ class _Execution:
         for reason in check.refused:
             self.reporter.log(f"self-check refused {reason}")
         by = f" by {check.rung}" if check.rung else ""
-        self.reporter.log(f"self-check passed{by}: {check.largest_difference:.2e} of {check.tolerance:g}")
+        of = f", of {check.kept}, for the same model, precision, device and versions" if check.kept else ""
+        self.reporter.log(f"self-check passed{by}: {check.largest_difference:.2e} of {check.tolerance:g}{of}")
         return check
 
     def _chunk(self, engine: Engine) -> int:
