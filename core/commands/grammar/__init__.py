@@ -41,10 +41,7 @@ COMMANDS = {
     "import": Command("import results of other tools, juries and Hedge's own runs", reporting.import_),
     "export": Command("export runs: tables, charts, or a report that needs no network", reporting.export),
     "figure": Command("draw one figure for a paper or a slide, with its caption and provenance", reporting.figure),
-    "shelf": Command(
-        "published results of large models: download, check, import, and recompute what their authors published",
-        shelf.shelf,
-    ),
+    "shelf": Command(shelf.SAYS, shelf.shelf),
     "jury": Command(
         "juries: several judges of the same answers, rules that combine their verdicts, agreement, import and export",
         juries.jury,
