@@ -1,0 +1,347 @@
+"""Scoring with a model on a server, by the same protocol as the transformers engine.
+
+**Letters.** One token is written after each prompt, and the server lists the most probable ones. A letter is the token
+that follows ``Answer:`` as the transformers engine takes it, in the one spelling (with or without its space) that has
+most of the probability in the self-check's questions. A letter that is not listed is asked for again: in a list of all
+tokens, or by the log-probability of the prompt with the letter behind it, where the server gives one of these. Where it
+gives neither, only an upper bound is known, and :attr:`OptionLogits.bounded` marks it.
+
+**Texts.** The server echoes prompt and option with their log-probabilities; an option's score is the sum over its
+tokens, which begin where the transformers engine's do.
+
+Plain prompts go to the completions endpoint, prompts in chat format to the chat endpoint, in the server's own template.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError, SelfCheckError
+from core.inference.engine import SelfCheck
+from core.inference.rows import common_prefix
+from core.inference.server.abilities import Abilities, abilities, chat_body, echo_body, letter_body
+from core.inference.server.client import Body, Patience, ServerClient
+from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens, written
+from core.inference.server.spending import Price
+from core.records import LETTERS, OptionLogits, Prompt
+
+CHUNK = 320
+"""Questions per chunk: many rounds of requests, and few enough that a killed worker loses little."""
+CHECKED_QUESTIONS = 4
+TOLERANCE = 0.1
+"""Largest difference in the log-probability of a letter between asking alone and asking at the same time: servers
+compute in half precision, in batches that change. Of a text it grows with the root of its tokens."""
+USUAL = 20
+"""Next tokens to ask for at first, even where the server gives all of its vocabulary."""
+WRITTEN = 24
+"""The most tokens of a written answer, as in the transformers engine."""
+SPELLINGS = (" {}", "{}", "▁{}", "Ġ{}")
+"""How servers spell a letter's token: with its space, without, or with their tokenizer's sign for the space."""
+
+
+class ServerEngine:
+    """One model on one or several servers."""
+
+    def __init__(self, client: ServerClient, model: str, able: Abilities) -> None:
+        self.client = client
+        self.model = model
+        self.able = able
+        self.spelling = ""
+        self.bounded = 0
+        self.endpoint = ""
+
+    @classmethod
+    def load(
+        cls,
+        model: str,
+        *,
+        servers: Sequence[str],
+        key_variable: str = "",
+        price: Price | None = None,
+        patience: Patience | None = None,
+    ) -> ServerEngine:
+        """Find out what the servers do for ``model``.
+
+        Raises :class:`~core.errors.InputError` if one has no such model or gives no log-probabilities, and
+        :class:`~core.errors.ServerError` if one can't be reached.
+        """
+        client = ServerClient(servers, key_variable=key_variable, price=price, patience=patience)
+        try:
+            return cls(client, model, abilities(client, model))
+        except BaseException:
+            client.close()
+            raise
+
+    @property
+    def chunk(self) -> int:
+        """Questions worth handing over at once."""
+        return CHUNK
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What computes, for ``run.json``. It holds no key."""
+        able, spending = self.able, self.client.spending
+        return {
+            "model": self.model,
+            "servers": list(self.client.urls),
+            "server_kind": able.kind,
+            "server_version": able.version,
+            "endpoint": self.endpoint,
+            "template": "the server's own" if self.endpoint == "chat" else "",
+            "context": able.context,
+            "listed_tokens": able.chat_listed if self.endpoint == "chat" else able.listed,
+            "echo": able.echo,
+            "letter_spelling": self.spelling,
+            "bounded_questions": self.bounded,
+            "in_flight": self.client.flight.best,
+            "tokens_read": spending.read,
+            "tokens_written": spending.written,
+            "cost": spending.cost,
+        }
+
+    def prepare(self, prompts: Sequence[Prompt]) -> None:
+        """Look whether the server can answer such prompts.
+
+        Raises :class:`~core.errors.InputError` if it can't.
+        """
+        chat, texts = prompts[0].chat, bool(prompts[0].continuations)
+        where = f"the server {self.client.urls[0]}"
+        if texts and chat:
+            raise InputError(
+                "a server does not say how likely a text is in its chat format; score texts in the plain format "
+                "(--format plain), or ask for letters"
+            )
+        if texts and not self.able.echo:
+            raise InputError(
+                f"{where} does not give the log-probabilities of a text that it was sent, so texts can't be scored; "
+                "ask for letters, or use a server that does, such as vLLM"
+            )
+        if any(not prompt.text for prompt in prompts):
+            raise InputError("a server does not say how likely the first token of a text is")
+        if not (self.able.chat_listed if chat else self.able.listed):
+            other = "plain" if chat else "chat"
+            raise InputError(
+                f"{where} gives no log-probabilities on its {'chat' if chat else 'completions'} endpoint; ask in the "
+                f"{other} format (--format {other})"
+            )
+        self.endpoint = "chat" if chat else "completions"
+        self.spelling = ""
+        self.bounded = 0
+
+    def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
+        """Ask a few prompts one after the other and then all at once, and compare.
+
+        Raises :class:`~core.errors.SelfCheckError` if every option scores the same, or no letter is ever listed.
+        """
+        rows = sorted(prompts, key=lambda prompt: len(prompt.text))
+        chosen = [rows[i] for i in sorted({round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)})]
+        if not chosen[0].continuations:
+            self.spelling = self._spelling(chosen)
+        bounded = self.bounded
+        alone = {scored.ids[0]: scored for prompt in chosen for scored in self.score([prompt])}
+        together = {scored.ids[0]: scored for scored in self.score(chosen)}
+        self.bounded = bounded
+        self._refuse_equal([alone[prompt.question_id] for prompt in chosen])
+        difference, allowed = 0.0, TOLERANCE
+        for name, one in alone.items():
+            exact = ~_bounds(one) & ~_bounds(together[name]) & np.isfinite(one.logits)
+            differences = np.abs(one.logits - together[name].logits)[exact]
+            if one.option_tokens is not None:
+                differences = differences / np.sqrt(np.maximum(one.option_tokens, 1))[exact]
+            difference = max(difference, float(differences.max(initial=0.0)))
+        return SelfCheck(len(chosen), difference, allowed, rung=f"{self.endpoint} of the server")
+
+    def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
+        """Score prompts, and yield each as soon as it is answered."""
+        if not prompts:
+            return
+        yield from self._texts(prompts) if prompts[0].continuations else self._letters(prompts)
+
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """Whether a token reaches from any prompt's text into what follows it."""
+        asked = [(prompt.text, said) for prompt in prompts for said in prompt.continuations]
+        return any(found.joined for _, found in self._echoes(asked))
+
+    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
+        """So many answers of at most :data:`WRITTEN` tokens, sampled at temperature 1 without cutting the tail off."""
+        sampling = {"max_tokens": WRITTEN, "temperature": 1, "top_p": 1}
+        asked = {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
+        bodies = [{"model": self.model, **asked, **sampling, "seed": seed * repeats + i} for i in range(repeats)]
+        texts = [""] * repeats
+        for i, text in self.client.ask(_path(prompt.chat), bodies, lambda _, reply: written(reply, chat=prompt.chat)):
+            texts[i] = text
+        return texts
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.client.close()
+
+    # ---------------------------------------------------------------- letters
+
+    def _letters(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
+        unsure: list[tuple[Prompt, NextTokens]] = []
+        able = self.able.chat_listed if prompts[0].chat else self.able.listed
+        first = min(USUAL, able) if able > 0 else USUAL
+        for prompt, listed in self._listed(prompts, first):
+            if all(listed.log_p(token) is not None for token in self._tokens(prompt)):
+                yield self._scored(prompt, listed)
+            else:
+                unsure.append((prompt, listed))
+        if able < 0 and unsure:
+            for prompt, listed in self._listed([prompt for prompt, _ in unsure], able):
+                yield self._scored(prompt, listed)
+        elif self.able.echo and not prompts[0].chat and self._spelling_of(prompts[0]) == SPELLINGS[0]:
+            yield from self._with_echoed_letters(unsure)
+        else:
+            for prompt, listed in unsure:
+                yield self._scored(prompt, listed)
+
+    def _listed(self, prompts: Sequence[Prompt], listed: int) -> Iterator[tuple[Prompt, NextTokens]]:
+        chat = prompts[0].chat
+        bodies = [
+            chat_body(self.model, _messages(prompt), listed=listed)
+            if chat
+            else letter_body(self.model, prompt.text, listed=listed)
+            for prompt in prompts
+        ]
+        answers = self.client.ask(_path(chat), bodies, lambda _, reply: next_tokens(reply, chat=chat, asked=listed))
+        for i, found in answers:
+            yield prompts[i], found
+
+    def _with_echoed_letters(self, unsure: Sequence[tuple[Prompt, NextTokens]]) -> Iterator[OptionLogits]:
+        """Ask for the letters that were not listed by the log-probability of prompt and letter."""
+        missing = [
+            (i, j)
+            for i, (prompt, listed) in enumerate(unsure)
+            for j, token in enumerate(self._tokens(prompt))
+            if listed.log_p(token) is None
+        ]
+        found: dict[int, dict[int, float]] = {}
+        lacks = [sum(1 for of, _ in missing if of == i) for i in range(len(unsure))]
+        asked = [(unsure[i][0].text, self._tokens(unsure[i][0])[j]) for i, j in missing]
+        for place, text in self._echoes(asked):
+            i, j = missing[place]
+            prompt, listed = unsure[i]
+            said = text.log_p[text.context :]
+            # A letter that is not one token of its own has no exact score, only the bound.
+            exact = len(said) == 1 and not text.joined and said[0] <= listed.floor + TOLERANCE
+            found.setdefault(i, {})[j] = said[0] if exact else math.nan
+            if len(found[i]) == lacks[i]:
+                yield self._scored(prompt, listed, known=found.pop(i))
+
+    def _scored(self, prompt: Prompt, listed: NextTokens, known: dict[int, float] | None = None) -> OptionLogits:
+        logits = np.empty((1, prompt.k), dtype=np.float32)
+        bounded = np.zeros((1, prompt.k), dtype=np.bool_)
+        for j, token in enumerate(self._tokens(prompt)):
+            log_p = listed.log_p(token)
+            if log_p is None and known is not None and not math.isnan(known.get(j, math.nan)):
+                log_p = known[j]
+            bounded[0, j] = log_p is None
+            # The bound is rounded up, so that it stays one in 32 bits.
+            logits[0, j] = np.nextafter(np.float32(listed.floor), np.float32(np.inf)) if log_p is None else log_p
+        self.bounded += bool(bounded.any())
+        return OptionLogits(
+            ids=(prompt.question_id,),
+            logits=logits,
+            letter_mass=np.array([min(1.0, np.exp(logits[~bounded].astype(np.float64)).sum())], dtype=np.float32),
+            top_tokens=(listed.tokens[0][0],),
+            bounded=bounded,
+        )
+
+    def _tokens(self, prompt: Prompt) -> list[str]:
+        return [self._spelling_of(prompt).format(letter) for letter in LETTERS[: prompt.k]]
+
+    def _spelling_of(self, prompt: Prompt) -> str:
+        return self.spelling or SPELLINGS[1 if prompt.chat else 0]
+
+    def _spelling(self, prompts: Sequence[Prompt]) -> str:
+        """The spelling that has most of the letters' probability."""
+        able = self.able.chat_listed if prompts[0].chat else self.able.listed
+        answers = list(self._listed(prompts, min(USUAL, able) if able > 0 else USUAL))
+        if all(len(listed.tokens) > 1 and listed.tokens[0][1] == listed.tokens[-1][1] for _, listed in answers):
+            raise SelfCheckError(self._equal("every token", len(answers)))
+        mass = {
+            spelling: sum(
+                math.exp(log_p)
+                for prompt, listed in answers
+                for letter in LETTERS[: prompt.k]
+                if (log_p := listed.log_p(spelling.format(letter))) is not None
+            )
+            for spelling in SPELLINGS
+        }
+        best = max(mass, key=lambda spelling: mass[spelling])
+        if not mass[best]:
+            raise SelfCheckError(
+                f"the server lists none of the answer letters among its most probable tokens after {len(answers)} "
+                "questions, so nothing is known of them; ask in the other format (--format), or with demonstrations "
+                "(--shots)"
+            )
+        return best
+
+    # ---------------------------------------------------------------- texts
+
+    def _texts(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
+        starts = list(itertools.accumulate((prompt.k for prompt in prompts), initial=0))
+        owner = [i for i, prompt in enumerate(prompts) for _ in range(prompt.k)]
+        found: dict[int, dict[int, EchoedText]] = {}
+        for place, text in self._echoes([(prompt.text, said) for prompt in prompts for said in prompt.continuations]):
+            i = owner[place]
+            found.setdefault(i, {})[place - starts[i]] = text
+            if len(found[i]) == prompts[i].k:
+                texts = found.pop(i)
+                yield _text_logits(prompts[i], [texts[j] for j in range(prompts[i].k)])
+
+    def _echoes(self, asked: Sequence[tuple[str, str]]) -> Iterator[tuple[int, EchoedText]]:
+        """Each text with its continuation as the server's tokens; those of one text stay together."""
+        bodies: list[Body] = [echo_body(self.model, text + said) for text, said in asked]
+        yield from self.client.ask(
+            "/completions", bodies, lambda i, reply: echoed(reply, text=asked[i][0], continuation=asked[i][1])
+        )
+
+    def _refuse_equal(self, scored: Sequence[OptionLogits]) -> None:
+        rows = [one.logits[0] for one in scored if one.logits.shape[1] > 1]
+        each = [one.logits[0] / one.option_tokens[0] for one in scored if one.option_tokens is not None]
+        for made in (rows, each):
+            if len(rows) > 1 and len(made) == len(rows) and all(np.ptp(row) == 0 for row in made):
+                raise SelfCheckError(self._equal("every option", len(rows)))
+
+    def _equal(self, what: str, questions: int) -> str:
+        return (
+            f"the server {self.client.urls[0]} gives {what} the same score in {questions} of {questions} questions, so "
+            "its log-probabilities are not those of the model; use another server, or another version of it"
+        )
+
+
+def _text_logits(prompt: Prompt, texts: Sequence[EchoedText]) -> OptionLogits:
+    """Sums over each option's tokens: those that the options do not share, from the prompt's end at the latest, as
+    :func:`core.inference.rows.split_options` divides them."""
+    numbers: dict[str, int] = {}
+    wholes = [tuple(numbers.setdefault(token, len(numbers)) for token in text.tokens) for text in texts]
+    shared = min(common_prefix(wholes), min(text.context for text in texts))
+    sums = [math.fsum(text.log_p[shared:]) for text in texts]
+    if any(math.isnan(value) for value in sums):
+        raise InputError("the server gives no log-probabilities for some tokens of the options")
+    return OptionLogits(
+        ids=(prompt.question_id,),
+        logits=np.array([sums], dtype=np.float32),
+        letter_mass=np.full(1, np.nan, dtype=np.float32),
+        option_tokens=np.array([[len(text.tokens) - shared for text in texts]], dtype=np.int32),
+    )
+
+
+def _bounds(scored: OptionLogits) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    return np.zeros(scored.logits.shape, dtype=np.bool_) if scored.bounded is None else scored.bounded
+
+
+def _messages(prompt: Prompt) -> list[dict[str, str]]:
+    system = [{"role": "system", "content": prompt.system}] * bool(prompt.system)
+    return [*system, {"role": "user", "content": prompt.text}]
+
+
+def _path(chat: bool) -> str:
+    return "/chat/completions" if chat else "/completions"
