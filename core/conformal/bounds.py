@@ -6,8 +6,8 @@ one listed. So of each question the unnormalised probabilities :math:`w_j` are k
 are :math:`p_j = w_j / (S + T)` with :math:`T = \sum_u w_u`.
 
 **Bounds of probabilities.** Of a listed option :math:`p_j` falls in T, so
-:math:`w_j / (S + \sum c_u) \le p_j \le w_j / S`. Of another, :math:`p_u = w_u / (S + w_u + \sum_{v \ne u} w_v)` rises in
-:math:`w_u` and falls in the rest, so :math:`0 \le p_u \le c_u / (S + c_u)`.
+:math:`w_j / (S + \sum c_u) \le p_j \le w_j / S`. Of another, :math:`p_u = w_u / (S + w_u + \sum_{v \ne u} w_v)` rises
+in :math:`w_u` and falls in the rest, so :math:`0 \le p_u \le c_u / (S + c_u)`.
 
 **Bounds of LAC.** :math:`s = 1 - p` falls in p, so its bounds are those of p, turned.
 
@@ -89,7 +89,7 @@ class BoundedSets:
     @property
     def exact(self) -> BoolArray:
         """Which questions' sets are known exactly, (n,)."""
-        return ~self.undecided.any(axis=1)
+        return np.asarray(~self.undecided.any(axis=1))
 
     @property
     def exact_share(self) -> float:
