@@ -28,7 +28,6 @@ from core.settings import settings
 
 IDLE_MINUTES = 30
 """How long an agent that Hedge started on its own stays without a run."""
-RECENT_S = 24 * 3600.0
 AGENT_STARTS_WITHIN_S = 10.0
 STOPS_WITHIN_S = 4.0
 
@@ -83,10 +82,7 @@ def check_fits(spec: RunSpec) -> None:
     """Raise :class:`~core.errors.InputError` if no device of this host or of another live host can hold the run."""
     from core.runs.execution.execute import memory_gib
 
-    said = published()
-    here = said.get(liveness.host()) or slots()
-    others = [slot for host in liveness.live_hosts() - {liveness.host()} for slot in said.get(host, ())]
-    if reason := _too_large(memory_gib(spec), [*here, *others]):
+    if reason := _too_large(memory_gib(spec), [*slots(), *_live_devices()]):
         raise InputError(
             f"model {spec.model_name} in {spec.dtype} {reason}; choose a smaller one, or add a host with more"
         )
@@ -171,7 +167,7 @@ def status(run_id: str) -> RunStatus:
     return _with_reason(now, entry, _live_devices()) if now.state == "queued" else now
 
 
-def statuses(*, recent_s: float = RECENT_S) -> list[RunStatus]:
+def statuses(*, recent_s: float = 24 * 3600.0) -> list[RunStatus]:
     """The person's unfinished runs and those that ended within ``recent_s`` seconds.
 
     The running ones come first, then the queue in its order, then what has ended, the latest first.
@@ -199,12 +195,12 @@ def check_free(run_id: str) -> None:
     folder protects it, on this host.
     """
     try:
-        entry = run_queue.entries([run_id]).get(run_id)
-        busy = entry is not None and entry.status == run_queue.RUNNING and liveness.worker_alive(entry.executor)
+        worker = _worker_of(run_id)
+        busy = liveness.worker_alive(worker)
     except RunError:
         return
-    if busy and entry:
-        raise RunBusyError(f"run {run_id} is at work on {entry.executor}; wait for it, or cancel it first")
+    if busy:
+        raise RunBusyError(f"run {run_id} is at work on {worker}; wait for it, or cancel it first")
 
 
 def put_first(run_ids: Sequence[str]) -> None:
@@ -271,10 +267,21 @@ def _enqueue(run_id: str) -> None:
 
 
 def _when_stopped(run_id: str) -> RunStatus:
-    """The run's status once a stopping worker has stopped, because two workers must never execute one run."""
+    """The run's status once a stopping worker has stopped, because two workers must never execute one run.
+
+    A run that has just failed is its worker's in the database for a moment longer, and could not be queued in it.
+    """
     end = time.monotonic() + STOPS_WITHIN_S
-    while (now := status(run_id)).message == states.STOPPING:
+    while (now := status(run_id)).message == states.STOPPING or (now.ended and _worker_of(now.run_id)):
         if time.monotonic() > end:
+            if now.ended:  # its worker died in that moment, and the next one continues it
+                return now
             raise RunError(f"run {now.run_id} is still stopping; try again in a moment")
         time.sleep(0.1)
     return now
+
+
+def _worker_of(run_id: str) -> str:
+    """The executor that has begun the run and has not ended it in the database; empty if there is none."""
+    entry = run_queue.entries([run_id]).get(run_id)
+    return entry.executor if entry and entry.status == run_queue.RUNNING else ""

@@ -12,6 +12,7 @@ import pytest
 from app.components import alpha_lab, learn
 from app.components.alpha_lab import shift
 from app.components.calibration import temperature
+from app.components.compare import comparison, inspector
 from app.components.one_question import option_bars
 from charts.scripts import bundle, scripts
 from core.conformal.scores import SCORES
@@ -46,7 +47,9 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "component", [alpha_lab, shift, option_bars, temperature, learn], ids=lambda component: component.HERE.name
+    "component",
+    [alpha_lab, shift, option_bars, temperature, learn, comparison, inspector],
+    ids=lambda component: component.HERE.name,
 )
 def test_a_components_scripts_are_parts_of_one_module(component: ModuleType, tmp_path: Path):
     """They are joined into one, where no two may declare the same name and none is left out."""

@@ -1,4 +1,4 @@
-"""Processor seconds of a workbook of two runs: two of 10,000 questions with HEDGE_REAL_DATA, otherwise two that ship.
+"""Processor seconds of a workbook of two runs of 10,000 questions; without HEDGE_REAL_DATA of two that ship.
 
 ``python tests/benchmarks/workbook.py``
 """

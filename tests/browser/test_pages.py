@@ -31,7 +31,7 @@ FIGURES = {
     "alpha_lab": ".lab svg.chart",
     "one_question": ".question svg.lines",
     "learn": ".lesson svg.chart",
-    "compare": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
+    "compare": ".dots svg.chart",
     "calibration": ".temperature svg.chart",
     "jury": ".jury:not(.fresh) .rules-table tbody tr",
     "tokens": ".tokens .text button",

@@ -33,6 +33,7 @@ def test_alpha_drags_offline_and_figures_are_pythons(browser: BrowserContext, ho
         lab = Lab(page).ready()
         lab.expect_alpha(100)
         lab.expect_report(names[0])
+        lab.alpha.scroll_into_view_if_needed()
         box = lab.alpha.bounding_box()
         page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] / 2)
         page.mouse.down()

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from core.conformal.scores import SCORE_NAMES, SCORES
+from app.components.compare.pairs import TOGETHER
+from core.conformal.scores import SCORE_NAMES
 from core.reports import evaluation
-from core.reports.compare import paired
+from core.reports.compare import benchmark, run_matrix
+from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, pick, picked, said
 from tests.simulation.claims import FEW_SAID
+from tests.simulation.run_matrix import SAYS
+
+
+def drawn(app: AppTest) -> list[dict[str, Any]]:
+    """What the page sends to the dot plots with the matrix, and to the inspector."""
+    sent = [json.loads(of.proto.json or of.proto.mixed.json) for of in app.get("bidi_component")]
+    return [of for of in sent if "groups" in of or "letters" in of]
+
+
+def comparison_data(app: AppTest) -> dict[str, Any]:
+    """What the page sends to the dot plots and the matrix."""
+    return drawn(app)[0]
 
 
 def test_an_empty_home_says_what_would_be_here(open_page: Open):
@@ -30,13 +47,18 @@ def test_figures_are_those_of_the_reports_and_the_choice_is_in_the_address(open_
     pick(app, *ids)
     assert app.query_params["runs"] == ",".join(ids)
     runs = [evaluation.load(name) for name in ids]
-    (pair,) = paired.compare([(runs[0], runs[1])], 200)
-    assert [metric.value for metric in app.metric] == [
-        f"{n:,}" for n in (pair.both_right, pair.only_first, pair.only_second, pair.both_wrong)
-    ]
-    table = app.dataframe[0].value
-    assert table["Difference"].tolist() == pytest.approx([pair.accuracy.mean, pair.set_size.mean, pair.uacc.mean])
-    assert table["p, Holm"].tolist() == pytest.approx(list(pair.holm.values()))
+    rows = benchmark.run_rows(runs, benchmark.reports(runs, SetRule(200)))
+    shown = comparison_data(app)
+    of_lac = rows[rows["score"] == "lac"]
+    assert [run["id"] for run in shown["runs"]] == ids
+    assert [run["accuracy"][0] for run in shown["runs"]] == of_lac["accuracy"].tolist()
+    assert [run["set_size"]["lac"][1] for run in shown["runs"]] == of_lac["set_size_low"].tolist()
+    found = run_matrix.run_matrix(runs, 200)
+    assert shown["matrix"]["n"] == found.n_test
+    for name, pairs in found.pairs.items():
+        assert [of[2:] for of in shown["matrix"]["pairs"][name]] == [
+            [of.difference.value, of.difference.low, of.difference.high, of.p, of.corrected] for of in pairs
+        ]
 
 
 def test_an_emptied_choice_stays_empty_and_one_click_brings_the_first_ones_back(open_page: Open):
@@ -48,11 +70,11 @@ def test_an_emptied_choice_stays_empty_and_one_click_brings_the_first_ones_back(
     assert picked(app) == []
     assert app.query_params["runs"] == "none"
     assert "No run is chosen. Choose at least one run above." in said(app)
-    assert not app.metric
+    assert not drawn(app)
     app.button(key="compare_default").click().run()
     assert sorted(picked(app)) == sorted(ids)
     assert "runs" not in app.query_params
-    assert len(app.metric) == 4
+    assert len(drawn(app)) == 2
 
 
 def test_a_link_with_no_runs_reopens_empty_and_a_run_can_be_chosen(open_page: Open):
@@ -68,9 +90,10 @@ def test_a_link_with_no_runs_reopens_empty_and_a_run_can_be_chosen(open_page: Op
 def test_a_single_run_has_its_figures_and_what_needs_two_says_so(open_page: Open):
     app = open_page("compare", runs=synthetic_run())
     assert not app.exception
-    assert "This part compares two runs, and only one is chosen." in said(app)
-    assert not app.metric
-    assert app.get("vega_lite_chart")
+    shown = comparison_data(app)
+    assert len(shown["runs"]) == 1
+    assert shown["problem"].startswith("The matrix and the questions below compare two runs, and only one is chosen.")
+    assert len(drawn(app)) == 1
 
 
 def test_claims_have_a_verdict_here_and_on_the_published_table(open_page: Open):
@@ -104,7 +127,9 @@ def test_runs_of_different_questions_are_told_apart_in_a_sentence(open_page: Ope
     ids = [synthetic_run(seed=1, n=30), synthetic_run(seed=2, n=14, model="other")]
     app = open_page("compare", runs=",".join(ids))
     assert not app.exception
-    assert "a comparison needs at least 10" in said(app)
+    assert comparison_data(app)["problem"] == "No two of the chosen runs were tested on the same questions."
+    app = open_page("compare", runs=",".join(ids), first=ids[0], second=ids[1])
+    assert "a comparison needs at least 10" in comparison_data(app)["problem"]
 
 
 def test_a_run_that_is_gone_is_one_sentence(open_page: Open):
@@ -126,14 +151,54 @@ def test_every_score_can_be_compared(score: str, open_page: Open):
     assert not app.exception
     assert app.query_params.get("score", "lac") == score
     runs = [evaluation.load(name) for name in ids]
-    (pair,) = paired.compare([(runs[0], runs[1])], 100, score=score)
-    assert app.dataframe[0].value["Difference"].tolist() == pytest.approx(
-        [pair.accuracy.mean, pair.set_size.mean, pair.uacc.mean]
-    )
-    spec = json.loads(app.get("vega_lite_chart")[0].proto.spec)
-    drawn = [SCORES[name].title for name in sorted(shown_with(score), key=lambda name: name != "lac")]
-    assert json.dumps(drawn) in json.dumps(spec)  # the legend
+    found = run_matrix.run_matrix(runs, 100, score=score)
+    shown = comparison_data(app)
+    assert [of["name"] for of in shown["scores"]] == list(shown_with(score))
+    assert shown["matrix"]["figures"]["set_size"] == list(found.figures["set_size"])
+    assert shown["matrix"]["pairs"]["set_size"][0][2:5] == [*astuple(found.pairs["set_size"][0].difference)]
     again = open_page("compare", runs=",".join(ids), score=score)
     assert not again.exception
     assert not again.error
     assert again.selectbox(key="score_choice").value == score
+
+
+def test_the_page_says_what_its_tests_and_intervals_mean(open_page: Open):
+    ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(3)]
+    text = said(open_page("compare", runs=",".join(ids)))
+    assert TOGETHER == SAYS
+    assert SAYS in text
+    assert "P-values are corrected for all 3 pairs of a figure (Holm)" in text
+    alone = said(open_page("compare", runs=",".join(ids[:2])))
+    assert SAYS not in alone
+    assert "The intervals are 95% intervals that count the luck of the calibration questions." in alone
+
+
+def test_a_link_reopens_the_pair_the_filters_and_the_question(open_page: Open):
+    ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(3)]
+    link = {
+        "runs": ",".join(ids),
+        "measure": "set_size",
+        "first": ids[2],
+        "second": ids[0],
+        "right": "first",
+        "change": "grew",
+        "sure": "neither",
+        "search": "two words",
+        "order": "confidence",
+        "question": "q150",
+    }
+    app = open_page("compare", **link)
+    assert {name: app.query_params[name] for name in link} == link
+    assert comparison_data(app)["view"] == {name: link[name] for name in ("measure", "first", "second")}
+    bad = open_page("compare", runs=",".join(ids), right="most", change="no")
+    assert not bad.exception
+    assert "right" in said(bad)
+
+
+def test_runs_of_two_banks_have_a_matrix_each(open_page: Open):
+    ids = [synthetic_run(model=f"model-{i}", seed=i // 2, n=60) for i in range(4)]
+    shown = comparison_data(open_page("compare", runs=",".join(ids)))
+    assert shown["group"] == [0, 1]
+    assert [of["runs"] for of in shown["groups"]] == [ids[:2], ids[2:]]
+    shown = comparison_data(open_page("compare", runs=",".join(ids), first=ids[2], second=ids[3]))
+    assert shown["group"] == [2, 3]

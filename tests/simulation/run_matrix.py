@@ -14,13 +14,12 @@ import numpy as np
 
 from core.conformal.pairwise import SharedRuns
 from core.conformal.scores import score, true_scores
-from core.reports.compare.run_matrix import differences
+from core.reports.compare.run_matrix import SWAPS, differences
 from tests.simulation.case import TEST, Case
 from tests.simulation.set_sizes import SATURATED, TWINS, USUAL, Law, expected, holds, questions
 
 ALPHA = 100
 SIGNIFICANT = 0.05
-SWAPS = 999
 TITLES = {"accuracy": "accuracy", "set_size": "set size", "uacc": "UAcc"}
 TOGETHER = (0.935, 1.0)
 SAYS = "all of them hold the true differences in at least 95% of draws"
@@ -98,8 +97,8 @@ CASES: tuple[Case, ...] = (
             ("accuracy", 4, "LAC", USUAL, "lac", 200, 30, 1000),
             ("accuracy", 12, "LAC", USUAL, "lac", 1000, 6, 400),
             ("set_size", 4, "LAC", USUAL, "lac", 200, 30, 1000),
-            ("set_size", 12, "LAC", USUAL, "lac", 200, 15, 400),
-            ("set_size", 4, "APS", USUAL, "aps", 1000, 10, 400),
+            ("set_size", 12, "LAC", USUAL, "lac", 200, 8, 400),
+            ("set_size", 4, "APS", USUAL, "aps", 1000, 13, 400),
             ("set_size", 4, "twins, LAC", TWINS, "lac", 200, 20, 1000),
             ("set_size", 4, "APS near saturation", SATURATED, "aps", 200, 20, 1000),
             ("set_size", 4, "LAC", USUAL, "lac", 5000, 3, 400),
@@ -135,12 +134,12 @@ CASES: tuple[Case, ...] = (
         )
         for figure, models, title, law, name, n, lead, short, long in (
             ("accuracy", 4, "LAC", USUAL, "lac", 200, 0.0, 30, 1000),
-            ("accuracy", 4, "twins, one better", TWINS, "lac", 1000, 1.5, 10, 1000),
+            ("accuracy", 4, "twins, one better", TWINS, "lac", 1000, 1.5, 13, 1000),
             ("accuracy", 12, "LAC", USUAL, "lac", 5000, 0.0, 3, 400),
             ("set_size", 4, "LAC", USUAL, "lac", 200, 0.0, 30, 1000),
-            ("set_size", 12, "LAC", USUAL, "lac", 200, 0.0, 15, 1000),
-            ("set_size", 4, "LAC, one better", USUAL, "lac", 1000, 1.5, 10, 1000),
-            ("set_size", 4, "APS", USUAL, "aps", 1000, 0.0, 10, 400),
+            ("set_size", 12, "LAC", USUAL, "lac", 200, 0.0, 8, 1000),
+            ("set_size", 4, "LAC, one better", USUAL, "lac", 1000, 1.5, 13, 1000),
+            ("set_size", 4, "APS", USUAL, "aps", 1000, 0.0, 13, 400),
             ("set_size", 12, "LAC", USUAL, "lac", 5000, 0.0, 2, 400),
             ("set_size", 4, "APS near saturation", SATURATED, "aps", 200, 0.0, 20, 1000),
             ("uacc", 4, "LAC", USUAL, "lac", 200, 0.0, 20, 1000),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -15,6 +15,7 @@ from app.components.shared import figures
 from app.components.shared.runs import titles
 from app.formatting import counted, plain, sentence
 from app.state.compare import CompareView
+from charts.run_names import unique
 from core.errors import InputError
 from core.reports.compare import run_matrix
 from core.reports.compare.run_matrix import MOST_RUNS
@@ -44,7 +45,7 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None
         rows,
         found,
         group=group,
-        groups={_questions(names[0]): names for names in groups if len(names) > 1},
+        groups=_named(names for names in groups if len(names) > 1),
         matrix=matrix,
         problem=problem,
         view=view,
@@ -83,8 +84,10 @@ def _group(groups: Sequence[tuple[str, ...]], view: CompareView) -> tuple[str, .
     return largest[:MOST_RUNS]
 
 
-def _questions(run_id: str) -> str:
-    return record_task_title(run_cache.record(run_id))
+def _named(groups: Iterable[tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:
+    """Each group with the title of its questions; no two titles are alike."""
+    found = list(groups)
+    return list(zip(unique(record_task_title(run_cache.record(names[0])) for names in found), found, strict=True))
 
 
 def _said(group: Sequence[str], matrix: run_matrix.RunMatrix | None) -> str:

@@ -49,8 +49,8 @@ def inspector_numbers(asked: SharedQuestions) -> pa.Table:
 
 
 def inspector_texts(runs: Sequence[Evaluation]) -> pa.Table:
-    """The ``id``, ``group``, ``context``, ``question`` and options ``o0`` … of the test questions that all runs
-    have, as in the first run. Long texts are shortened."""
+    """The test questions that all runs have, as in the first run: ``id``, ``group``, ``context``, ``question`` and the
+    options ``o0`` …. Long texts are shortened."""
     run, rows = runs[0], shared_rows(runs, [run.test for run in runs])[0]
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}

@@ -82,11 +82,6 @@ def _whole(given: str) -> str:
     return parsed.render_as_string(hide_password=False)
 
 
-def shown() -> str:
-    """Where the database is, as a person may see it: a file's path, or a URL without its password."""
-    return _shown(url())
-
-
 def exists() -> bool:
     """Whether the database exists. Asking one that does not exist would create it."""
     path = _file_of(url())
@@ -147,9 +142,9 @@ def _in_time(question: Callable[[_Connected], T], *, within_s: float) -> T:
         raise
     except TimeoutError:
         threading.Thread(target=forget, daemon=True).start()  # a stuck connection would stay stuck
-        raise RunError(f"the run database {_shown(address)} did not answer within {within_s:g} s; {WAY_OUT}") from None
+        raise RunError(f"the run database {shown(address)} did not answer within {within_s:g} s; {WAY_OUT}") from None
     except refusals as error:
-        raise RunError(f"the run database {_shown(address)} can't be used ({_cause(error)}); {WAY_OUT}") from error
+        raise RunError(f"the run database {shown(address)} can't be used ({_cause(error)}); {WAY_OUT}") from error
 
 
 def _connected(address: str) -> _Connected:
@@ -211,8 +206,9 @@ def _cause(error: Exception) -> str:
     return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
 
 
-def _shown(address: str) -> str:
-    """The address as a person may see it: a file's path, or a URL without its password."""
+def shown(address: str = "") -> str:
+    """Where a database is, by default the one in use, as a person may see it: a file, or a URL without its password."""
     import sqlalchemy
 
+    address = address or url()
     return str(_file_of(address) or sqlalchemy.make_url(address).render_as_string(hide_password=True))

@@ -40,14 +40,14 @@ def comparison(
     titles: Mapping[str, str],
     *,
     group: Sequence[str],
-    groups: Mapping[str, Sequence[str]],
+    groups: Sequence[tuple[str, Sequence[str]]],
     matrix: RunMatrix | None,
     problem: str,
     view: CompareView,
 ) -> None:
     """Mount the dot plots of ``rows`` (:func:`core.reports.compare.benchmark.run_rows`) and the matrix of ``group``.
 
-    ``titles`` maps each run's id to its title. ``groups`` are all groups of runs that share questions, by their titles.
+    ``titles`` maps each run's id to its title. ``groups`` are the titles and runs of all groups that share questions.
     ``matrix`` is None while it is computed; ``problem`` says why there is none.
     """
     runs = list(titles)
@@ -61,7 +61,7 @@ def comparison(
             "scores": [{"name": name, "title": SCORES[name].title} for name in dict.fromkeys(rows["score"])],
             "alpha": view.alpha,
             "group": [runs.index(name) for name in group],
-            "groups": [{"title": title, "runs": list(names)} for title, names in groups.items()],
+            "groups": [{"title": title, "runs": list(names)} for title, names in groups],
             "matrix": None if matrix is None else _matrix(matrix),
             "problem": problem,
             "view": start.start,

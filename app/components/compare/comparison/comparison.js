@@ -6,7 +6,7 @@ import { hints } from "../../shared/hints.js";
 import { MARKS } from "../../shared/svg.js";
 import { Tip } from "../../shared/tip.js";
 import { drawDots, looksOf } from "./dots.js";
-import { MEASURES, Matrix } from "./matrix.js";
+import { MEASURES, Matrix, pairTable } from "./matrix.js";
 
 export const PAIR_CHOSEN = "hedge:pair";
 const REPORT_AFTER_MS = 150;
@@ -70,6 +70,7 @@ class Comparison {
     Object.assign(this.view, { first, second });
     window.dispatchEvent(new CustomEvent(PAIR_CHOSEN, { detail: { first, second, from: this } }));
     this.matrix.mark([i, j]);
+    this.details();
     this.dots();
     this.report();
   }
@@ -77,6 +78,7 @@ class Comparison {
   hear({ first, second }) {
     Object.assign(this.view, { first, second });
     this.matrix.mark(this.chosen);
+    this.details();
     this.dots();
   }
 
@@ -159,7 +161,7 @@ class Comparison {
     for (const button of this.root.querySelectorAll(".measures button"))
       button.setAttribute("aria-pressed", String(button.dataset.measure === measure));
     this.find(".measures").hidden = Boolean(problem);
-    this.find(".matrix").hidden = Boolean(problem);
+    this.find(".beside").hidden = Boolean(problem);
     const count = (group.length * (group.length - 1)) / 2;
     say(
       this.find(".waiting-line"),
@@ -181,6 +183,14 @@ class Comparison {
       pairs: matrix?.pairs[measure],
       chosen: this.chosen,
     });
+    this.details();
+  }
+
+  // The chosen pair in full, beside the matrix.
+  details() {
+    const { group, matrix, runs } = this.data;
+    const [first, second] = this.chosen.map((at) => runs[group[at]].title);
+    this.find(".details").replaceChildren(...(matrix ? [pairTable(first, second, matrix, this.chosen)] : []));
   }
 
   // The runs' figures on all of their own questions, until those on the shared ones arrive.

@@ -54,7 +54,7 @@ function panelFigure(data, name, panel, { looks, left, width, tip, chosen, pick 
   const { low, high, ticks, digits } = zoomed(
     name === "coverage" ? [...every, target] : every,
     panel,
-    width - left < 220 ? 3 : 4,
+    width - left < 200 ? 4 : 6,
   );
   const height = TOP + ROW * runs.length + AXIS;
   const figure = make("figure", "panel");

@@ -1,6 +1,6 @@
 // The matrix of paired differences: a cell is the column's figure minus the row's. A click chooses the pair.
 
-import { make, say } from "../../shared/dom.js";
+import { make } from "../../shared/dom.js";
 
 export const SIGNIFICANT = 0.05;
 export const MEASURES = {
@@ -36,7 +36,10 @@ export function cellLines(measure, first, second, values, difference, pairs) {
   const { title, unit, value } = MEASURES[measure];
   const one = (of) => (of === null ? "not defined" : value(of));
   const lines = [`${first} → ${second}`, `${title}: ${one(values[0])} → ${one(values[1])}`];
-  if (!difference) return [...lines, "The interval and the test are being computed."];
+  if (!difference) {
+    const plain = values.includes(null) ? "not defined" : signed(values[1] - values[0], measure) + unit;
+    return [...lines, `Difference: ${plain}`, "The interval and the test are being computed."];
+  }
   lines.push(
     `Difference: ${signed(difference.value, measure)}${unit} (${signed(difference.low, measure)} to ${signed(difference.high, measure)})`,
   );
@@ -119,7 +122,7 @@ export class Matrix {
     button.className = !difference ? "waiting" : sure ? "sure" : "luck";
     button.setAttribute("aria-label", lines.join(". "));
     button.setAttribute("aria-pressed", String(chosen[0] === i && chosen[1] === j));
-    if (sure) button.style.setProperty("--strength", `${Math.round(14 + (46 * Math.abs(difference.value)) / most)}%`);
+    if (sure) button.style.setProperty("--strength", `${Math.round(14 + (38 * Math.abs(difference.value)) / most)}%`);
     button.onclick = () => this.choose(i, j);
     button.onpointerenter = button.onfocus = () => this.tip.show(button, lines);
     button.onpointerleave = button.onblur = this.tip.hide;
@@ -149,8 +152,43 @@ export class Matrix {
     for (const button of this.host.querySelectorAll("button"))
       button.setAttribute("aria-pressed", String(button.dataset.cell === chosen.join(" ")));
   }
+}
 
-  say(element, text) {
-    say(element, text);
+// The chosen pair in full: every figure of both runs, the difference, its interval and its test.
+export function pairTable(first, second, matrix, [i, j]) {
+  const table = make("table");
+  const head = make("tr");
+  const pairs = matrix.pairs.accuracy.length;
+  const titles = ["", "First", "Second", "Difference", "95% interval", ...(pairs > 1 ? ["p alone", "p, Holm"] : ["p"])];
+  for (const title of titles) {
+    const cell = make("th", "", title);
+    cell.scope = "col";
+    if (!title) cell.append(make("span", "unseen", "Figure"));
+    head.append(cell);
   }
+  const body = make("tbody");
+  for (const [name, { title, value, unit }] of Object.entries(MEASURES)) {
+    const row = make("tr");
+    const found = byPair(matrix.pairs[name]).get(`${i} ${j}`);
+    const one = (of) => (of === null ? "–" : value(of));
+    const lead = make("th", "", title);
+    lead.scope = "row";
+    row.append(lead);
+    const cells = [
+      one(matrix.figures[name][i]),
+      one(matrix.figures[name][j]),
+      `${signed(found.value, name)}${unit}`,
+      `${signed(found.low, name)} to ${signed(found.high, name)}`,
+      ...(pairs > 1 ? [pText(found.p)] : []),
+      pText(found.corrected),
+    ];
+    cells.forEach((text, at) =>
+      row.append(make("td", at === cells.length - 1 && found.corrected <= SIGNIFICANT ? "sure" : "", text)),
+    );
+    body.append(row);
+  }
+  const top = make("thead");
+  top.append(head);
+  table.append(make("caption", "", `${first} → ${second}`), top, body);
+  return table;
 }

@@ -1,0 +1,37 @@
+"""The inspector's scripts: their own tests, and the names that they share with the link."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from app.components.compare import comparison, inspector
+from app.state.compare import CHANGES, COUNTS, ORDERS, SURE
+from core.reports.compare.run_matrix import MEASURES
+from core.settings import ROOT
+from tests.app.javascript import passed_tests
+
+TESTS = Path(__file__).with_name("inspector.test.mjs")
+
+
+def test_filters_pairs_and_axes():
+    written = len(re.findall(r"^ *test\(", TESTS.read_text(encoding="utf-8"), re.MULTILINE))
+    assert passed_tests([TESTS], HEDGE_SCRIPTS=str(ROOT / "app" / "components")) == written
+
+
+def names(path: Path, constant: str) -> tuple[str, ...]:
+    """The names of an object that a script declares."""
+    found = re.search(
+        rf"^export const {constant} = {{\n(.*?)^}};", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    assert found
+    return tuple(re.findall(r"^  (\w+):", found[1], re.MULTILINE))
+
+
+def test_the_browser_offers_what_a_link_may_say():
+    rows = inspector.HERE / "rows.js"
+    assert ("all", *names(rows, "COUNTS")) == COUNTS
+    assert names(rows, "CHANGES") == CHANGES
+    assert names(rows, "SURENESS") == SURE
+    assert names(rows, "ORDERS") == ORDERS
+    assert names(comparison.HERE / "matrix.js", "MEASURES") == MEASURES
