@@ -120,6 +120,22 @@ def _run_verb(verbs: Any) -> None:
         metavar="N",
         help="also let the model write N sampled answers to each question",
     )
+    made.add_argument(
+        "--server",
+        nargs="+",
+        default=[],
+        metavar="URL",
+        help="the models are on this server (or on several that share the work), which speaks the OpenAI protocol: "
+        "http://host:8000/v1",
+    )
+    made.add_argument(
+        "--key-variable", default="", metavar="NAME", help="the environment variable that holds the server's key"
+    )
+    made.add_argument("--price-read", type=float, default=0.0, help="the server's price of a million tokens read")
+    made.add_argument("--price-written", type=float, default=0.0, help="the price of a million tokens written")
+    made.add_argument(
+        "--budget", type=float, help="stop a run before it costs more; in millions of tokens where no price is given"
+    )
     made.add_argument("--batch-size", type=int, help="questions in a batch; free memory decides if this is not given")
     amount = made.add_mutually_exclusive_group()
     amount.add_argument("--mode", choices=tuple(MODES), help="; ".join(f"{k}: {v} questions" for k, v in MODES.items()))

@@ -35,8 +35,12 @@ class Runs:
 
     @property
     def finished(self) -> tuple[RunRecord, ...]:
-        """The runs that ended successfully and answered questions, and therefore have figures."""
-        return tuple(record for record in self.records if record.state == "done" and record.spec.answers)
+        """The runs that ended successfully and answered questions, and therefore have figures.
+
+        A run in which only bounds of some letters are known has ranges, which ``python -m core report`` prints.
+        """
+        done = (record for record in self.records if record.state == "done" and record.spec.answers)
+        return tuple(record for record in done if not record.bounded)
 
     @property
     def unfinished(self) -> tuple[RunRecord, ...]:

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from core.inference.engine import Engine
 from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL, resolve
+from core.inference.server.spending import Price
+
+if TYPE_CHECKING:
+    from core.inference.server.engine import ServerEngine
+
+
+def load_server_engine(
+    model: str, *, servers: Sequence[str], key_variable: str = "", price: Price | None = None
+) -> ServerEngine:
+    """The engine of a model on servers. Raises as :meth:`~core.inference.server.engine.ServerEngine.load` does."""
+    from core.inference.server.engine import ServerEngine
+
+    return ServerEngine.load(model, servers=servers, key_variable=key_variable, price=price)
 
 
 def load_engine(model: str, *, dtype: str, batch_size: int | None = None) -> Engine:

@@ -87,9 +87,11 @@ class Evaluation:
         return int(self.probabilities.shape[1])
 
 
-def load(run_id: str, *, normalisation: str = "raw") -> Evaluation:
+def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) -> Evaluation:
     """Read a run that has ended well; its option texts scored by one of the
     :data:`~core.prompting.cloze.NORMALISATIONS`, over which the probabilities are a softmax.
+
+    ``with_bounds`` admits a run in which only an upper bound of some letters is known, and takes the bounds as values.
 
     Raises :class:`InputError` for an unknown run, one that has not ended (no figure is shown of it), one whose files
     do not fit each other, and a normalisation that it has not got.
@@ -103,6 +105,11 @@ def load(run_id: str, *, normalisation: str = "raw") -> Evaluation:
         raise InputError(f"run {record.run_id} made a jury and has no answers of its own; see the Jury page")
     if not record.spec.answers:
         raise InputError(f"run {record.run_id} scored words and has no answers; see the Perplexity page")
+    if record.bounded and not with_bounds:
+        raise InputError(
+            f"the server of run {record.run_id} gave only an upper bound of some letters for {record.bounded:,} "
+            "questions, so its figures are ranges; `python -m core report` prints them"
+        )
     questions = store.read_questions(run_id)
     scored = store.read_logits(run_id)
     rows = {name: i for i, name in enumerate(questions["id"].to_pylist())}

@@ -112,7 +112,7 @@ def forecast(
     often can keep it. Raises :class:`~core.errors.InputError` if the run can't be asked.
     """
     work = worked(spec)
-    held = text_of_token(spec.model, work) if work else None
+    held = text_of_token(spec.model, work) if work and not spec.servers else None
     needed = memory_gib(spec)
     return Forecast(
         spec=spec,
@@ -122,7 +122,7 @@ def forecast(
         memory_gib=needed,
         too_large=_too_large(needed, devices),
         disk=_disk(spec, work, earlier, worked),
-        download=0 if is_here(spec.model) else round(parameters(spec.model) * HUB_BYTES),
+        download=0 if spec.servers or is_here(spec.model) else round(parameters(spec.model) * HUB_BYTES),
         rate=rate(spec, earlier, worked=worked),
     )
 

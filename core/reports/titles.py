@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
 from core.runs.banks import bank_name, task_title
-from core.runs.spec import RunSpec
+from core.runs.spec import SERVED, RunSpec
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
 
@@ -24,6 +24,7 @@ PRECISION_TITLES = {
     "bfloat16": "16-bit (bf16)",
     "int8": "8-bit",
     "int4": "4-bit",
+    SERVED: "as served",
 }
 """Precision → the size of the numbers that the model computes with."""
 FORM_TITLES = {"letters": "by letter", "cloze": "by text", "continuation": "as continuation"}

@@ -72,6 +72,11 @@ class RunRecord:
         """The run's id, which is its folder's name."""
         return self.spec.run_id
 
+    @property
+    def bounded(self) -> int:
+        """The number of questions with letters of which the server gave only an upper bound."""
+        return int(self.provenance.get("bounded_questions", 0))
+
 
 def runs_folders() -> tuple[Path, ...]:
     """The folders that are searched for runs: the person's own, then the bundled one."""
@@ -259,12 +264,17 @@ def read_logits(run_id: str) -> OptionLogits:
     counts = None
     if "option_tokens" in table.column_names:
         counts = table["option_tokens"].combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(n, -1)
+    bounded = None
+    if "bounded" in table.column_names:
+        flags = table["bounded"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        bounded = flags.reshape(n, -1).astype(np.bool_)
     return OptionLogits(
         ids=tuple(table["id"].to_pylist()),
         logits=flat.reshape(n, -1).astype(np.float32, copy=False),
         letter_mass=table["letter_mass"].to_numpy().astype(np.float32, copy=False),
         option_tokens=counts,
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
+        bounded=bounded,
     )
 
 
@@ -315,6 +325,8 @@ def _logits_table(scored: OptionLogits) -> pa.Table:
     }
     if scored.option_tokens is not None:
         columns["option_tokens"] = number_rows(scored.option_tokens.astype(np.int32))
+    if scored.bounded is not None:
+        columns["bounded"] = number_rows(scored.bounded.astype(np.int32))
     if scored.top_tokens is not None:
         columns["top_token"] = texts(scored.top_tokens)
     return pa.table(columns)

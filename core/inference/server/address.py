@@ -1,17 +1,14 @@
 """Where a server is, and which environment variable holds the key to it.
 
-A key itself is never an argument, a field or a part of a text: :class:`KeyFromEnvironment` reads it from the
-environment for each request, and :func:`without_key` takes it out of what a server says.
+A key itself is never an argument, a field or a part of a text: the client reads it from the environment for each
+request, and :func:`without_key` takes it out of what a server says.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator
 from urllib.parse import urlsplit
-
-import httpx2
 
 from core.errors import InputError
 
@@ -61,8 +58,8 @@ def key_variable(name: str) -> str:
 
 
 def check_key(name: str) -> None:
-    """Raise :class:`InputError` if the variable of a key is not set in this process."""
-    if name and not os.environ.get(name):
+    """Raise :class:`InputError` if the variable of a key is not set in this process, or is no variable's name."""
+    if key_variable(name) and not os.environ.get(name):
         raise InputError(f"the environment variable {name}, which names the server's key, is not set; export it first")
 
 
@@ -70,17 +67,3 @@ def without_key(text: str, name: str) -> str:
     """A text of a server's, such as an error that repeats the key it refuses, without the key."""
     key = os.environ.get(name, "") if name else ""
     return text.replace(key, HIDDEN) if key else text
-
-
-class KeyFromEnvironment(httpx2.Auth):
-    """Puts the key into the header of each request; it holds only the variable's name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = key_variable(name)
-
-    def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
-        """The one request, with its key if there is one."""
-        key = os.environ.get(self.name, "") if self.name else ""
-        if key:
-            request.headers["Authorization"] = f"Bearer {key}"
-        yield request

@@ -15,9 +15,10 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import json
+import os
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -27,7 +28,7 @@ import httpx2
 import tenacity
 
 from core.errors import InputError, ServerError
-from core.inference.server.address import KeyFromEnvironment, check_key, server_url, without_key
+from core.inference.server.address import check_key, server_url, without_key
 from core.inference.server.concurrency import MOST, START, InFlight
 from core.inference.server.spending import Price, Spending
 
@@ -53,6 +54,20 @@ class Patience:
     tries: int = 5
     first_pause_s: float = 0.5
     longest_pause_s: float = 30.0
+
+
+class KeyFromEnvironment(httpx2.Auth):
+    """Puts the key into the header of each request; it holds only the variable's name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
+        """The one request, with its key if there is one."""
+        key = os.environ.get(self.name, "") if self.name else ""
+        if key:
+            request.headers["Authorization"] = f"Bearer {key}"
+        yield request
 
 
 class RefusedError(ServerError):
@@ -106,11 +121,10 @@ class ServerClient:
         self.patience = patience or Patience()
         self.spending = Spending(price or Price())
         self.flight = InFlight(start=in_flight, most=most)
-        auth = KeyFromEnvironment(key_variable)
         check_key(key_variable)
         self._loop = asyncio.new_event_loop()
         self._http = httpx2.AsyncClient(
-            auth=auth,
+            auth=KeyFromEnvironment(key_variable),
             timeout=httpx2.Timeout(self.patience.answer_s, connect=self.patience.connect_s, pool=None),
             limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
             follow_redirects=False,

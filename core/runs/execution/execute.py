@@ -6,7 +6,8 @@ import errno
 import platform
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from core.files.file_lock import take
 from core.files.tables import drop_chunks, finished_chunks, join_chunks
 from core.inference import memory_estimate
 from core.inference.engine import Engine, SelfCheck, cut_short
-from core.inference.engine_factory import load_engine
+from core.inference.engine_factory import load_engine, load_server_engine
 from core.inference.models import resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
+from core.inference.server.address import check_key
 from core.inference.unconditional import score_bare
 from core.prompting.written import find_answer
 from core.records import Prompt, joined
@@ -94,12 +96,16 @@ def preflight(spec: RunSpec) -> None:
     with an empty side. Loads no model.
     """
     kind_of(spec).check(spec)
-    resolve(spec.model)
+    if spec.servers:
+        check_key(spec.key_variable)
+    else:
+        resolve(spec.model)
 
 
 def memory_gib(spec: RunSpec) -> float:
-    """The GiB that the run's device must have; 0 if the model's size is unknown until it is loaded."""
-    return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype)
+    """The GiB that the run's device must have; 0 if the model's size is unknown until it is loaded, or a server has
+    it."""
+    return 0.0 if spec.servers else memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype)
 
 
 class _Execution:
@@ -115,8 +121,11 @@ class _Execution:
 
     def run(self) -> dict[str, Any]:
         self._begin()
-        self.reporter.report("loading the model")
-        engine = load_engine(self.spec.model, dtype=self.spec.dtype, batch_size=self.spec.batch_size)
+        self.reporter.report("asking the server" if self.spec.servers else "loading the model")
+        with _loaded(self.spec) as engine:
+            return self._ask(engine)
+
+    def _ask(self, engine: Engine) -> dict[str, Any]:
         self.reporter.stop_if_cancelled()
         asked = prompts(self.spec, self.drawn)
         if self.spec.asks_texts and not (self.folder / store.BARE).is_file():
@@ -132,7 +141,12 @@ class _Execution:
         if self.spec.repeats:
             self._write(engine)
         join_chunks(self.folder, "logits.parquet")
-        return _provenance(engine, check, self.drawn, asked, seconds)
+        return _provenance(engine, check, self.drawn, asked, seconds) | self._bounds()
+
+    def _bounds(self) -> dict[str, int]:
+        """How many questions have letters of which the server gave only an upper bound."""
+        bounded = store.read_logits(self.spec.run_id).bounded
+        return {} if bounded is None else {"bounded_questions": int(bounded.any(axis=1).sum())}
 
     def _begin(self) -> None:
         before = store.read_record(self.spec.run_id).provenance
@@ -202,6 +216,17 @@ class _Execution:
             rows += [(question.id, i, text, find_answer(text, question.options)) for i, text in enumerate(texts)]
             self.reporter.report(f"writing answers, {number + 1:,} of {len(test):,}")
         store.write_written(self.folder, rows)
+
+
+@contextmanager
+def _loaded(spec: RunSpec) -> Iterator[Engine]:
+    """The engine that scores a run; connections to servers are closed at its end."""
+    if not spec.servers:
+        yield load_engine(spec.model, dtype=spec.dtype, batch_size=spec.batch_size)
+        return
+    engine = load_server_engine(spec.model, servers=spec.servers, key_variable=spec.key_variable, price=spec.price)
+    with closing(engine):
+        yield engine
 
 
 def _provenance(

@@ -181,7 +181,11 @@ class Loopback:
                     self.send(404, {"error": {"message": "not here"}})
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                sent = self.rfile.read(int(self.headers["Content-Length"]))
+                if not sent:  # whoever asked has left
+                    self.close_connection = True
+                    return
+                body = json.loads(sent)
                 if not self.admitted():
                     return
                 with loopback.lock:
