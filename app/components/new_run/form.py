@@ -232,7 +232,8 @@ def _computing_choices(combination: Combination) -> Combination:
 
 def known_models() -> list[str]:
     """The bundled models, then those of a person's earlier runs, then those in the table that can be run."""
-    earlier = [record.spec.model for record in run_cache.runs().records if record.spec.origin == "hedge"]
+    own = [record.spec for record in run_cache.runs().records if record.spec.origin == "hedge"]
+    earlier = [spec.model for spec in own if not spec.servers]  # such a name means nothing without its server
     fake = [models.FAKE_MODEL] if os.environ.get(models.FAKE_ENGINE_VARIABLE) else []
     listed = [model.id for model in MODELS if not model.instead]
     return list(dict.fromkeys([*models.bundled_models(), *fake, *earlier, *listed]))

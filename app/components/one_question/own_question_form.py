@@ -227,8 +227,10 @@ def warm_model(model: str, record: RunRecord) -> None:
 
 
 def askable_runs() -> list[RunRecord]:
-    """The finished runs whose way of asking is known, so that another question can be asked in the same way."""
-    return [record for record in run_cache.runs().finished if record.spec.origin == "hedge"]
+    """The finished runs whose way of asking is known and whose model Hedge loads itself, so that another question can
+    be asked in the same way."""
+    finished = run_cache.runs().finished
+    return [record for record in finished if record.spec.origin == "hedge" and not record.spec.servers]
 
 
 def ask_example(name: str) -> None:

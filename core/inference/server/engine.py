@@ -89,6 +89,7 @@ class ServerEngine:
         return {
             "model": self.model,
             "servers": list(self.client.urls),
+            "device": f"server {', '.join(self.client.urls)}",
             "server_kind": able.kind,
             "server_version": able.version,
             "endpoint": self.endpoint,

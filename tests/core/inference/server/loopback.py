@@ -20,6 +20,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from core.settings import ASSETS
 
+KNOWN = 300
+"""Texts whose log-probabilities are kept."""
 TEMPLATE = "<user>{text}<assistant>"
 
 
@@ -78,6 +80,8 @@ class Loopback:
         """Log-probabilities (tokens, vocabulary) of the next token after each token."""
         with self.compute:
             if tokens not in self.known:
+                if len(self.known) >= KNOWN:
+                    self.known.clear()
                 with torch.inference_mode():
                     logits = self.model(input_ids=torch.tensor([tokens])).logits[0].float()
                 self.known[tokens] = torch.log_softmax(logits, -1)
