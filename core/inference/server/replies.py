@@ -59,7 +59,7 @@ def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int) -> NextToke
     server may list the token that it chose besides, which says nothing about the others.
     """
     logprobs = _logprobs(reply)
-    if chat:
+    if chat or "content" in logprobs:  # llama.cpp's own server answers completions in the form of a chat
         first = _first(logprobs.get("content"), "a token")
         pairs = [(one.get("token"), one.get("logprob")) for one in _list(_mapping(first).get("top_logprobs"))]
     else:
