@@ -6,6 +6,7 @@ A reply that can't be right raises :class:`~core.inference.server.client.WrongRe
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ ABSENT = -9000.0
 SLACK = 1e-3
 """By how much probabilities may sum to more than 1, for they are rounded and computed in half precision."""
 ROUNDING = 1e-6
+NOT_SPELLED = "the server's tokens do not spell the text that it was asked for"
+ODD = r"(?:[^\x00-\x7f]|bytes:(?:\\x[0-9a-f]{2})+)+"
 TAIL = 200
 """Characters of a text's end that its tokens must spell."""
 
@@ -87,11 +90,15 @@ def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedT
     if any(value > SLACK for value in values):
         raise WrongReplyError("the server gives a token a log-probability above 0")
     end = _end(tokens, text + continuation)
-    start, reach = end, 0
-    while start > 0 and reach < len(continuation):
+    spelled, said = "", re.compile(_pattern(continuation) + r"\Z")
+    start, found = end, None
+    while start > 0 and found is None:
         start -= 1
-        reach += len(tokens[start])
-    joined = reach > len(continuation)
+        spelled = tokens[start] + spelled
+        found = said.search(spelled)
+    if found is None:
+        raise WrongReplyError(NOT_SPELLED)
+    joined = found.start() > 0
     return EchoedText(tuple(tokens[:end]), tuple(values[:end]), start + joined, joined)
 
 
@@ -107,16 +114,22 @@ def written(reply: Mapping[str, Any], *, chat: bool) -> str:
 def _end(tokens: Sequence[str], whole: str) -> int:
     """How many of the tokens belong to ``whole``; at most one was written after it.
 
-    Only the end is compared: single tokens of a character's bytes can't be spelled, and a text may begin with a token
-    of its own.
+    Only the end is compared, for a text may begin with a token of its own.
     """
-    tail = whole[-TAIL:]
+    tail = re.compile(_pattern(whole[-TAIL:]) + r"\Z")
     spelled = "".join(tokens[-(TAIL + 2) :])
     for written_after in (1, 0):
         text = spelled[: len(spelled) - len(tokens[-1])] if written_after else spelled
-        if text.endswith(tail):
+        if tail.search(text):
             return len(tokens) - written_after
-    raise WrongReplyError("the server's tokens do not spell the text that it was asked for")
+    raise WrongReplyError(NOT_SPELLED)
+
+
+def _pattern(text: str) -> str:
+    """A regular expression for a text as servers spell it: what is not ASCII may be in tokens of single bytes, which
+    have no spelling, and are shown as � or as ``bytes:…``."""
+    parts = re.findall(r"[\x00-\x7f]+|[^\x00-\x7f]+", text)
+    return "".join(re.escape(part) if part.isascii() else ODD for part in parts)
 
 
 def _logprobs(reply: Mapping[str, Any]) -> Mapping[str, Any]:

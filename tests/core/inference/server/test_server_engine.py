@@ -12,7 +12,7 @@ from core.inference.server.engine import ServerEngine
 from core.inference.transformers_engine import TransformersEngine
 from core.prompting.cloze import cloze_prompt
 from core.prompting.strategies import prompt
-from core.records import joined
+from core.records import Prompt, joined
 from core.tasks import bank
 
 SOON = Patience(connect_s=2, answer_s=2, gone_s=3, tries=4, first_pause_s=0.01, longest_pause_s=0.05)
@@ -85,6 +85,18 @@ def test_texts_equal_the_transformers_engine(server, load, truth):
     found = scored(load(server), texts())
     assert np.abs(found.logits - truth["texts"].logits).max() < 1e-4
     assert np.array_equal(found.option_tokens, truth["texts"].option_tokens)
+
+
+def test_texts_of_any_characters_equal_the_transformers_engine(server, load):
+    """Tokens of single bytes have no spelling."""
+    asked = [
+        Prompt(f"q{i}", f"{before}\nAnswer:", 3, continuations=(" naïve café", " 東京 ☃", " plain"))
+        for i, before in enumerate(["Question: Où est l’été?", "Question: Where? 🙂", "Question: plain"])
+    ]
+    exact = scored(TransformersEngine.load(resolve(MODEL), dtype="float32"), asked)
+    found = scored(load(server), asked)
+    assert np.abs(found.logits - exact.logits).max() < 1e-4
+    assert np.array_equal(found.option_tokens, exact.option_tokens)
 
 
 def test_chat_has_the_servers_template(server, load):
