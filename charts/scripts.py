@@ -12,6 +12,7 @@ COMPONENTS = ROOT / "app" / "components"
 LIVE_CSS = COMPONENTS / "shared" / "live.css"
 """The stylesheet of live figures."""
 
+DEFAULT_EXPORT = re.compile(r"^export default \w+;$", re.MULTILINE)
 LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";$', re.MULTILINE)
 
 
@@ -35,6 +36,8 @@ def scripts(entry: Path) -> tuple[Path, ...]:
 def bundle(entry: Path) -> str:
     """Concatenate the entry script and its imports into one script.
 
-    The import lines are removed, so no name may be declared in two of the scripts.
+    The import lines are removed, so no name may be declared in two of the scripts. What another script exports by
+    default stays a function of the one script, because only the entry script may have a default export.
     """
-    return "\n".join(LOCAL_IMPORT.sub("", path.read_text(encoding="utf-8")) for path in scripts(entry))
+    *others, own = [LOCAL_IMPORT.sub("", path.read_text(encoding="utf-8")) for path in scripts(entry)]
+    return "\n".join([*(DEFAULT_EXPORT.sub("", text) for text in others), own])

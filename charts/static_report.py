@@ -17,17 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 
+from charts import lab_outside
 from charts.figure_files import FigureFile, figures
 from charts.figure_style import FigureStyle
-from charts.scripts import COMPONENTS, LIVE_CSS, bundle
-from charts.theme import theme_colors
+from charts.scripts import bundle
 from core.conformal.scores import SCORES
-from core.conformal.scores.table import score_table
-from core.errors import HedgeError
 from core.reports import frames, references
 from core.reports.calibration import calibrated
 from core.reports.compare import benchmark, run_matrix
@@ -38,48 +34,23 @@ from core.reports.provenance import of_runs
 from core.reports.titles import distinct_titles
 
 TEMPLATE = Path(__file__).with_name("static_report.html")
-LAB = COMPONENTS / "alpha_lab"
-START: dict[str, Any] = {
-    "alpha": 100,
-    "left": "lac",
-    "right": "aps",
-    "empty": "allow",
-    "by": "all",
-    "extra": "keep",
-    "n": 0,
-    "split": "",
-    "show": "all",
-    "on": "left",
-    "subject": "",
-    "search": "",
-    "list": "cards",
-    "row": 1,
-}
-"""What the lab shows at first, as the app's own view of it does (tests/charts/test_static_report.py)."""
 
 
 def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
     rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
     names = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
-    labs = []
-    for run in runs:
-        tables = frames.lab_tables(run)
-        labs.append(
-            {
-                **{key: _columns(value) if isinstance(value, pa.Table) else value for key, value in tables.items()},
-                "version": run.run_id,
-                "name": names[run.run_id],
-                "fileStem": stem([(run.spec, run.bank)]),
-                "scores": score_table(),
-                "view": START | {"alpha": asked.alpha, "empty": asked.empty},
-                "revision": 0,
-            }
+    labs = [
+        lab_outside.data(
+            frames.lab_tables(run),
+            version=run.run_id,
+            name=names[run.run_id],
+            file_stem=stem([(run.spec, run.bank)]),
+            alpha=asked.alpha,
+            empty=asked.empty,
         )
-    script = bundle(LAB / "alpha_lab.js")
-    if script.count("export default function") != 1:
-        raise HedgeError("the alpha lab's script has no single entry; the report can't be made of it")
-    script = script.replace("export default function", "const mountLab = function", 1)
+        for run in runs
+    ]
     template = TEMPLATE.read_text(encoding="utf-8")
     parts = {
         "TITLE": html.escape(title),
@@ -92,10 +63,10 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
         "CALIBRATION": _calibration_html(runs, names),
         "PAIRS": _pairs_html(runs, names, asked),
         "REFERENCES": html.escape(references.bibtex(references.works(runs, asked))),
-        "LAB_HTML": _script_json((LAB / "alpha_lab.html").read_text(encoding="utf-8")),
-        "LAB_CSS": _script_json(LIVE_CSS.read_text(encoding="utf-8")),
+        "LAB_HTML": _script_json(lab_outside.page()),
+        "LAB_CSS": _script_json(lab_outside.css()),
         "LABS": _script_json(labs),
-        "SCRIPT": script.replace("</script", "<\\/script"),
+        "SCRIPT": bundle(lab_outside.SCRIPT).replace("</script", "<\\/script"),
     }
     # In one pass, so that nothing within the data is taken for a place.
     return re.sub(r"%%([A-Z_]+)%%", lambda found: parts[found[1]], template).encode()
@@ -194,38 +165,10 @@ def _script_json(value: Any) -> str:
     )
 
 
-def _columns(table: pa.Table) -> dict[str, Any]:
-    """A table as JSON values: numbers as base64 of little-endian arrays, texts as lists."""
-    columns = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            kind = {"double": "Float64", "int32": "Int32", "uint8": "Uint8"}[str(column.type)]
-            values = np.ascontiguousarray(column.to_numpy())
-            columns[name] = {"kind": kind, "values": base64.b64encode(values.tobytes()).decode()}
-        else:
-            columns[name] = {"kind": "text", "values": column.to_pylist()}
-    return {"rows": table.num_rows, "columns": columns}
-
-
 def _theme_css() -> str:
-    def variables(name: str) -> str:
-        look = theme_colors(name)
-        values = {
-            "--st-background-color": look.background,
-            "--st-secondary-background-color": look.second,
-            "--st-text-color": look.text,
-            "--st-border-color": look.border,
-            "--st-chart-categorical-colors": ",".join(look.colors),
-            "--st-font": look.font,
-            "--st-heading-font": look.font,
-            "--st-code-font": "ui-monospace, monospace",
-            "--st-base-font-size": "15px",
-            "--st-base-radius": "6px",
-            "--st-button-radius": "6px",
-        }
-        return ";".join(f"{key}:{value}" for key, value in values.items())
-
-    light, dark = variables("light"), variables("dark")
+    light, dark = (
+        ";".join(f"{key}:{value}" for key, value in lab_outside.theme(name).items()) for name in ("light", "dark")
+    )
     return f":root{{color-scheme:light dark;{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 

@@ -20,6 +20,10 @@ class HedgeError(Exception):
 
     exit_status = 1
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback: the message alone."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class InputError(HedgeError):
     """An argument, a file or a setting can't be used as it is."""

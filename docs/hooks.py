@@ -41,6 +41,8 @@ GENERATED = {
 GUIDES = {
     "shell.md": "Using the command line",
     "servers.md": "Models on a server",
+    "notebook.md": "In a notebook",
+    "inspect.md": "In Inspect",
     "running.md": "Running Hedge",
     "figures.md": "What the figures mean",
 }

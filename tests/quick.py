@@ -27,6 +27,7 @@ NOT_QUICK = {
     "tests/core/test_token_commands.py": "a model",
     "tests/core/exchange/test_lm_eval.py": "the harness and a model",
     "tests/core/exchange/test_inspect_log.py": "the harness and a model",
+    "tests/hedge/test_inspect_scorer.py": "the harness",
     "tests/test_tools.py": "the type checker reads the whole tree",
     "core/inference": "torch",
     "core/adapters": "torch",
@@ -37,7 +38,7 @@ NOT_QUICK = {
 SLOW_IMPORTS = {"torch", "transformers", "safetensors", "playwright"}
 """A file that imports one of these starts a browser or loads a model."""
 
-OWN = {"core", "app", "charts", "pocket_world", "tests"}
+OWN = {"core", "app", "charts", "hedge", "pocket_world", "tests"}
 IMPORT = re.compile(r"^( *)(?:from +([\w.]+) +import +(?:\(([^)]*)\)|(.*))|import +([\w.]+))", re.MULTILINE)
 
 SLOW_FIXTURES = {

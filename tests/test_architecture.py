@@ -78,12 +78,12 @@ def roots(path: Path) -> set[str]:
 
 def test_core_knows_no_pages_and_no_charts():
     for path in python_files("core"):
-        assert not roots(path) & {"streamlit", "plotly", "altair", "app", "pages"}, path
+        assert not roots(path) & {"streamlit", "plotly", "altair", "app", "pages", "hedge"}, path
         outside = imported(path, at_import_only=path.is_relative_to(ROOT / "core" / "commands"))
         assert "charts" not in {name.split(".")[0] for name in outside}, path  # a command draws when it is asked to
 
 
-@pytest.mark.parametrize("folder", ["core", "charts", "pocket_world"])
+@pytest.mark.parametrize("folder", ["core", "charts", "hedge", "pocket_world"])
 def test_nothing_below_the_app_starts_it_by_name(folder: str):
     for path in python_files(folder):
         for node in ast.walk(parsed(path)):
@@ -93,7 +93,19 @@ def test_nothing_below_the_app_starts_it_by_name(folder: str):
 
 def test_charts_know_neither_streamlit_nor_the_app():
     for path in python_files("charts"):
-        assert not roots(path) & {"streamlit", "app", "pages", "sqlite3", "sqlalchemy", "dbos"}, path
+        assert not roots(path) & {"streamlit", "app", "pages", "hedge", "sqlite3", "sqlalchemy", "dbos"}, path
+
+
+def test_the_notebook_s_room_needs_no_server_and_only_its_own_files_need_anywidget_and_inspect():
+    own = {"lab_widget.py": {"anywidget", "traitlets"}, "inspect_scorer.py": {"inspect_ai"}}
+    for folder in ("core", "charts", "app", "pages", "hedge"):
+        for path in python_files(folder):
+            lent = own.get(path.name, set()) if folder == "hedge" else set()
+            assert not roots(path) & ({"anywidget", "traitlets", "inspect_ai"} - lent), path
+    for path in python_files("hedge"):
+        assert not roots(path) & {"streamlit", "app", "pages", "scipy", "sqlite3", "sqlalchemy", "dbos"}, path
+    at_import = [name for path in python_files("hedge") for name in imported(path, at_import_only=True)]
+    assert not {name for name in at_import if name.startswith(("hedge.lab_widget", "hedge.inspect_scorer"))}
 
 
 def test_pages_do_no_maths():
@@ -102,7 +114,7 @@ def test_pages_do_no_maths():
 
 
 def test_torch_is_imported_by_inference_adapters_and_training_alone():
-    for folder in ("core", "charts", "app", "pages"):
+    for folder in ("core", "charts", "app", "pages", "hedge"):
         for path in python_files(folder):
             room = path.relative_to(ROOT).parts[:2]
             if room[0] == "core" and room[1] in {"inference", "adapters", "doctor.py"}:
@@ -147,7 +159,7 @@ def test_what_the_page_process_imports_loads_no_torch():
 
 def test_a_class_name_means_one_thing():
     places: dict[str, list[str]] = {}
-    for folder in ("core", "app", "charts", "pages", "pocket_world"):
+    for folder in ("core", "app", "charts", "hedge", "pages", "pocket_world"):
         for path in python_files(folder):
             for node in parsed(path).body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):

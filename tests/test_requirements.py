@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("core", "app", "charts", "docs", "pages", "pocket_world", "tests")
+FOLDERS = ("core", "app", "charts", "docs", "hedge", "pages", "pocket_world", "tests")
 NOT_IMPORTED = {
     "accelerate": "transformers loads quantised models and spreads models over devices with it",
     "mkdocs-material": "the look of docs/: theme in mkdocs.yml",
@@ -32,7 +32,7 @@ def pinned() -> set[str]:
     """The distributions that the requirements name, in lower case with dashes."""
     lines = [
         line.strip()
-        for name in ("requirements.txt", "requirements-dev.txt")
+        for name in ("requirements.txt", "requirements-notebook.txt", "requirements-dev.txt")
         for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
     ]
     return {normal(re.split(r"[\[=<>~! ]", line)[0]) for line in lines if line and line[0] not in "#-"}

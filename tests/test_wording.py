@@ -36,7 +36,7 @@ HARD_TO_READ = (
 )
 """Archaic or elliptical turns, and one claim that is false (a set of one option holds the truth in about 81%)."""
 SPACED = re.compile(r"[\d}](?: |\u00a0|\u202f|&nbsp;)%(?![\w(])")
-FOLDERS = ("app", "charts", "core", "pages", "docs")
+FOLDERS = ("app", "charts", "core", "hedge", "pages", "docs")
 
 
 def _python(path: Path) -> Iterator[tuple[int, str]]:

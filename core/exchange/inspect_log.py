@@ -50,6 +50,17 @@ def _logs(folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True)
+class Letters:
+    """The letters at the place of an answer, in the order asked: which was ``answered``, the log-probability of each,
+    how many of these are upper bounds, and the share of probability on the listed letters (``mass``)."""
+
+    answered: int
+    logits: tuple[float, ...]
+    bounded: int
+    mass: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Answer:
     """What one sample says: its row, how many letters were bounded, and whether the answer was its top option."""
 
@@ -93,7 +104,7 @@ def _read_run(path: Path) -> ImportedRun:
         _check_mean(header, values, path)
     bounded = [name for name, one in answers.items() if one.bounded]
     return assemble(
-        [answers[name].row for name in sorted(answers, key=_natural)],  # samples are logged as they end
+        [answers[name].row for name in sorted(answers, key=natural_order)],  # samples are logged as they end
         spec=RunSpec(
             model=str(about.get("model") or "unknown"),
             task=str(about.get("task") or path.stem).rsplit("/", 1)[-1],
@@ -112,7 +123,7 @@ def _read_run(path: Path) -> ImportedRun:
     )
 
 
-def _natural(name: str) -> list[tuple[bool, int, str]]:
+def natural_order(name: str) -> list[tuple[bool, int, str]]:
     """A sort key that puts q2 before q10."""
     return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
 
@@ -176,10 +187,10 @@ def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | No
     if not isinstance(choices, list) or not choices:
         raise InputError(f"{where}: expected a multiple-choice sample with 'choices', found {shown(choices)}")
     texts = tuple(str(choice) for choice in choices)
-    label = _target(sample.get("target"), texts, where)
+    label = true_option(sample.get("target"), texts, where)
     check_row(where, len(texts), label, texts)
     claimed = _claim(sample.get("scores"))
-    order = _order(sample.get("scores"), texts, where)
+    order = asked_order(sample.get("scores"), texts, where)
     tokens = _tokens(sample)
     place = _letter_place(tokens, len(texts))
     if place is None:
@@ -190,13 +201,10 @@ def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | No
             f"{where}: expected the score {float(answered == label):g} of the answer {LETTERS[answered]} where "
             f"{LETTERS[label]} is right, found {claimed:g} in the file"
         )
-    listed = tokens[place].get("top_logprobs")
-    if not listed:
+    found = read_letters(sample.get("output") or {}, len(texts), where)
+    if found is None:
         return None, claimed
-    presented, missing, mass = _letters(tokens[place], len(texts), where)
-    logits = [0.0] * len(texts)
-    for shown_at, original in enumerate(order):
-        logits[original] = presented[shown_at]
+    logits = unshuffled(found.logits, order)
     question = Question(
         id=str(sample.get("id")),
         task=task.rsplit("/", 1)[-1],
@@ -206,11 +214,12 @@ def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | No
         options=texts,
         label=label,
     )
-    row = ScoredRow(question, tuple(logits), where, mass)
-    return _Answer(row, missing, int(np.argmax(logits)) == answered), claimed
+    row = ScoredRow(question, logits, where, found.mass)
+    return _Answer(row, found.bounded, int(np.argmax(logits)) == answered), claimed
 
 
-def _target(target: Any, texts: tuple[str, ...], where: str) -> int:
+def true_option(target: Any, texts: tuple[str, ...], where: str) -> int:
+    """The true choice, counted from 0. Raises :class:`InputError` if the target names none, or several."""
     targets = target if isinstance(target, list) else [target]
     if len(targets) != 1:
         raise InputError(f"{where}: expected one right answer in 'target', found {len(targets)}, {shown(targets)}")
@@ -235,7 +244,30 @@ def _claim(scores: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) and value in (0, 1) else None
 
 
-def _order(scores: Any, texts: tuple[str, ...], where: str) -> list[int]:
+def read_letters(output: dict[str, Any], k: int, where: str) -> Letters | None:
+    """What a sample's ``output`` says of the letters of k choices as they were asked; None without log-probabilities.
+
+    Raises :class:`InputError` for a log-probability above 0.
+    """
+    tokens = _tokens({"output": output})
+    place = _letter_place(tokens, k)
+    if place is None or not tokens[place].get("top_logprobs"):
+        return None
+    logits, missing, mass = _letters(tokens[place], k, where)
+    return Letters(LETTERS.index(letter(tokens[place]["token"])), tuple(logits), missing, mass)
+
+
+def unshuffled(values: Sequence[float], order: Sequence[int]) -> tuple[float, ...]:
+    """Values in the order asked, put back into the order of the sample, given :func:`asked_order`.
+
+    >>> unshuffled([0.1, 0.2, 0.7], [2, 0, 1])
+    (0.2, 0.7, 0.1)
+    """
+    back = dict(zip(order, values, strict=True))
+    return tuple(back[place] for place in range(len(order)))
+
+
+def asked_order(scores: Any, texts: tuple[str, ...], where: str) -> list[int]:
     """From the place of a choice as it was asked to its place in the sample."""
     explanation = next(
         (

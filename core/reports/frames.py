@@ -19,6 +19,7 @@ from core.conformal.scores import score, true_scores
 from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank
 from core.conformal.set_sizes.intervals import intervals
 from core.conformal.tuning import tune
+from core.errors import InputError
 from core.records import IntArray, Question
 from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options
@@ -178,6 +179,37 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
     """
     run = sample_for_lab(run)
     rows, clusters = clustered(run)
+    return _lab_tables(run, rows, clusters, _texts(run, rows), extra_options(run))
+
+
+def lab_tables_of_arrays(run: Evaluation, questions: Sequence[str] = ()) -> dict[str, Any]:
+    """The tables of :func:`lab_tables` for arrays that are no stored run (:mod:`core.reports.array_evaluation`).
+
+    ``questions`` are the texts of all n questions. Without them each question is named by its number. Raises
+    :class:`InputError` if there are more or fewer of them.
+    """
+    if len(questions) not in (0, len(run.labels)):
+        raise InputError(
+            f"there are {len(questions)} texts of questions for {len(run.labels)} questions; give one each"
+        )
+    run = sample_for_lab(run)
+    rows = np.sort(np.concatenate([run.calibration, run.test]))
+    own = [str(questions[row]) if len(questions) else f"Question {run.ids[row]}" for row in rows]
+    texts = pa.table(
+        {
+            "id": run.ids[rows],
+            "group": run.groups[rows],
+            "context": [""] * len(rows),
+            "question": own,
+            **{f"o{j}": [f"Option {run.letters[j]}"] * len(rows) for j in range(run.k)},
+        }
+    )
+    return _lab_tables(run, rows, np.arange(len(rows), dtype=np.int64), texts, ())
+
+
+def _lab_tables(
+    run: Evaluation, rows: IntArray, clusters: IntArray, texts: pa.Table, extra: tuple[int, ...]
+) -> dict[str, Any]:
     names, codes = np.unique(run.groups[rows], return_inverse=True)
     p = run.option_probabilities[rows]
     columns: dict[str, Any] = {f"p{j}": np.ascontiguousarray(p[:, j]) for j in range(run.k)}
@@ -190,9 +222,9 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
     }
     return {
         "rows": pa.table(columns),
-        "questions": _texts(run, rows),
+        "questions": texts,
         "group_names": names.tolist(),
-        "extra": list(extra_options(run)),
+        "extra": list(extra),
         "seed": run.spec.seed % WORD,
     }
 

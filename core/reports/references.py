@@ -116,6 +116,15 @@ METHODS = (
         "2401.12794",
     ),
     CitedWork(
+        "kumar2023conformal",
+        "misc",
+        "Kumar, Bhawesh and Lu, Charlie and Gupta, Gauri and Palepu, Anil and Bellamy, David and Raskar, Ramesh and "
+        "Beam, Andrew",
+        "Conformal Prediction with Large Language Models for Multi-Choice Question Answering",
+        2023,
+        arxiv="2305.18404",
+    ),
+    CitedWork(
         "guo2017calibration",
         "inproceedings",
         "Guo, Chuan and Pleiss, Geoff and Sun, Yu and Weinberger, Kilian Q.",

@@ -6,7 +6,7 @@ import re
 
 from app.components.alpha_lab import lab_view
 from app.state.alpha_lab import AlphaLabView
-from charts import run_names, static_report
+from charts import lab_outside, run_names, static_report
 from core.reports.calibration.calibrated import calibrated
 from core.reports.compare import run_matrix
 from core.reports.compare.benchmark import SetRule
@@ -51,4 +51,4 @@ def test_the_report_has_calibration_pairs_provenance_and_references(home):
 
 
 def test_the_lab_of_the_report_starts_as_the_app_s():
-    assert lab_view(AlphaLabView()) == static_report.START
+    assert lab_view(AlphaLabView()) == lab_outside.START

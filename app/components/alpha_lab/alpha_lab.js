@@ -589,7 +589,7 @@ class Lab {
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+export function mountLab({ data, parentElement, setStateValue, setTriggerValue }) {
   const lab = labs.get(parentElement) ?? new Lab(parentElement);
   labs.set(parentElement, lab);
   lab.send = setStateValue;
@@ -602,3 +602,5 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   lab.revision = data.revision;
   return () => lab.close();
 }
+
+export default mountLab;

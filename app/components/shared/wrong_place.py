@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import tempfile
 from pathlib import Path
 
@@ -28,11 +27,10 @@ def kind_of_upload(name: str, content: bytes) -> str:
     with tempfile.TemporaryDirectory(prefix="hedge-hint-") as folder:
         path = Path(folder) / (Path(name).name[-80:] or "file")
         path.write_bytes(content)
-        return _kind(path, path.stat().st_mtime_ns)
+        return _kind(path)
 
 
-@functools.lru_cache(maxsize=64)
-def _kind(path: Path, stamp: int) -> str:
+def _kind(path: Path) -> str:
     try:
         return kind_of(path)
     except (HedgeError, OSError, ValueError, RecursionError):
@@ -52,10 +50,9 @@ def hint_of_task(task: str) -> None:
     path = Path(task.partition("@")[2] or task).expanduser()
     if not path.is_file():
         return
-    stat = path.stat()
-    kind = _kind(path, stat.st_mtime_ns)
+    kind = _kind(path)
     if kind and KINDS[kind].place != "new_run" and kind != "answers":
-        _say(kind, path.name, path.read_bytes() if stat.st_size <= LARGEST_CARRIED else None)
+        _say(kind, path.name, path.read_bytes() if path.stat().st_size <= LARGEST_CARRIED else None)
 
 
 def _say(kind: str, name: str, content: bytes | None) -> bool:

@@ -29,7 +29,7 @@ def together(pairs: int) -> float:
     """The normal quantile of an interval that holds with ``pairs`` − 1 others in 95% of draws (Bonferroni).
 
     >>> round(together(1), 3), round(together(66), 3)
-    (1.96, 3.365)
+    (1.96, 3.368)
     """
     return float(-ndtri(0.025 / pairs))
 

@@ -212,7 +212,7 @@ def paired_share_interval(only_first: int, only_second: int, n: int, *, z: float
 
     >>> of = paired_share_interval(3, 12, 50, z=1.96)
     >>> round(of.value, 3), round(of.low, 3), round(of.high, 3)
-    (0.18, 0.027, 0.338)
+    (0.18, 0.031, 0.33)
     """
     value = (only_second - only_first) / n
 

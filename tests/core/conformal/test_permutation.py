@@ -169,7 +169,7 @@ def naive_uacc(first: Swappable, second: Swappable, calibration, test, alpha: in
 def test_p_values_are_those_of_counting_seeded_swaps_by_loops(monkeypatch):
     first, second = two(14, 18, seed=3, signal=0.6)
     none = np.zeros(14, dtype=bool), np.zeros(18, dtype=bool)
-    swaps = permutation._coins(np.random.default_rng([7, 0x5A9]), 80, 32)
+    swaps = permutation.coins(np.random.default_rng([7, 0x5A9]), 80, 32)
     assert swaps.dtype == np.bool_
     size = abs(naive(first, second, *none, 200, "allow"))
     uacc = abs(naive_uacc(first, second, *none, 200))
@@ -199,7 +199,7 @@ def test_one_test_question_is_enough_and_none_is_too_few():
 
 
 def test_coins_are_fair_and_a_new_row_begins_with_a_new_byte():
-    found = permutation._coins(np.random.default_rng(1), 4000, 11)
+    found = permutation.coins(np.random.default_rng(1), 4000, 11)
     assert found.shape == (4000, 11)
     assert abs(found.mean(axis=0) - 0.5).max() < 4 * 0.5 / np.sqrt(4000)
     drawn = np.frombuffer(np.random.default_rng(1).bytes(8000), dtype=np.uint8).reshape(4000, 2)

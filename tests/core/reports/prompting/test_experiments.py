@@ -6,7 +6,6 @@ import json
 import time
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from core.cli import main
@@ -167,7 +166,7 @@ def test_the_spread_of_written_answers_by_hand(home):
         "text": ["x"] * (2 * TESTED),
         "answer": [*labels.tolist(), *other.tolist()],
     }
-    store.write_written(store.folder_of(name), pa.table(table))
+    store.write_written(store.folder_of(name), list(zip(*table.values(), strict=True)))
     made = spread(name)
     assert made.accuracy == (1.0, 0.5)
     assert made.deviation == pytest.approx(np.sqrt(0.125))

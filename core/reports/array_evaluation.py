@@ -1,0 +1,114 @@
+"""Probabilities and labels as an evaluation: what a notebook or another harness hands over, without a stored run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.conformal.draws import SPLIT, first_part
+from core.conformal.probabilities import check_labels, check_probabilities, log
+from core.errors import InputError
+from core.records import LETTERS, FloatArray, IntArray
+from core.reports.evaluation import Evaluation
+from core.runs.spec import RunSpec
+
+ORIGIN = "table"
+
+
+def of_arrays(
+    probabilities: Any,
+    labels: Any,
+    *,
+    calibration: float | Sequence[int] | npt.NDArray[Any] = 0.5,
+    seed: int = 0,
+    name: str = "arrays",
+) -> Evaluation:
+    """The evaluation of probabilities (n, k) and labels (n,), each 0-based. A row may end in NaN for options that its
+    question lacks.
+
+    ``calibration`` is the share of questions that calibrate, drawn with ``seed``, or their row numbers, or a mask (n,)
+    of true and false. All others test. ``name`` is what the questions are called.
+
+    Raises :class:`InputError` if these are no probabilities or labels, or if one side of the split has no question.
+
+    >>> run = of_arrays([[0.9, 0.1], [0.2, 0.8]], [0, 1], calibration=[0])
+    >>> run.calibration.tolist(), run.test.tolist()
+    ([0], [1])
+    """
+    p, counts = _probabilities(probabilities)
+    n, k = p.shape
+    y = check_labels(_array(labels, "labels"), n=n, k=k)
+    beyond = np.flatnonzero(y >= counts)
+    if len(beyond):
+        raise InputError(f"label {int(y[beyond[0]])} of row {beyond[0]} is an option that its question lacks (NaN)")
+    calibrates = _split(calibration, n, seed)
+    share = calibrates.mean()
+    if not 0 < share < 1:
+        raise InputError(
+            f"{calibrates.sum()} of {n} questions calibrate and {n - calibrates.sum()} test; each side needs at least 1"
+        )
+    digest = hashlib.sha256(p.tobytes() + y.tobytes() + calibrates.tobytes()).hexdigest()
+    return Evaluation(
+        run_id=f"arrays-{digest[:10]}",
+        spec=RunSpec(
+            model=name, task=name, seed=seed, calibration_share=float(share), origin=ORIGIN, fingerprint=digest[:16]
+        ),
+        ids=np.array([str(row + 1) for row in range(n)]),
+        groups=np.full(n, ""),
+        probabilities=p,
+        log_probabilities=log(p),
+        labels=y,
+        calibration=np.flatnonzero(calibrates),
+        test=np.flatnonzero(~calibrates),
+        letters=LETTERS[:k],
+        counts=counts,
+    )
+
+
+def _array(values: Any, what: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the {what} are no array of numbers: {str(error)[:120]}") from error
+
+
+def _probabilities(values: Any) -> tuple[FloatArray, IntArray]:
+    """Probabilities with 0 for options that a question lacks, and how many options each question has."""
+    try:
+        p = _array(values, "probabilities").astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the probabilities are no array of numbers: {str(error)[:120]}") from error
+    if p.ndim != 2 or not 2 <= p.shape[1] <= len(LETTERS):
+        raise InputError(f"probabilities have shape {p.shape}; expected (n, k) with 2 to {len(LETTERS)} options")
+    lacking = np.isnan(p)
+    counts = np.asarray((~lacking).sum(axis=1), dtype=np.int64)
+    wrong = np.flatnonzero((lacking != (np.arange(p.shape[1]) >= counts[:, None])).any(axis=1) | (counts < 2))
+    if len(wrong):
+        raise InputError(
+            f"row {wrong[0]} of the probabilities is {p[wrong[0]].tolist()}; NaN may only stand at its end, after at "
+            "least 2 options"
+        )
+    return check_probabilities(np.where(lacking, 0.0, p)), counts
+
+
+def _split(calibration: float | Sequence[int] | npt.NDArray[Any], n: int, seed: int) -> npt.NDArray[np.bool_]:
+    """Which questions calibrate, (n,)."""
+    given = _array(calibration, "calibration rows")
+    if given.ndim == 0:
+        share = float(given)
+        if not 0 < share < 1:
+            raise InputError(f"the share of questions that calibrate must lie in (0, 1), got {share:g}; try 0.5")
+        return first_part(np.arange(n), round(share * n), seed=seed, purpose=SPLIT)
+    if given.dtype == np.bool_:
+        if given.shape != (n,):
+            raise InputError(f"the mask of calibration questions has shape {given.shape}; expected ({n},)")
+        return given
+    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or ((given < 0) | (given >= n)).any():
+        raise InputError(f"calibration must be a share, a mask, or row numbers from 0 to {n - 1}")
+    calibrates = np.zeros(n, dtype=np.bool_)
+    calibrates[given] = True
+    return calibrates

@@ -1,0 +1,137 @@
+"""A scorer for Inspect: prediction sets and calibration of multiple-choice tasks, from the letters' log-probabilities.
+
+The evaluation has to ask for log-probabilities (``logprobs=True, top_logprobs=20``). The letters are read as an import
+of the log reads them (:mod:`core.exchange.inspect_log`): the spellings of a letter are summed, and a letter that is not
+listed gets an upper bound. A sample without log-probabilities is left unscored, and Inspect counts it.
+
+A threshold needs all samples, so the sets are formed in the metric. The samples are put in the order of their ids and
+split by a seeded draw, and every figure is of the samples that test. Of several epochs, the first scored one counts.
+``docs/text/inspect.md`` shows how to use it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import TaskState
+
+from core.conformal.alpha import thousandths
+from core.conformal.probabilities import softmax, top_options
+from core.conformal.scores import score_named
+from core.errors import InputError
+from core.exchange.build_run import check_row, padded
+from core.exchange.inspect_log import (
+    ANSWER,
+    asked_order,
+    natural_order,
+    read_letters,
+    true_option,
+    unshuffled,
+)
+from core.records import LETTERS
+from core.reports.array_evaluation import of_arrays
+from core.reports.report import report
+
+KEY = "hedge"
+"""Where a score's metadata holds what the metric needs."""
+FIGURES = ("coverage", "mean_set_size", "threshold", "accuracy", "ece", "ece_beyond_luck", "brier")
+COUNTS = ("calibration_questions", "test_questions", "bounded_questions")
+"""How many questions calibrate and test, and of how many questions a letter was not listed."""
+MISSING = (
+    "No log-probabilities of an answer's letter: run the evaluation with logprobs and top_logprobs (20 is a good "
+    "choice), on a model that returns them."
+)
+
+
+@metric(scores="unreduced")  # type: ignore[untyped-decorator] # Inspect is not read by mypy
+def hedge_figures() -> Metric:
+    """Coverage, mean set size, threshold, accuracy, ECE and Brier score of the samples that test.
+
+    They are NaN for fewer than two scored samples.
+    """
+
+    def figures(scores: list[SampleScore]) -> dict[str, float]:
+        found: dict[str, dict[str, Any]] = {}
+        for one in scores:
+            said = (one.score.metadata or {}).get(KEY)
+            if said is not None:
+                found.setdefault(str(one.sample_id), said)
+        if len(found) < 2:
+            return dict.fromkeys((*FIGURES, *COUNTS), float("nan"))
+        return _figures([found[name] for name in sorted(found, key=natural_order)])
+
+    return figures
+
+
+def _figures(samples: list[dict[str, Any]]) -> dict[str, float]:
+    asked = samples[0]
+    logits = padded([sample["logits"] for sample in samples])
+    run = of_arrays(
+        np.where(np.isfinite(logits), softmax(logits), np.nan),
+        [sample["label"] for sample in samples],
+        calibration=asked["calibration"],
+        seed=asked["seed"],
+    )
+    made = report(run, asked["alpha"], scores=(asked["score"],))
+    sets = made.scores[asked["score"]]
+    values = (sets.coverage, sets.mean_set_size, sets.threshold, made.accuracy, made.ece, made.ece_excess, made.brier)
+    counts = (len(run.calibration), len(run.test), sum(sample["bounded"] > 0 for sample in samples))
+    return dict(zip((*FIGURES, *COUNTS), (*values, *map(float, counts)), strict=True))
+
+
+@scorer(metrics=[hedge_figures()])  # type: ignore[untyped-decorator]
+def hedge_sets(alpha: float = 0.1, score: str = "lac", calibration: float = 0.5, seed: int = 0) -> Scorer:
+    """Score the most probable letter, and keep the log-probabilities of all letters for :func:`hedge_figures`.
+
+    ``alpha`` is the share of sets that may miss the truth, ``score`` names how sets are formed, ``calibration`` is the
+    share of samples that calibrate, drawn with ``seed``. Raises :class:`InputError` if one of them can't be used, or a
+    sample has no choices or several right answers.
+    """
+    if not 0 < calibration < 1:
+        raise InputError(f"the share of samples that calibrate must lie in (0, 1), got {calibration:g}; try 0.5")
+    asked = {"alpha": thousandths(alpha), "score": score_named(score).name, "calibration": calibration, "seed": seed}
+
+    async def scored(state: TaskState, target: Target) -> Score:
+        where = f"sample {state.sample_id}"
+        choices = sorted(state.choices, key=lambda choice: choice.original_position)
+        texts = tuple(choice.value for choice in choices)
+        if not texts:
+            raise InputError(f"{where} has no choices; hedge_sets scores multiple-choice tasks")
+        label = true_option(list(target), texts, where)
+        check_row(where, len(texts), label, texts)
+        found = read_letters(state.output.model_dump(), len(texts), where)
+        if found is None:
+            return Score.unscored(reason="scoring_failed", explanation=MISSING)
+        order = _order(state, texts, where)
+        _check_order(state, order[found.answered], where)
+        logits = unshuffled(found.logits, order)
+        shares = softmax(np.array([logits]))
+        top = int(top_options(shares)[0])
+        return Score(
+            value=CORRECT if top == label else INCORRECT,
+            answer=LETTERS[top],
+            explanation=", ".join(f"{LETTERS[j]} {100 * share:.1f}%" for j, share in enumerate(shares[0])),
+            metadata={KEY: {**asked, "logits": list(logits), "label": label, "bounded": found.bounded}},
+        )
+
+    return scored
+
+
+def _order(state: TaskState, texts: tuple[str, ...], where: str) -> list[int]:
+    """From the place of a choice as it was asked to its place in the sample. A finished log has it in the explanation
+    of its ``choice`` score."""
+    order = [choice.original_position for choice in state.choices]
+    if order != sorted(order):
+        return order
+    return asked_order({name: one.model_dump() for name, one in (state.scores or {}).items()}, texts, where)
+
+
+def _check_order(state: TaskState, answered: int, where: str) -> None:
+    """:class:`InputError` if the answer's letter stands for another choice in the text, which Inspect puts in order."""
+    said = [*ANSWER.finditer(state.output.completion)]
+    if said and said[-1]["letter"].upper() != LETTERS[answered]:
+        raise InputError(
+            f"{where}: the choices were shuffled, and the log no longer says how; score it with --action append"
+        )

@@ -1,0 +1,63 @@
+"""The Alpha lab as a widget: the scripts of the app's own page, with the data of a run or of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from charts import lab_outside
+from core.conformal.alpha import thousandths
+from core.conformal.scores import score_named
+from core.conformal.sets import check_empty
+from core.errors import InputError
+from core.reports import frames
+from core.reports.file_names import slug
+from hedge.figures import Split, evaluation, title_of
+
+
+def lab(
+    run: Any,
+    labels: Any = None,
+    *,
+    alpha: float = 0.1,
+    scores: Sequence[str] = ("lac", "aps"),
+    calibration: Split = 0.5,
+    seed: int = 0,
+    empty: str = "allow",
+    questions: Sequence[str] = (),
+    name: str = "",
+) -> Any:
+    """The Alpha lab on a run, named by its id, or on probabilities (n, k) with labels (n,).
+
+    Alpha is dragged in the notebook, without a server. ``widget.alpha`` is the alpha that was last released, and the
+    lab follows when it is set. ``scores`` are the two that stand side by side, ``questions`` the texts of arrays'
+    questions. Raises :class:`~core.errors.InputError` as :func:`hedge.report` does, and where anywidget is missing.
+    """
+    of = evaluation(run, labels, calibration=calibration, seed=seed)
+    if len(scores) != 2:
+        raise InputError(f"the lab shows two scores side by side, got {len(scores)}: {', '.join(scores)}")
+    left, right = (score_named(score).name for score in scores)
+    tables = frames.lab_tables(of) if isinstance(run, str) else frames.lab_tables_of_arrays(of, questions)
+    title = name or title_of(of)
+    data = lab_outside.data(
+        tables,
+        version=of.run_id,
+        name=title,
+        file_stem=f"hedge_{slug(title)}",
+        alpha=thousandths(alpha),
+        empty=check_empty(empty),
+        left=left,
+        right=right,
+    )
+    try:
+        from hedge.lab_widget import LabWidget
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the lab needs {error.name}, which is not installed; pip install -r requirements-notebook.txt brings it"
+        ) from error
+    return LabWidget(
+        data=data,
+        alpha=alpha,
+        page={"html": lab_outside.page(), "css": lab_outside.css()},
+        themes={theme: lab_outside.theme(theme) for theme in ("light", "dark")},
+    )

@@ -1,0 +1,73 @@
+"""What a notebook shows is what core computes, and an error is one sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+import hedge
+from core.conformal.scores import score, true_scores
+from core.conformal.threshold import threshold
+from core.errors import InputError
+from core.reports.evaluation import load
+from core.reports.report import report
+from tests.conftest import synthetic_run
+
+RNG = np.random.default_rng(0)
+LABELS = RNG.integers(0, 4, 300)
+LOGITS = RNG.normal(size=(300, 4)) + 1.5 * np.eye(4)[LABELS]
+PROBABILITIES = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
+
+
+def test_sets_are_those_of_the_definition():
+    found = hedge.sets(PROBABILITIES, LABELS, alpha=0.2, score="aps", calibration=range(100))
+    scores = score("aps", PROBABILITIES)
+    limit = threshold(true_scores(scores[:100], LABELS[:100]), 200)
+    members = scores[100:] <= limit
+    assert found.threshold == limit
+    assert found.sets == [tuple(np.flatnonzero(row)) for row in members]
+    assert found.coverage == members[np.arange(200), LABELS[100:]].mean()
+    assert found.mean_set_size == members.sum(axis=1).mean()
+    assert found.test.tolist() == list(range(100, 300))
+    assert f"coverage {found.coverage:.3f}" in repr(found)
+    assert f"{found.coverage:.3f} (" in found._repr_html_()
+
+
+def test_the_report_of_a_run_is_its_report(home):
+    name = synthetic_run(model="<b>model")
+    found = hedge.report(name, alpha=0.15, scores=["raps"])
+    assert found.figures == report(load(name), 150, scores=("raps",))
+    assert found.frame["coverage"].item() == found.figures.scores["raps"].coverage
+    assert found.to_json()["raps"]["coverage"] == found.figures.scores["raps"].coverage
+    page = found._repr_html_()
+    assert "Brier score" in page
+    assert "<b>" not in page
+    assert "color" not in page  # the notebook's own, light or dark
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: hedge.sets(PROBABILITIES, LABELS, alpha=1.5), r"alpha must lie in \(0, 1\), got 1\.5"),
+        (lambda: hedge.sets(PROBABILITIES, LABELS, score="lacs"), "unknown score 'lacs'"),
+        (lambda: hedge.sets(PROBABILITIES, LABELS, empty="fill"), "unknown policy for empty sets"),
+        (lambda: hedge.report(PROBABILITIES), "probabilities need labels"),
+        (lambda: hedge.report("some-run", LABELS), "has its own labels"),
+        (lambda: hedge.report("some-run"), "some-run"),
+        (lambda: hedge.lab(PROBABILITIES, LABELS, scores=["lac"]), "two scores side by side, got 1: lac"),
+        (lambda: hedge.lab(PROBABILITIES, LABELS, empty="fill"), "unknown policy for empty sets"),
+    ],
+)
+def test_an_error_is_one_sentence(home, call, said):
+    with pytest.raises(InputError, match=said):
+        call()
+
+
+def test_a_notebook_shows_no_traceback(capsys):
+    shell = InteractiveShell.instance()
+    try:
+        shell.run_cell("from core.errors import InputError\nraise InputError('alpha must lie in (0, 1), got 7')")
+        assert capsys.readouterr().out.strip() == "InputError: alpha must lie in (0, 1), got 7"
+    finally:
+        InteractiveShell.clear_instance()
