@@ -9,6 +9,8 @@ import pytest
 
 from core.cli import main
 from core.errors import InputError
+from core.exchange import run_folder
+from core.exchange.run_table import run_table
 from core.inference.server import client
 from core.reports.evaluation import load
 from core.runs import store
@@ -92,6 +94,11 @@ def test_bounded_letters_make_ranges_that_hold_the_figures(server, capsys):
     assert "lies between two ends" in capsys.readouterr().out
     assert main(["report", run_id, "--threshold", "paper"]) == 2
     assert main(["report", run_id, "--score", "margin"]) == 2
+    with pytest.raises(InputError, match="only an upper bound"):
+        run_table(run_id)
+    kept = run_folder.read(store.folder_of(run_id)).scored.bounded
+    assert kept is not None
+    assert np.array_equal(kept, store.read_logits(run_id).bounded)
 
 
 def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, impatient, monkeypatch, capsys):
