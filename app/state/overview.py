@@ -30,6 +30,8 @@ class OverviewView(SharedView):
     """The keys of the tasks ("": all)."""
     strategy: Names = ""
     """The strategies ("": the one that the page begins with; :data:`ALL`)."""
+    shots: Names = ""
+    """The numbers of shots ("": the one that the page begins with; :data:`ALL`)."""
     form: Names = ""
     """The forms ("": the one that the page begins with; :data:`ALL`)."""
     precision: Names = ""

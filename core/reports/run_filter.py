@@ -13,6 +13,7 @@ from core.reports.titles import (
     details,
     record_task_title,
     record_title,
+    shots_title,
 )
 from core.runs import store
 from core.runs.banks import bank_name
@@ -20,7 +21,7 @@ from core.runs.spec import RunSpec, short_task
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
 
-SETTINGS = ("strategy", "form", "dtype")
+SETTINGS = ("strategy", "shots", "form", "dtype")
 """The settings that have a filter: fields of :class:`RunSpec`."""
 SOURCE_TITLES = {"shipped": "Shipped with Hedge", "launched": "Yours", "imported": "Imported"}
 """Where a run is from → its title."""
@@ -72,6 +73,7 @@ class RunFilter:
     tasks: tuple[str, ...] = ()
     """A :func:`task_key` for each task and bank."""
     strategy: tuple[str, ...] = ()
+    shots: tuple[str, ...] = ()
     form: tuple[str, ...] = ()
     dtype: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -88,6 +90,7 @@ PROPERTIES: dict[str, Callable[[RunRecord], str]] = {
     "models": lambda record: record.spec.model_name,
     "tasks": record_task_key,
     "strategy": lambda record: record.spec.strategy,
+    "shots": lambda record: str(record.spec.shots),
     "form": lambda record: record.spec.form,
     "dtype": lambda record: record.spec.dtype,
     "sources": source,
@@ -102,7 +105,7 @@ def resolved(chosen: RunFilter, left_open: Collection[str], records: Iterable[Ru
     Where no run has these defaults, such a setting keeps every value: somebody whose runs are all in another precision
     then sees them.
     """
-    by_default = replace(chosen, **{name: (getattr(DEFAULTS, name),) for name in left_open})
+    by_default = replace(chosen, **{name: (str(getattr(DEFAULTS, name)),) for name in left_open})
     if any(by_default.keeps(record) for record in records):
         return by_default
     return replace(chosen, **dict.fromkeys(left_open, ()))
@@ -125,6 +128,7 @@ def offered(records: Sequence[RunRecord]) -> dict[str, dict[str, str]]:
         "models": {name: name for name in sorted(found["models"], key=name_order)},
         "tasks": {key: tasks[key] for key in sorted(found["tasks"], key=task_order)},
         "strategy": _titled("strategy", found),
+        "shots": {value: shots_title(int(value)) for value in sorted(found["shots"], key=int)},
         "form": _titled("form", found),
         "dtype": _titled("dtype", found),
         "sources": _titled("sources", found),

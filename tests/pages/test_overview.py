@@ -108,7 +108,7 @@ def test_cards_show_the_showcase_and_lead_into_hedge(open_page: Open, monkeypatc
         assert card["target"]["href"].startswith(f"{page}?")
     # Of the runs that ship, those with default settings are shown, and the person's own beside them.
     matrix = sent(app, "matrix")
-    assert matrix["corner"]["below"] == "No instruction · by letter · 32-bit"
+    assert matrix["corner"]["below"] == "No instruction · 0 shots · by letter · 32-bit"
     assert [row["title"] for row in matrix["rows"] if row["details"] == "yours"] == ["later"]
 
 
@@ -122,7 +122,7 @@ def test_filters_live_in_the_link_and_can_be_cleared(open_page: Open):
     assert len(sent(app, "matrix")["rows"]) == 2
     app.pills(key="overview_strategy").set_value([]).run()
     assert app.query_params["strategy"] == "all"
-    assert sent(app, "matrix")["corner"]["below"] == "one, two · any prompt · by letter · 32-bit"
+    assert sent(app, "matrix")["corner"]["below"] == "one, two · any prompt · 0 shots · by letter · 32-bit"
     app.button(key="clear_in_filters").click().run()
     assert dict(app.query_params) == {"alpha": "100"}
     shown = [cell["target"]["query"]["run"] for row in sent(app, "matrix")["rows"] for cell in row["cells"]]

@@ -17,12 +17,18 @@ FIELDS = {
     "models": "models",
     "tasks": "tasks",
     "strategy": "strategy",
+    "shots": "shots",
     "form": "form",
     "dtype": "precision",
     "sources": "whose",
 }
 """A field of :class:`RunFilter` → the view's field."""
-ALL_TITLES = {"strategy": "any prompt", "form": "any form of answer", "dtype": "any precision"}
+ALL_TITLES = {
+    "strategy": "any prompt",
+    "shots": "any number of shots",
+    "form": "any form of answer",
+    "dtype": "any precision",
+}
 CLEARED = dict.fromkeys(FIELDS.values(), "") | {"whose": ALL}
 """The view's fields without any filter: as the page begins."""
 EVERY_RUN = CLEARED | {FIELDS[name]: ALL for name in SETTINGS}

@@ -1,4 +1,4 @@
-"""Chips that narrow a list of runs: by model, task, prompt, precision, source and state."""
+"""Chips that narrow a list of runs: by model, task, prompt, shots, precision, source and state."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ LABELS = {
     "models": "Model",
     "tasks": "Task and questions",
     "strategy": "Prompt",
+    "shots": "Shots",
     "form": "Answers",
     "dtype": "Precision",
     "sources": "Source",

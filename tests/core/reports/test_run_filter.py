@@ -73,6 +73,15 @@ def test_a_setting_that_is_left_open_has_its_default():
     assert resolved(chosen, OPEN[1:], RECORDS) == replace(chosen, form=("letters",), dtype=("float32",))
 
 
+def test_runs_with_shots_are_shown_when_they_are_asked_for():
+    with_two = replace(RECORDS[0], spec=replace(RECORDS[0].spec, shots=2))
+    every = [*RECORDS, with_two]
+    assert not resolved(RunFilter(), ("shots",), every).keeps(with_two)
+    assert resolved(RunFilter(), ("shots",), [with_two]).keeps(with_two)
+    assert [one for one in every if RunFilter(shots=("2",)).keeps(one)] == [with_two]
+    assert offered(every)["shots"] == {"0": "0 shots", "2": "2 shots"}
+
+
 def test_where_no_run_has_the_defaults_every_setting_is_shown():
     assert resolved(RunFilter(), OPEN, RECORDS[1:4]) == RunFilter()
     chosen = RunFilter(tasks=("rc",), form=("letters",))
