@@ -67,7 +67,8 @@ def shows(page: Page, expected: list[str]) -> None:
 
 
 def idle(page: Page) -> None:
-    """The page is drawn whole: a list that is open before may be closed again."""
+    """The page is drawn whole, and no figure is on its way: a list that is open before may be closed again."""
+    expect(page.locator(".computing")).to_have_count(0, timeout=DRAWN_WITHIN_MS)
     expect(page.get_by_test_id("stApp")).to_have_attribute(
         "data-test-script-state", "notRunning", timeout=DRAWN_WITHIN_MS
     )

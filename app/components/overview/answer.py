@@ -50,6 +50,8 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
     values, active = offered(finished), filters.active_filter(view, finished)
     kept = [record for record in finished if active.keeps(record)]
     table, problems = overview_cache.overview(kept, view.alpha, view.score)
+    if not table.empty:
+        table = table.assign(shots=table["run"].map({record.run_id: record.spec.shots for record in kept}))
     # A setting that the filters fix is the same in all rows, so no row says it.
     specs = {record.run_id: with_filtered_at_defaults(record.spec, active) for record in kept}
     names = {run: _named(spec) for run, spec in specs.items()}

@@ -47,6 +47,7 @@ def _of_score(score: str, widths: tuple[int | None, int | None] = (None, None)) 
 SHOWN = {
     "task": _text("Task", 190, "What is asked, and where the questions come from."),
     "strategy": _text("Prompt", 125, "What the prompt says before the question."),
+    "shots": _number("Shots", "%d", 60, "How many worked examples stand before the question."),
     "form": _text("Answers", 80, "By an option's letter, or by how likely each option's text is."),
     "dtype": _text("Precision", 100, "The size of the numbers that the model computes with."),
     "accuracy": _number("Accuracy", "%.1f %%", 85, "The share of test questions whose top option is the truth."),

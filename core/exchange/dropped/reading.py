@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -262,7 +263,7 @@ def _model_folders(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
 def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
     folders = {file.path.parent: file for file in of.pop("run", [])}
     for folder, file in folders.items():
-        done.groups.append(_group([file], lambda folder=folder: [run_folder.read(folder)]))  # type: ignore[misc]
+        done.groups.append(_group([file], partial(_run_folder, folder)))
     for file in of.pop("run parts", []):
         if file.path.parent not in folders:
             done.refused.append(
@@ -283,9 +284,9 @@ READERS: dict[str, Callable[[Sequence[Path]], list[ImportedRun]]] = {
 def _single(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
     for kind, read in READERS.items():
         for file in of.pop(kind, []):
-            done.groups.append(_group([file], lambda read=read, file=file: _asked(read([file.path]), file)))  # type: ignore[misc]
+            done.groups.append(_group([file], partial(_single_file, read, file)))
     for file in of.pop("npz", []):
-        done.groups.append(_group([file], lambda file=file: _npz(file)))  # type: ignore[misc]
+        done.groups.append(_group([file], partial(_npz, file)))
 
 
 def _group(files: Sequence[DroppedFile], read: Callable[[], list[ImportedRun] | ReadJury], *more: object) -> _Group:
@@ -303,6 +304,22 @@ def _asked(runs: Sequence[ImportedRun], file: DroppedFile) -> list[ImportedRun]:
     ]
 
 
+def _run_folder(folder: Path) -> list[ImportedRun]:
+    return [run_folder.read(folder)]
+
+
+def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: DroppedFile) -> list[ImportedRun]:
+    return _asked(read([file.path]), file)
+
+
+def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
+    return _asked([lm_eval.read_samples(file.path, results)], file)
+
+
+def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:
+    return [score_arrays.read_pair(scores.path, labels.path)]
+
+
 def _npz(file: DroppedFile) -> list[ImportedRun]:
     if bluq.is_result(score_arrays.names(file.path), file.path):
         return bluq.read([file.path])
@@ -314,9 +331,7 @@ def _harness(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
     paths = [file.path for file in results]
     samples = of.pop("lm-eval", [])
     for file in samples:
-        done.groups.append(
-            _group([file], lambda file=file: _asked([lm_eval.read_samples(file.path, paths)], file), *paths)  # type: ignore[misc]
-        )
+        done.groups.append(_group([file], partial(_samples, file, paths), *paths))
     folders = {file.path.parent for file in samples}
     for file in results:
         if file.path.parent not in folders:
@@ -350,7 +365,7 @@ def _benchmark(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
         labels = by_data.get(data)
         if labels is not None:
             used.add(labels)
-            done.groups.append(_group([file], lambda f=file, a=labels, d=data: one(f, a, d), labels.path))  # type: ignore[misc]
+            done.groups.append(_group([file], partial(one, file, labels, data), labels.path))
         elif data:
             done.refused.append(
                 Refusal(
@@ -419,9 +434,7 @@ def _arrays(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
         if fitting:
             free.remove(fitting[0])
             pair = (file, fitting[0])
-            done.groups.append(
-                _group(pair, lambda pair=pair: [score_arrays.read_pair(pair[0].path, pair[1].path)])  # type: ignore[misc]
-            )
+            done.groups.append(_group(pair, partial(_pair, *pair)))
         else:
             name = score_arrays.stem(file.path) or file.path.stem
             done.refused.append(
@@ -446,11 +459,11 @@ def _juries(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
     for file in of.pop("jury", []):
         names = {name.strip().lower() for name in open_sheets(file.path)[0].names}
         if "juror" in names:
-            done.groups.append(_group([file], lambda file=file: juries.read([file.path])))  # type: ignore[misc]
+            done.groups.append(_group([file], partial(juries.read, [file.path])))
         else:
             published.setdefault(file.path.parent, []).append(file)
     for files in published.values():
-        done.groups.append(_group(files, lambda files=files: juries.read([file.path for file in files])))  # type: ignore[misc]
+        done.groups.append(_group(files, partial(juries.read, [file.path for file in files])))
     done.refused += [
         Refusal(one.name, "it says which answers are right, but has no juror's verdict; a jury's own files say it too")
         for one in labels
