@@ -144,29 +144,24 @@ def _device(status: RunStatus, gpu: GpuMetrics | None) -> list[str]:
 
 def _actions(status: RunStatus, *, alone: bool) -> None:
     run_id = status.run_id
-    if status.state == "done" and status.record.bounded:
-        st.caption(
-            f"The server gave only an upper bound of some letters for {counted(status.record.bounded, 'question')}, so "
-            "the figures are ranges. `python -m core report` prints them."
-        )
-    elif status.state == "done":
+    if status.state == "done":
         # A link and not a button: the browser handles the click, so it is not lost if the list is redrawn at that
         # moment.
         page, view, open_words = shown_on(status.record)
         navigation.link(page, open_words, **view)
         if page is navigation.ALPHA_LAB:
             navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
+        if bounded := status.record.bounded:
+            st.caption(
+                f"Its figures are ranges: of {counted(bounded, 'question')}, the server did not list all letters."
+            )
     elif status.ended:
         if st.button("Try again" if status.state == "failed" else "Resume", key=f"resume-{run_id}", help=RESUME_HELP):
             engine.resume(run_id)
             st.rerun()
         spec = status.record.spec
-        if (
-            spec.answers
-            and not spec.servers
-            and st.button(
-                "Change the settings", key=f"change-{run_id}", on_click=form.fill, args=(spec,), help=CHANGE_HELP
-            )
+        if spec.answers and st.button(
+            "Change the settings", key=f"change-{run_id}", on_click=form.fill, args=(spec,), help=CHANGE_HELP
         ):
             st.rerun()  # the whole page, because the form is not part of this list
     else:

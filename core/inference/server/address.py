@@ -34,7 +34,7 @@ def server_url(text: str) -> str:
     if parts.username or parts.password or parts.query or parts.fragment or "@" in text:
         raise InputError(
             "a server's address may hold no user name, password, query or fragment, because it is stored with the "
-            "results; give the bare address, and name the environment variable of the key with --key-variable"
+            "results; give the bare address, and name the environment variable of the key"
         )
     if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", text.strip()):
         raise InputError(f"{text!r} is no server's address; give one such as http://localhost:8000/v1")
