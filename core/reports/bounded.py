@@ -11,12 +11,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
-from core.conformal.bounds import BOUNDS, bounded_sets, exact_alphas, score_bounds
+from core.conformal.bounds import BOUNDS, ScoreBounds, bounded_sets, exact_alphas, exact_shares, score_bounds
+from core.conformal.curve import thresholds
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
-from core.reports.evaluation import load
+from core.reports.evaluation import Evaluation, load
 from core.reports.report import finite
 from core.runs import store
 
@@ -80,13 +82,37 @@ class BoundedReport:
         return said
 
 
-def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = tuple(BOUNDS)) -> BoundedReport:
-    """The figures of a run with bounds at ``alpha`` thousandths.
+@dataclass(frozen=True, slots=True)
+class BoundedRun:
+    """A finished run as its bounds: ``run`` has the bounds in the place of what is not known, ``logits`` (n, k) are
+    upper bounds where ``bounded`` is true, ``scores`` are the bounds of each score by its name."""
+
+    run: Evaluation
+    logits: FloatArray
+    bounded: BoolArray
+    scores: dict[str, ScoreBounds]
+
+    @property
+    def bounded_questions(self) -> int:
+        """The calibration and test questions with a letter of which only a bound is known."""
+        asked = np.concatenate([self.run.calibration, self.run.test])
+        return int(self.bounded[asked].any(axis=1).sum())
+
+    def calibration(self, name: str) -> ScoreBounds:
+        """The bounds of the true options' calibration scores, (n,)."""
+        return self.scores[name].rows(self.run.calibration).of(self.run.labels[self.run.calibration])
+
+    def test(self, name: str) -> ScoreBounds:
+        """The bounds of the test questions' scores, (m, k)."""
+        return self.scores[name].rows(self.run.test)
+
+
+def bounded_run(run_id: str, *, scores: Sequence[str] = tuple(BOUNDS)) -> BoundedRun:
+    """Read a finished run with its bounds.
 
     Raises :class:`InputError` as :func:`core.reports.evaluation.load` does, for a score without bounds, and without
     calibration or test questions.
     """
-    check_thousandths(alpha)
     run = load(run_id, with_bounds=True)
     scored = store.read_logits(run_id)
     bounded = np.zeros(scored.logits.shape, dtype=np.bool_) if scored.bounded is None else scored.bounded
@@ -96,7 +122,18 @@ def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = tuple(BOU
             "needed"
         )
     logits = scored.logits.astype(np.float64)
-    asked = np.concatenate([run.calibration, run.test])
+    return BoundedRun(run, logits, bounded, {name: score_bounds(name, logits, bounded) for name in scores})
+
+
+def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = tuple(BOUNDS)) -> BoundedReport:
+    """The figures of a run with bounds at ``alpha`` thousandths. Raises :class:`InputError` as :func:`bounded_run`."""
+    return report_of(bounded_run(run_id, scores=scores), alpha)
+
+
+def report_of(of: BoundedRun, alpha: int) -> BoundedReport:
+    """The figures of a run that was read, at ``alpha`` thousandths."""
+    check_thousandths(alpha)
+    run = of.run
     return BoundedReport(
         run=run.run_id,
         model=run.spec.model_name,
@@ -106,12 +143,92 @@ def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = tuple(BOU
         n_test=len(run.test),
         k=run.k,
         alpha=alpha / THOUSAND,
-        bounded_questions=int(bounded[asked].any(axis=1).sum()),
-        accuracy=accuracy_ends(logits[run.test], bounded[run.test], run.labels[run.test]),
-        scores={
-            name: _score(name, logits, bounded, run.labels, run.calibration, run.test, alpha=alpha) for name in scores
-        },
+        bounded_questions=of.bounded_questions,
+        accuracy=accuracy_ends(of.logits[run.test], of.bounded[run.test], run.labels[run.test]),
+        scores={name: _score(of, name, alpha=alpha) for name in of.scores},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedCurves:
+    """One score's figures between two ends at each alpha, all (999,), and the share of sets that are known exactly."""
+
+    coverage: tuple[FloatArray, FloatArray]
+    mean_set_size: tuple[FloatArray, FloatArray]
+    exact_share: FloatArray
+
+
+def bounded_curves(of: BoundedRun, name: str) -> BoundedCurves:
+    """The figures of :func:`report_of` at every alpha.
+
+    An option is surely in if s₊ ≤ q₋ and may be in if s₋ ≤ q₊, so sorted bounds give the counts at every threshold.
+    """
+    calibration, test = of.calibration(name), of.test(name)
+    low, high = thresholds(calibration.lower), thresholds(calibration.upper)
+    true, m = test.of(of.run.labels[of.run.test]), len(of.run.test)
+
+    def shares(upper: FloatArray, lower: FloatArray) -> tuple[FloatArray, FloatArray]:
+        surely = np.searchsorted(_sorted(upper), low, side="right") / m
+        perhaps = np.searchsorted(_sorted(lower), high, side="right") / m
+        return np.asarray(surely, dtype=np.float64), np.asarray(perhaps, dtype=np.float64)
+
+    return BoundedCurves(
+        shares(true.upper, true.lower), shares(test.upper, test.lower), exact_shares(calibration, test)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedOptions:
+    """One question's options under one score: up to which alpha (in thousandths, 0: none) each is ``surely`` in the
+    set, and up to which it ``perhaps`` is, both (k,)."""
+
+    name: str
+    surely: IntArray
+    perhaps: IntArray
+
+
+def bounded_options(of: BoundedRun, row: int) -> tuple[BoundedOptions, ...]:
+    """The options of the question in ``row`` under every score that has bounds.
+
+    A threshold falls in alpha, so an option that is in at one alpha is in at all smaller ones.
+    """
+    k, found = int(of.run.option_counts[row]), []
+    for name, bounds in of.scores.items():
+        own = of.calibration(name)
+        low, high = thresholds(own.lower), thresholds(own.upper)
+        surely = (bounds.upper[row, :k, None] <= low).sum(axis=1)
+        perhaps = (bounds.lower[row, :k, None] <= high).sum(axis=1)
+        found.append(BoundedOptions(name, surely.astype(np.int64), perhaps.astype(np.int64)))
+    return tuple(found)
+
+
+def probability_ends(of: BoundedRun, row: int) -> tuple[FloatArray, FloatArray]:
+    """The least and the largest probability of each option of the question in ``row``, both (k,): those of LAC,
+    turned."""
+    k, lac = int(of.run.option_counts[row]), of.scores["lac"]
+    low, high = 1 - lac.upper[row, :k], 1 - lac.lower[row, :k]
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def report_frame(report: BoundedReport) -> pd.DataFrame:
+    """Both ends of each figure, one row per score."""
+    return pd.DataFrame(
+        [
+            {
+                "score": name,
+                "exact_share": of.exact_share,
+                **_both("accuracy", report.accuracy),
+                **_both("coverage", of.coverage),
+                **_both("set_size", of.mean_set_size),
+                **_both("threshold", of.threshold),
+            }
+            for name, of in report.scores.items()
+        ]
+    )
+
+
+def _both(name: str, ends: Ends) -> dict[str, float]:
+    return {f"{name}_low": ends[0], f"{name}_high": ends[1]}
 
 
 def accuracy_ends(logits: FloatArray, bounded: BoolArray, labels: IntArray) -> Ends:
@@ -132,26 +249,21 @@ def accuracy_ends(logits: FloatArray, bounded: BoolArray, labels: IntArray) -> E
     return float(right.mean()), float(1 - wrong.mean())
 
 
-def _score(
-    name: str,
-    logits: FloatArray,
-    bounded: BoolArray,
-    labels: IntArray,
-    calibration: IntArray,
-    test: IntArray,
-    *,
-    alpha: int,
-) -> BoundedScore:
-    bounds = score_bounds(name, logits, bounded)
-    own, asked = bounds.rows(calibration).of(labels[calibration]), bounds.rows(test)
+def _score(of: BoundedRun, name: str, *, alpha: int) -> BoundedScore:
+    own, asked = of.calibration(name), of.test(name)
     sets = bounded_sets(own, asked, alpha)
     return BoundedScore(
         threshold=sets.thresholds,
-        coverage=sets.coverage(labels[test]),
+        coverage=sets.coverage(of.run.labels[of.run.test]),
         mean_set_size=sets.mean_set_size(),
         exact_share=sets.exact_share,
         exact_alphas=_stretches(exact_alphas(own, asked)),
     )
+
+
+def _sorted(scores: FloatArray) -> FloatArray:
+    """The scores in rising order, without those of options that a question lacks."""
+    return np.sort(scores[~np.isnan(scores)])
 
 
 def _stretches(holds: BoolArray) -> tuple[Ends, ...]:
