@@ -123,6 +123,7 @@ def _run_verb(verbs: Any) -> None:
     made.add_argument(
         "--server",
         nargs="+",
+        action="extend",
         default=[],
         metavar="URL",
         help="the models are on this server (or on several that share the work), which speaks the OpenAI protocol: "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from core.inference.engine import Engine
@@ -15,12 +15,27 @@ if TYPE_CHECKING:
 
 
 def load_server_engine(
-    model: str, *, servers: Sequence[str], key_variable: str = "", price: Price | None = None
+    model: str,
+    *,
+    servers: Sequence[str],
+    key_variable: str = "",
+    price: Price | None = None,
+    spent: tuple[int, int] = (0, 0),
+    all_needed: bool = True,
+    on_wait: Callable[[str], None] = lambda reason: None,
 ) -> ServerEngine:
-    """The engine of a model on servers. Raises as :meth:`~core.inference.server.engine.ServerEngine.load` does."""
+    """The engine of a model on servers; see :meth:`~core.inference.server.engine.ServerEngine.load`."""
     from core.inference.server.engine import ServerEngine
 
-    return ServerEngine.load(model, servers=servers, key_variable=key_variable, price=price)
+    return ServerEngine.load(
+        model,
+        servers=servers,
+        key_variable=key_variable,
+        price=price,
+        spent=spent,
+        all_needed=all_needed,
+        on_wait=on_wait,
+    )
 
 
 def load_engine(model: str, *, dtype: str, batch_size: int | None = None) -> Engine:

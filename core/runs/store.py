@@ -77,6 +77,12 @@ class RunRecord:
         """The number of questions with letters of which the server gave only an upper bound."""
         return int(self.provenance.get("bounded_questions", 0))
 
+    @property
+    def spent(self) -> tuple[int, int]:
+        """The tokens that servers have read and written for the run so far."""
+        read, written = self.provenance.get("spent", (0, 0))
+        return int(read), int(written)
+
 
 def runs_folders() -> tuple[Path, ...]:
     """The folders that are searched for runs: the person's own, then the bundled one."""
@@ -256,9 +262,23 @@ def write_logits(folder: Path, scored: OptionLogits) -> None:
     write_table(folder / "logits.parquet", _logits_table(scored))
 
 
+def write_part(folder: Path, index: int, scored: OptionLogits) -> None:
+    """Write what a try that stops has of a chunk."""
+    tables.write_part(folder, index, _logits_table(scored))
+
+
+def read_part(folder: Path, index: int) -> OptionLogits | None:
+    """What an earlier try had of a chunk that it did not finish; None if it had nothing."""
+    table = tables.read_part(folder, index)
+    return None if table is None else _scored(table)
+
+
 def read_logits(run_id: str) -> OptionLogits:
     """``logits.parquet`` of a run that has ended well."""
-    table = read_table(folder_of(run_id) / "logits.parquet")
+    return _scored(read_table(folder_of(run_id) / "logits.parquet"))
+
+
+def _scored(table: pa.Table) -> OptionLogits:
     n = table.num_rows
     flat = table["logits"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
     counts = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from core.errors import InputError
+from core.errors import InputError, ServerError
 from core.inference.server.client import Body, PassingError, RefusedError, ServerClient, WrongReplyError
 from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens
 
@@ -17,17 +18,27 @@ MOST_LISTED = (-1, 20, 5, 1)
 """Numbers of next tokens to ask for, in this order: all of them (vLLM), then what the protocol allows."""
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
 SAID = " A"
+ALIKE = 0.1
+"""Servers that share the work may differ by so much in a log-probability, because they compute in half precision."""
+TOLD = 60
+"""The most characters of a version."""
+QUANTISED = re.compile(
+    r"(?<![a-z0-9])(I?Q\d_[a-z0-9_]+|AWQ|GPTQ|(?:NV|MX)?FP[48]|INT[48]|W\d+A\d+|BF16|F16|F32)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+"""How quantised weights are named in names of models and files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
     """What one server does for one model.
 
-    ``kind`` is who the server says owns the model, such as ``vllm``, and ``version`` its version, both empty if not
-    told. ``context`` is the most tokens that the model reads (0: not told). ``listed`` and ``chat_listed`` are the most
-    next tokens with log-probabilities that the server gives on its completions and its chat endpoint: -1 for all, 0 if
-    there is no such endpoint or it gives none. ``echo`` says whether it gives the log-probabilities of a text that it
-    was sent.
+    ``kind`` is who the server says owns the model, such as ``vllm``, ``version`` its version, ``root`` the weights
+    behind the model's name and ``quantisation`` how they are stored; all are empty where the server does not tell.
+    ``context`` is the most tokens that the model reads (0: not told). ``listed`` and ``chat_listed`` are the most next
+    tokens with log-probabilities that the server gives on its completions and its chat endpoint: -1 for all, 0 if there
+    is no such endpoint or it gives none. ``echo`` says whether it gives the log-probabilities of a text that it was
+    sent. ``probe`` is the most probable token after :data:`PROBE`, with its log-probability.
     """
 
     kind: str
@@ -36,6 +47,14 @@ class Abilities:
     listed: int
     chat_listed: int
     echo: bool
+    root: str = ""
+    quantisation: str = ""
+    probe: tuple[str, float] = ("", 0.0)
+
+    @property
+    def does(self) -> tuple[int, int, bool]:
+        """What must be alike where several servers share the work."""
+        return self.listed, self.chat_listed, self.echo
 
 
 def models(client: ServerClient) -> list[str]:
@@ -43,28 +62,69 @@ def models(client: ServerClient) -> list[str]:
     return sorted({str(one["id"]) for one in _listed(client, client.urls[0])})
 
 
-def abilities(client: ServerClient, model: str) -> Abilities:
-    """What the servers can do for ``model``; of several servers all must have it, and the first is asked the rest.
+def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> Abilities:
+    """What the servers do for ``model``. Each is asked, and all must do the same.
 
-    Raises :class:`InputError` if one of them has no such model, or gives no log-probabilities at all.
+    With ``all_needed`` off, a server that can't be reached is dropped if another can. Raises :class:`InputError` if one
+    of them has no such model, gives no log-probabilities at all, or is unlike the first;
+    :class:`~core.errors.ServerError` if one that is needed can't be reached.
     """
-    entries = [_entry(client, url, model) for url in client.urls]
-    listed = _most(client, "/completions", lambda n: letter_body(model, PROBE, listed=n), chat=False)
+    found: dict[str, Abilities] = {}
+    for url in client.urls:
+        try:
+            found[url] = _abilities(client, url, model)
+        except PassingError:
+            if all_needed or len(client.hosts) == 1:
+                raise
+            client.drop(url)
+    first, *others = found
+    for other in others:
+        _check_alike(first, found[first], other, found[other])
+    return found[first]
+
+
+def _check_alike(first: str, one: Abilities, other: str, two: Abilities) -> None:
+    """Raise :class:`InputError` if two servers can't share the work of one model."""
+    way_out = "only servers of the same model and kind share the work, so give each a run of its own"
+    for what, a, b in (("are of the kind", one.kind, two.kind), ("hold the weights", one.root, two.root)):
+        if a != b:
+            raise InputError(
+                f"the servers {first} and {other} {what} {a or 'unknown'!r} and {b or 'unknown'!r}; {way_out}"
+            )
+    if one.does != two.does:
+        raise InputError(f"the servers {first} and {other} do not give the same log-probabilities; {way_out}")
+    if one.probe[0] != two.probe[0] or abs(one.probe[1] - two.probe[1]) > ALIKE:
+        a, b = (f"{token!r} the log-probability {log_p:.3f}" for token, log_p in (one.probe, two.probe))
+        raise InputError(
+            f"after the same text the server {first} gives {a} and {other} gives {b}, so they do not hold the same "
+            f"weights; {way_out}"
+        )
+
+
+def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
+    entry = _entry(client, url, model)
+    listed, probe = _most(client, url, "/completions", lambda n: letter_body(model, PROBE, listed=n), chat=False)
     messages = [{"role": "user", "content": PROBE}]
-    chat_listed = _most(client, "/chat/completions", lambda n: chat_body(model, messages, listed=n), chat=True)
+    chat_listed, said = _most(
+        client, url, "/chat/completions", lambda n: chat_body(model, messages, listed=n), chat=True
+    )
     if not listed and not chat_listed:
         raise InputError(
-            f"the server {client.urls[0]} gives no log-probabilities of next tokens, neither on its completions nor on "
-            "its chat endpoint; start it so that it gives them, or use another server"
+            f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
+            "endpoint; start it so that it gives them, or use another server"
         )
-    context = entries[0].get("max_model_len") or _mapping(entries[0].get("meta")).get("n_ctx_train") or 0
+    context = entry.get("max_model_len") or _mapping(entry.get("meta")).get("n_ctx_train") or 0
+    version, quantisation = told(client, url, model, entry)
     return Abilities(
-        kind=str(entries[0].get("owned_by") or ""),
-        version=_version(client),
+        kind=str(entry.get("owned_by") or ""),
+        version=version,
         context=int(context) if isinstance(context, int) else 0,
         listed=listed,
         chat_listed=chat_listed,
-        echo=bool(listed) and _able(lambda: _echoes(client, model)) is not None,
+        echo=bool(listed) and _able(lambda: _echoes(client, url, model)) is not None,
+        root=str(entry.get("root") or ""),
+        quantisation=quantisation,
+        probe=probe or said or ("", 0.0),
     )
 
 
@@ -98,40 +158,86 @@ def _listed(client: ServerClient, url: str) -> list[Mapping[str, Any]]:
     return [one for one in found if isinstance(one, Mapping) and one.get("id")] if isinstance(found, list) else []
 
 
-def _most(client: ServerClient, path: str, body: Callable[[int], Body], *, chat: bool) -> int:
-    """The most next tokens that an endpoint gives, or 0 if it gives none."""
+def _most(
+    client: ServerClient, url: str, path: str, body: Callable[[int], Body], *, chat: bool
+) -> tuple[int, tuple[str, float] | None]:
+    """The most next tokens that an endpoint gives, or 0 if it gives none, and the most probable of them."""
     for asked in MOST_LISTED:
 
         def read(reply: dict[str, Any], asked: int = asked) -> NextTokens:
             return next_tokens(reply, chat=chat, asked=asked)
 
-        given = _able(lambda asked=asked, read=read: client.post(path, body(asked), read))  # type: ignore[misc]
+        given = _able(lambda asked=asked, read=read: client.post(path, body(asked), read, of=url))  # type: ignore[misc]
         if given is None:
             continue
-        if asked > 0:
-            return asked
-        if len(given.tokens) > max(MOST_LISTED):  # otherwise it read -1 as something else
-            return asked
-    return 0
+        if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise it read -1 as something else
+            return asked, given.tokens[0]
+    return 0, None
 
 
-def _echoes(client: ServerClient, model: str) -> EchoedText:
+def _echoes(client: ServerClient, url: str, model: str) -> EchoedText:
     text = f"{PROBE}{SAID}"
-    found = client.post("/completions", echo_body(model, text), lambda r: echoed(r, text=PROBE, continuation=SAID))
+
+    def read(reply: dict[str, Any]) -> EchoedText:
+        return echoed(reply, text=PROBE, continuation=SAID)
+
+    found = client.post("/completions", echo_body(model, text), read, of=url)
     scored = found.log_p[1:]
     if any(value != value for value in scored) or (len(set(scored)) == 1 and len(scored) > 1):
         raise WrongReplyError("the server echoes a text without log-probabilities of its own")
     return found
 
 
-def _version(client: ServerClient) -> str:
-    """The server's version where it tells one: vLLM and Ollama do, beside the protocol."""
-    parts = urlsplit(client.urls[0])
-    for path in ("/version", "/api/version"):
-        told = _able(lambda path=path: client.get(path, of=f"{parts.scheme}://{parts.netloc}"))  # type: ignore[misc]
-        if told and isinstance(told.get("version"), str):
-            return str(told["version"])[:40]
-    return ""
+def told(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -> tuple[str, str]:
+    """The server's version and how the weights are stored, where it tells. Each kind tells it beside the protocol:
+
+    - vLLM: ``/version``; Ollama: ``/api/version`` and ``/api/show``; llama.cpp: ``/props``; SGLang: ``/server_info``;
+      LM Studio: ``/api/v0/models``.
+    - llama.cpp also gives the size and the number of the weights with the model's name.
+
+    Else the quantisation is what the model's name, or its file's, says, such as ``Q4_K_M`` or ``AWQ``.
+    """
+    parts = urlsplit(url)
+    base = f"{parts.scheme}://{parts.netloc}"
+
+    def ask(path: str, body: Body | None = None) -> Mapping[str, Any]:
+        try:
+            return client.get(path, of=base) if body is None else client.post(path, body, dict, of=base, paid=False)
+        except ServerError:  # whatever it is, the server does not tell
+            return {}
+
+    def first(*values: Any) -> str:
+        return next((str(value)[:TOLD] for value in values if isinstance(value, (str, int, float)) and value), "")
+
+    version = first(ask("/version").get("version"))
+    props: Mapping[str, Any] = {}
+    said = ""
+    if not version:
+        props = ask("/props")
+        version = first(props.get("build_info"))
+    if not version:
+        version = first(ask("/api/version").get("version"))
+        said = (
+            first(_mapping(ask("/api/show", {"model": model}).get("details")).get("quantization_level"))
+            if version
+            else ""
+        )
+    if not version:
+        info = ask("/server_info")
+        version, said = first(info.get("version")), first(info.get("quantization"))
+    if not version:
+        listed = ask("/api/v0/models").get("data")
+        mine = [_mapping(one) for one in listed if _mapping(one).get("id") == model] if isinstance(listed, list) else []
+        said = first(*(one.get("quantization") for one in mine))
+    meta = _mapping(entry.get("meta"))
+    size, weights = meta.get("size"), meta.get("n_params")
+    bits = (
+        f"{8 * size / weights:.1f} bits a weight"
+        if isinstance(size, int) and isinstance(weights, int) and weights
+        else ""
+    )
+    named = QUANTISED.search(" ".join(str(one) for one in (props.get("model_path"), entry.get("root"), model) if one))
+    return version, said or ", ".join(filter(None, (named[0] if named else "", bits)))
 
 
 def _able(ask: Callable[[], Found]) -> Found | None:

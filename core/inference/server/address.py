@@ -1,20 +1,25 @@
 """Where a server is, and which environment variable holds the key to it.
 
-A key itself is never an argument, a field or a part of a text: the client reads it from the environment for each
-request, and :func:`without_key` takes it out of what a server says.
+A key itself is never an argument, a field or a part of a text: the client reads it from the environment, or from
+Streamlit's ``secrets.toml``, for each request, and :func:`without_key` takes it out of what a server says.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import re
+import tomllib
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from core.errors import InputError
+from core.settings import ROOT
 
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,60}_(KEY|TOKEN|SECRET)")
 """The form of a variable's name. It is strict so that a key given in its place is not taken for a name and stored."""
 HIDDEN = "(the key)"
+SECRETS = Path(".streamlit") / "secrets.toml"
 
 
 def server_url(text: str) -> str:
@@ -57,13 +62,45 @@ def key_variable(name: str) -> str:
     return name
 
 
+def key_of(name: str) -> str:
+    """The key that a variable holds in this process's environment, or else in Streamlit's secrets; empty if none."""
+    if not name:
+        return ""
+    return os.environ.get(name) or next(filter(None, (_secret(str(path), name) for path in secret_files())), "")
+
+
+def secret_files() -> tuple[Path, ...]:
+    """Where Streamlit keeps secrets: beside the app first, then of the person."""
+    return ROOT / SECRETS, Path.home() / SECRETS
+
+
 def check_key(name: str) -> None:
-    """Raise :class:`InputError` if the variable of a key is not set in this process, or is no variable's name."""
-    if key_variable(name) and not os.environ.get(name):
-        raise InputError(f"the environment variable {name}, which names the server's key, is not set; export it first")
+    """Raise :class:`InputError` if the variable of a key is set nowhere, or is no variable's name."""
+    if key_variable(name) and not key_of(name):
+        raise InputError(
+            f"the environment variable {name}, which names the server's key, is not set; export it first, or put it "
+            "into .streamlit/secrets.toml"
+        )
 
 
 def without_key(text: str, name: str) -> str:
     """A text of a server's, such as an error that repeats the key it refuses, without the key."""
-    key = os.environ.get(name, "") if name else ""
+    key = key_of(name)
     return text.replace(key, HIDDEN) if key else text
+
+
+def _secret(path: str, name: str) -> str:
+    try:
+        return _secrets(path, os.stat(path).st_mtime_ns).get(name, "")
+    except OSError:
+        return ""
+
+
+@functools.lru_cache(maxsize=8)
+def _secrets(path: str, changed: int) -> dict[str, str]:
+    """The texts at the top of a file of secrets, as it was when it ``changed``; none where it can't be read."""
+    try:
+        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {key: value for key, value in values.items() if isinstance(value, str)}

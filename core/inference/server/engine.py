@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,15 @@ from core.errors import InputError, SelfCheckError
 from core.inference.engine import SelfCheck
 from core.inference.rows import common_prefix
 from core.inference.server.abilities import Abilities, abilities, chat_body, echo_body, letter_body
-from core.inference.server.client import Body, Patience, ServerClient
+from core.inference.server.client import Body, Patience, ServerClient, TokenRequest
 from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens, written
 from core.inference.server.spending import Price
 from core.records import LETTERS, OptionLogits, Prompt
 
-CHUNK = 320
-"""Questions per chunk: many rounds of requests, and few enough that a killed worker loses little."""
+CHUNK = 128
+"""Questions per chunk, few enough that a killed worker loses little; chunks do not wait for one another."""
+WAITING = math.inf
+"""In the place of a log-probability that was asked for."""
 CHECKED_QUESTIONS = 4
 TOLERANCE = 0.1
 """Largest difference in the log-probability of a letter between asking alone and asking at the same time: servers
@@ -63,16 +66,22 @@ class ServerEngine:
         servers: Sequence[str],
         key_variable: str = "",
         price: Price | None = None,
+        spent: tuple[int, int] = (0, 0),
         patience: Patience | None = None,
+        all_needed: bool = True,
+        on_wait: Callable[[str], None] = lambda reason: None,
     ) -> ServerEngine:
-        """Find out what the servers do for ``model``.
+        """Find out what the servers do for ``model``; see :func:`~core.inference.server.abilities.abilities`.
 
-        Raises :class:`~core.errors.InputError` if one has no such model or gives no log-probabilities, and
+        ``spent`` are the tokens that earlier tries read and wrote, and ``on_wait`` is told why while nothing arrives.
+        Raises :class:`~core.errors.InputError` if a server has no such model or gives no log-probabilities, and
         :class:`~core.errors.ServerError` if one can't be reached.
         """
-        client = ServerClient(servers, key_variable=key_variable, price=price, patience=patience)
+        client = ServerClient(
+            servers, key_variable=key_variable, price=price, spent=spent, patience=patience, on_wait=on_wait
+        )
         try:
-            return cls(client, model, abilities(client, model))
+            return cls(client, model, abilities(client, model, all_needed=all_needed))
         except BaseException:
             client.close()
             raise
@@ -92,6 +101,8 @@ class ServerEngine:
             "device": f"server {', '.join(self.client.urls)}",
             "server_kind": able.kind,
             "server_version": able.version,
+            "server_model": able.root,
+            "quantisation": able.quantisation,
             "endpoint": self.endpoint,
             "template": "the server's own" if self.endpoint == "chat" else "",
             "context": able.context,
@@ -185,62 +196,61 @@ class ServerEngine:
     # ---------------------------------------------------------------- letters
 
     def _letters(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
-        unsure: list[tuple[Prompt, NextTokens]] = []
-        able = self.able.chat_listed if prompts[0].chat else self.able.listed
-        first = min(USUAL, able) if able > 0 else USUAL
-        for prompt, listed in self._listed(prompts, first):
-            if all(listed.log_p(token) is not None for token in self._tokens(prompt)):
-                yield self._scored(prompt, listed)
-            else:
-                unsure.append((prompt, listed))
-        if able < 0 and unsure:
-            for prompt, listed in self._listed([prompt for prompt, _ in unsure], able):
-                yield self._scored(prompt, listed)
-        elif self.able.echo and not prompts[0].chat and self._spelling_of(prompts[0]) == SPELLINGS[0]:
-            yield from self._with_echoed_letters(unsure)
-        else:
-            for prompt, listed in unsure:
-                yield self._scored(prompt, listed)
-
-    def _listed(self, prompts: Sequence[Prompt], listed: int) -> Iterator[tuple[Prompt, NextTokens]]:
+        """A question's letters that are not listed are asked for again at once, so that it is finished soon."""
         chat = prompts[0].chat
-        bodies = [
+        able = self.able.chat_listed if chat else self.able.listed
+        by_echo = self.able.echo and not chat and self._spelling_of(prompts[0]) == SPELLINGS[0]
+        waiting = deque(self._letter_request(prompt, i, self._usual(chat)) for i, prompt in enumerate(prompts))
+        heard: dict[int, NextTokens] = {}
+        known: dict[int, dict[int, float]] = {}
+        for request, found in self.client.stream(waiting):
+            i, *of = request.place
+            prompt = prompts[i]
+            tokens = self._tokens(prompt)
+            if isinstance(found, EchoedText):
+                known[i][of[0]] = _echoed_letter(found, heard[i].floor)
+            else:
+                heard[i] = found
+                missing = [j for j, token in enumerate(tokens) if found.log_p(token) is None]
+                if missing and able < 0 and not of:
+                    waiting.appendleft(self._letter_request(prompt, i, able, 0))
+                    continue
+                if missing and by_echo:
+                    known[i] = dict.fromkeys(missing, WAITING)
+                    waiting.extendleft(self._echo_request(prompt.text, tokens[j], (i, j)) for j in missing)
+            if WAITING not in known.get(i, {}).values():
+                yield self._scored(prompt, heard.pop(i), known=known.pop(i, {}))
+
+    def _letter_request(
+        self, prompt: Prompt, i: int, listed: int, *again: int
+    ) -> TokenRequest[NextTokens | EchoedText]:
+        def read(reply: dict[str, Any]) -> NextTokens:
+            return next_tokens(reply, chat=prompt.chat, asked=listed)
+
+        body = (
             chat_body(self.model, _messages(prompt), listed=listed)
-            if chat
+            if prompt.chat
             else letter_body(self.model, prompt.text, listed=listed)
-            for prompt in prompts
-        ]
-        answers = self.client.ask(_path(chat), bodies, lambda _, reply: next_tokens(reply, chat=chat, asked=listed))
-        for i, found in answers:
-            yield prompts[i], found
+        )
+        return TokenRequest(_path(prompt.chat), body, read, (i, *again))
 
-    def _with_echoed_letters(self, unsure: Sequence[tuple[Prompt, NextTokens]]) -> Iterator[OptionLogits]:
-        """Ask for the letters that were not listed by the log-probability of prompt and letter."""
-        missing = [
-            (i, j)
-            for i, (prompt, listed) in enumerate(unsure)
-            for j, token in enumerate(self._tokens(prompt))
-            if listed.log_p(token) is None
-        ]
-        found: dict[int, dict[int, float]] = {}
-        lacks = [sum(1 for of, _ in missing if of == i) for i in range(len(unsure))]
-        asked = [(unsure[i][0].text, self._tokens(unsure[i][0])[j]) for i, j in missing]
-        for place, text in self._echoes(asked):
-            i, j = missing[place]
-            prompt, listed = unsure[i]
-            said = text.log_p[text.context :]
-            # A letter that is not one token of its own has no exact score, only the bound.
-            exact = len(said) == 1 and not text.joined and said[0] <= listed.floor + TOLERANCE
-            found.setdefault(i, {})[j] = said[0] if exact else math.nan
-            if len(found[i]) == lacks[i]:
-                yield self._scored(prompt, listed, known=found.pop(i))
+    def _echo_request(self, text: str, said: str, place: tuple[int, ...]) -> TokenRequest[NextTokens | EchoedText]:
+        def read(reply: dict[str, Any]) -> EchoedText:
+            return echoed(reply, text=text, continuation=said)
 
-    def _scored(self, prompt: Prompt, listed: NextTokens, known: dict[int, float] | None = None) -> OptionLogits:
+        return TokenRequest("/completions", echo_body(self.model, text + said), read, place)
+
+    def _usual(self, chat: bool) -> int:
+        """How many next tokens to ask for at first."""
+        able = self.able.chat_listed if chat else self.able.listed
+        return min(USUAL, able) if able > 0 else USUAL
+
+    def _scored(self, prompt: Prompt, listed: NextTokens, *, known: Mapping[int, float]) -> OptionLogits:
         logits = np.empty((1, prompt.k), dtype=np.float32)
         bounded = np.zeros((1, prompt.k), dtype=np.bool_)
         for j, token in enumerate(self._tokens(prompt)):
             log_p = listed.log_p(token)
-            if log_p is None and known is not None and not math.isnan(known.get(j, math.nan)):
+            if log_p is None and not math.isnan(known.get(j, math.nan)):
                 log_p = known[j]
             bounded[0, j] = log_p is None
             # The bound is rounded up, so that it stays one in 32 bits.
@@ -262,8 +272,9 @@ class ServerEngine:
 
     def _spelling(self, prompts: Sequence[Prompt]) -> str:
         """The spelling that has most of the letters' probability."""
-        able = self.able.chat_listed if prompts[0].chat else self.able.listed
-        answers = list(self._listed(prompts, min(USUAL, able) if able > 0 else USUAL))
+        asked = deque(self._letter_request(prompt, i, self._usual(prompt.chat)) for i, prompt in enumerate(prompts))
+        heard = {request.place[0]: found for request, found in self.client.stream(asked)}
+        answers = [(prompts[i], found) for i, found in heard.items() if isinstance(found, NextTokens)]
         if all(len(listed.tokens) > 1 and listed.tokens[0][1] == listed.tokens[-1][1] for _, listed in answers):
             raise SelfCheckError(self._equal("every token", len(answers)))
         mass = {
@@ -316,6 +327,13 @@ class ServerEngine:
             f"the server {self.client.urls[0]} gives {what} the same score in {questions} of {questions} questions, so "
             "its log-probabilities are not those of the model; use another server, or another version of it"
         )
+
+
+def _echoed_letter(text: EchoedText, floor: float) -> float:
+    """The log-probability of the letter behind a text; NaN if it is not one token of its own, so that only the bound
+    is known."""
+    said = text.log_p[text.context :]
+    return said[0] if len(said) == 1 and not text.joined and said[0] <= floor + TOLERANCE else math.nan
 
 
 def _text_logits(prompt: Prompt, texts: Sequence[EchoedText]) -> OptionLogits:

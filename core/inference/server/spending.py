@@ -15,8 +15,8 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Prices per million tokens, in whatever currency the person counts in. ``budget`` is the most that one try of a
-    run may cost (None: no limit); without prices it counts millions of tokens."""
+    """Prices per million tokens, in whatever currency the person counts in. ``budget`` is the most that a run
+    may cost over all its tries (None: no limit); without prices it counts millions of tokens."""
 
     read: float = 0.0
     written: float = 0.0
@@ -40,17 +40,22 @@ class Price:
 
 
 class Spending:
-    """Tokens read and written so far. Each request is reserved before it is sent and settled by what the server says.
+    """Tokens read and written so far, of which earlier tries of the run ``spent`` some. Each request is reserved before
+    it is sent and settled by what the server says.
 
     A server that counts wrong can't lift the limit: what it says counts only where it is more than a third of the
     estimate.
     """
 
-    def __init__(self, price: Price) -> None:
+    def __init__(self, price: Price, spent: tuple[int, int] = (0, 0)) -> None:
         self.price = price
-        self.read = 0
-        self.written = 0
+        self.read, self.written = spent
         self._reserved = 0.0
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Tokens read and written."""
+        return self.read, self.written
 
     @property
     def cost(self) -> float:
@@ -67,7 +72,7 @@ class Spending:
         if self.price.budget is not None and self.cost + self._reserved + cost > self.price.budget:
             raise RunError(
                 f"the budget of {self.price.budget:g}{self.price.unit} is reached after {self.cost:.4g}: "
-                "finished questions are kept; resume the run with a larger budget to continue"
+                "finished questions are kept; give the same command with a larger budget to continue"
             )
         self._reserved += cost
         return asked

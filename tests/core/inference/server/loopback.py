@@ -29,7 +29,7 @@ TEMPLATE = "<user>{text}<assistant>"
 class Behaviour:
     """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
-    ``redirect``; or nothing."""
+    ``redirect``; or nothing. ``beside`` is what it answers beside the protocol, by path."""
 
     most: int = 20
     all_tokens: bool = False
@@ -40,6 +40,8 @@ class Behaviour:
     equal: bool = False
     wrong_counts: bool = False
     key: str = ""
+    kind: str = "loopback"
+    beside: dict[str, Any] = field(default_factory=lambda: {"/version": {"version": "1.2.3"}})
     delay_s: float = 0.0
     stall_s: float = 5.0
     fault: Callable[[int], str] = field(default=lambda number: "")
@@ -61,6 +63,7 @@ class Loopback:
         self.most_in_flight = 0
         self.lock = threading.Lock()
         self.compute = threading.Lock()
+        self.released = threading.Event()
         self.known: dict[tuple[int, ...], torch.Tensor] = {}
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.http.daemon_threads = True
@@ -71,7 +74,11 @@ class Loopback:
         return f"http://127.0.0.1:{self.http.server_address[1]}/v1"
 
     def reset(self, **behaviour: Any) -> None:
-        """Behave so from now on, and forget what was asked."""
+        """Behave so from now on, and forget what was asked; nobody is answered any more who asked before."""
+        self.released.set()
+        while self.in_flight:
+            time.sleep(0.01)
+        self.released.clear()
         self.behaviour = Behaviour(**behaviour)
         self.texts.clear()
         self.number = self.most_in_flight = 0
@@ -91,7 +98,10 @@ class Loopback:
 
     def models(self) -> dict[str, Any]:
         context = self.model.config.max_position_embeddings
-        return {"object": "list", "data": [{"id": self.name, "owned_by": "loopback", "max_model_len": context}]}
+        return {
+            "object": "list",
+            "data": [{"id": self.name, "owned_by": self.behaviour.kind, "max_model_len": context}],
+        }
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         asked = body.get("logprobs")
@@ -169,6 +179,7 @@ class Loopback:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            counted = False
             disable_nagle_algorithm = True
 
             def log_message(self, *args: Any) -> None:
@@ -179,8 +190,8 @@ class Loopback:
                     return
                 if self.path == "/v1/models":
                     self.send(200, loopback.models())
-                elif self.path == "/version":
-                    self.send(200, {"version": "1.2.3"})
+                elif self.path in loopback.behaviour.beside:
+                    self.send(200, loopback.behaviour.beside[self.path])
                 else:
                     self.send(404, {"error": {"message": "not here"}})
 
@@ -192,15 +203,23 @@ class Loopback:
                 body = json.loads(sent)
                 if not self.admitted():
                     return
+                if self.path in loopback.behaviour.beside:
+                    return self.send(200, loopback.behaviour.beside[self.path])
                 with loopback.lock:
                     number, loopback.number = loopback.number, loopback.number + 1
                     loopback.in_flight += 1
                     loopback.most_in_flight = max(loopback.most_in_flight, loopback.in_flight)
+                self.counted = True
                 try:
                     self.answer(number, body)
                 finally:
-                    with loopback.lock:
-                        loopback.in_flight -= 1
+                    self.leave()
+
+            def leave(self) -> None:
+                """It is in flight no more: before the answer is sent, or the next request might come sooner."""
+                with loopback.lock:
+                    loopback.in_flight -= self.counted
+                self.counted = False
 
             def answer(self, number: int, body: dict[str, Any]) -> None:
                 does = loopback.behaviour
@@ -215,10 +234,10 @@ class Loopback:
                 if why := loopback.refusal(path, body):
                     return self.send(400, {"error": {"message": why}})
                 reply = loopback.chat(body) if path.startswith("/chat") else loopback.completion(body)
-                self.send(200, reply)
                 text = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
                 with loopback.lock:
                     loopback.texts[text] += 1
+                self.send(200, reply)
 
             def failed(self, fault: str) -> bool:
                 """Do what goes wrong; False if an answer is still to come."""
@@ -230,7 +249,7 @@ class Loopback:
                     self.close_connection = True
                     self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
                 elif kind == "stall":
-                    time.sleep(loopback.behaviour.stall_s)
+                    loopback.released.wait(loopback.behaviour.stall_s)
                     self.close_connection = True
                 elif kind == "malformed":
                     self.send(200, b'{"choices": [')
@@ -252,13 +271,17 @@ class Loopback:
                 return True
 
             def send(self, status: int, values: Any, headers: dict[str, str] | None = None) -> None:
+                self.leave()
                 content = values if isinstance(values, bytes) else json.dumps(values).encode()
                 self.send_response(status)
                 for name, value in (headers or {}).items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
+                try:
+                    self.end_headers()
+                    self.wfile.write(content)
+                except ConnectionError:  # whoever asked has left
+                    self.close_connection = True
 
         return Handler
 

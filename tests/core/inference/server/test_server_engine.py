@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core.errors import InputError, SelfCheckError
+from core.errors import InputError, SelfCheckError, ServerError
 from core.inference.models import resolve
-from core.inference.server.client import Patience
+from core.inference.server.abilities import told
+from core.inference.server.client import Patience, ServerClient
 from core.inference.server.engine import ServerEngine
 from core.inference.transformers_engine import TransformersEngine
 from core.prompting.cloze import cloze_prompt
 from core.prompting.strategies import prompt
 from core.records import Prompt, joined
 from core.tasks import bank
+from tests.core.inference.server.loopback import loopback_server
 
-SOON = Patience(connect_s=2, answer_s=2, gone_s=3, tries=4, first_pause_s=0.01, longest_pause_s=0.05)
+SOON = Patience(answer_s=60, gone_s=3, tries=4, first_pause_s=0.01, longest_pause_s=0.05)
 MODEL = "pocket-3m"
 
 
@@ -152,6 +157,68 @@ def test_equal_scores_of_every_option_are_refused(server, load, asked):
 def test_an_unknown_model_is_named_with_those_there_are(server):
     with pytest.raises(InputError, match="has no model 'llama-400b'; it has pocket-3m"):
         ServerEngine.load("llama-400b", servers=[server.url], patience=SOON)
+
+
+@pytest.fixture(scope="module")
+def other():
+    with loopback_server("pocket-1m") as second:
+        second.name = MODEL
+        yield second
+
+
+def test_several_servers_of_one_model_share_the_work(server, truth):
+    with loopback_server() as second:
+        engine = ServerEngine.load(MODEL, servers=[server.url, second.url], patience=SOON)
+        with closing(engine):
+            found = scored(engine, letters())
+            assert engine.client.flight.limit == 64
+        assert np.abs(found.logits - truth["letters"].logits).max() < 1e-4
+        asked = server.texts + second.texts
+        assert set(asked) >= {one.text for one in letters()}
+        assert min(sum(server.texts.values()), sum(second.texts.values())) > 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "do not hold the same weights; only servers of the same model and kind share the work"),
+        ({"most": 5}, "do not give the same log-probabilities"),
+        ({"kind": "another"}, "are of the kind 'loopback' and 'another'"),
+    ],
+)
+def test_servers_that_are_not_alike_do_not_share_the_work(server, other, changes, says):
+    other.reset(**changes)
+    with pytest.raises(InputError, match=says):
+        ServerEngine.load(MODEL, servers=[server.url, other.url], patience=SOON)
+
+
+def test_a_server_that_is_gone_is_left_out_only_where_a_run_continues(server):
+    servers = [server.url, "http://127.0.0.1:9"]
+    gone = replace(SOON, gone_s=0.1)
+    with pytest.raises(ServerError, match=r"127\.0\.0\.1:9/v1 can't be reached"):
+        ServerEngine.load(MODEL, servers=servers, patience=gone)
+    with closing(ServerEngine.load(MODEL, servers=servers, patience=gone, all_needed=False)) as engine:
+        assert engine.client.urls == (server.url,)
+
+
+@pytest.mark.parametrize(
+    ("entry", "answers", "version", "quantisation"),
+    [
+        ({}, {"/version": {"version": "0.32.0"}}, "0.32.0", ""),
+        ({"root": "org/Llama-70B-AWQ"}, {"/version": {"version": "0.32.0"}}, "0.32.0", "AWQ"),
+        ({"meta": {"size": 4_500, "n_params": 8_000}}, {"/props": {"build_info": "b9", "model_path": "m-Q4_K_M.gguf"}},
+         "b9", "Q4_K_M, 4.5 bits a weight"),
+        ({}, {"/api/version": {"version": "0.20"}, "/api/show": {"details": {"quantization_level": "Q8_0"}}}, "0.20",
+         "Q8_0"),
+        ({}, {"/server_info": {"version": "0.5.23", "quantization": "fp8"}}, "0.5.23", "fp8"),
+        ({}, {"/api/v0/models": {"data": [{"id": MODEL, "quantization": "4bit"}]}}, "", "4bit"),
+        ({}, {"/version": ["odd"], "/props": {"build_info": None}}, "", ""),
+    ],
+)  # fmt: skip
+def test_version_and_quantisation_where_they_are_told(server, entry, answers, version, quantisation):
+    server.reset(beside={"/version": {}, **answers})
+    with ServerClient([server.url], patience=SOON) as client:
+        assert told(client, server.url, MODEL, entry) == (version, quantisation)
 
 
 def test_written_answers_are_as_many_as_asked_for(server, load):

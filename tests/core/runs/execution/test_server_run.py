@@ -12,9 +12,11 @@ from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
 from core.inference.server import client
+from core.inference.server.engine import CHECKED_QUESTIONS
 from core.reports.evaluation import load
 from core.runs import store
 from core.runs.execution import execute as execution
+from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import RunSpec
 from tests.core.inference.server.loopback import loopback_server
 
@@ -37,12 +39,16 @@ def server(_server, home):
 @pytest.fixture
 def impatient(monkeypatch):
     """Faults end soon."""
-    soon = client.Patience(answer_s=2.0, gone_s=0.3, tries=3, first_pause_s=0.01, longest_pause_s=0.05)
+    soon = client.Patience(answer_s=60, gone_s=0.3, tries=3, first_pause_s=0.01, longest_pause_s=0.05)
     monkeypatch.setattr(client, "Patience", lambda: soon)
 
 
 def run(*words, status=0):
     assert main(["run", "--model", "pocket-3m", *ASKED, *map(str, words)]) == status
+
+
+def asked_by(record):
+    return prompts(record.spec, draw_questions(record.spec))
 
 
 def own_runs():
@@ -73,7 +79,8 @@ def test_texts_and_written_answers(server, capsys):
     assert store.read_written(by_form["letters"].run_id).num_rows == 8
 
 
-def test_bounded_letters_make_ranges_that_hold_the_figures(server, capsys):
+def test_bounded_letters_make_ranges_that_hold_the_figures(server, monkeypatch, capsys):
+    monkeypatch.setattr("core.inference.server.engine.CHUNK", 7)  # some chunks have no bounds
     run("--json", "--alpha", "0.2")
     exact = json.loads(capsys.readouterr().out)["reports"][0]
     server.reset(most=5, echo=False)
@@ -111,8 +118,14 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
     before = dict(server.texts)
     asked = {text for text in before if text.startswith("Question:") and text.endswith("Answer:")}
     assert 10 <= len(asked) < 60
+    parts = [store.read_part(store.folder_of(record.run_id), i) for i in range(6)]
+    kept = {name for part in parts if part for name in part.ids}
+    kept = {one.text for one in asked_by(record) if one.question_id in kept}
+    assert kept  # also of chunks that are not finished
     server.reset()
     run("--server", server.url)
+    assert len(kept & set(server.texts)) <= CHECKED_QUESTIONS
+    assert asked | set(server.texts) >= {one.text for one in asked_by(record)}
     (record,) = own_runs().values()
     assert record.state == "done"
     scored = store.read_logits(record.run_id)
@@ -126,9 +139,14 @@ def test_a_budget_stops_a_run_and_a_larger_one_continues_it(server, monkeypatch,
     run("--server", server.url, "--budget", "0.004", status=1)
     (record,) = own_runs().values()
     assert "the budget of 0.004 million tokens is reached" in record.message
+    before = record.spent
+    assert 0.002 < sum(before) / 1e6 <= 0.004
+    run("--server", server.url, "--budget", "0.004", status=1)  # what the first try spent counts
+    assert sum(before) <= sum(own_runs()[(server.url,)].spent) <= 4000
     run("--server", server.url, "--budget", "1")
     (record,) = own_runs().values()
     assert record.state == "done"
+    assert sum(record.spent) > sum(before)
 
 
 def test_a_key_is_in_no_file(server, monkeypatch, capsys, home):
