@@ -6,7 +6,7 @@ NLL, Brier score and calibration error are not computed: they need every probabi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -187,17 +187,42 @@ class BoundedOptions:
     perhaps: IntArray
 
 
+@dataclass(frozen=True, slots=True)
+class BoundedAnswer:
+    """The options of a question under every score that has bounds, and the least and the largest of their
+    ``probabilities``, (k,)."""
+
+    options: tuple[BoundedOptions, ...]
+    probabilities: tuple[FloatArray, FloatArray]
+
+
 def bounded_options(of: BoundedRun, row: int) -> tuple[BoundedOptions, ...]:
     """The options of the question in ``row`` under every score that has bounds.
 
     A threshold falls in alpha, so an option that is in at one alpha is in at all smaller ones.
     """
-    k, found = int(of.run.option_counts[row]), []
-    for name, bounds in of.scores.items():
-        own = of.calibration(name)
-        low, high = thresholds(own.lower), thresholds(own.upper)
-        surely = (bounds.upper[row, :k, None] <= low).sum(axis=1)
-        perhaps = (bounds.lower[row, :k, None] <= high).sum(axis=1)
+    k = int(of.run.option_counts[row])
+    return _options(of, {name: ScoreBounds(one.lower[row, :k], one.upper[row, :k]) for name, one in of.scores.items()})
+
+
+def asked_bounds(of: BoundedRun, logits: Sequence[float], bounded: Sequence[bool]) -> BoundedAnswer:
+    """A question of a person's own, calibrated by the run; ``logits`` (k,) are upper bounds where ``bounded`` says so
+    (empty: all are exact)."""
+    values = np.array([logits], dtype=np.float64)
+    marks = np.array([bounded or [False] * len(logits)], dtype=np.bool_)
+    scores = {name: score_bounds(name, values, marks) for name in of.scores}
+    own = {name: ScoreBounds(one.lower[0], one.upper[0]) for name, one in scores.items()}
+    return BoundedAnswer(_options(of, own), _turned(own["lac"]))
+
+
+def _options(of: BoundedRun, bounds: Mapping[str, ScoreBounds]) -> tuple[BoundedOptions, ...]:
+    """``bounds`` are those of one question's options, (k,), by the score's name."""
+    found = []
+    for name, own in bounds.items():
+        calibration = of.calibration(name)
+        low, high = thresholds(calibration.lower), thresholds(calibration.upper)
+        surely = (own.upper[:, None] <= low).sum(axis=1)
+        perhaps = (own.lower[:, None] <= high).sum(axis=1)
         found.append(BoundedOptions(name, surely.astype(np.int64), perhaps.astype(np.int64)))
     return tuple(found)
 
@@ -206,8 +231,11 @@ def probability_ends(of: BoundedRun, row: int) -> tuple[FloatArray, FloatArray]:
     """The least and the largest probability of each option of the question in ``row``, both (k,): those of LAC,
     turned."""
     k, lac = int(of.run.option_counts[row]), of.scores["lac"]
-    low, high = 1 - lac.upper[row, :k], 1 - lac.lower[row, :k]
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    return _turned(ScoreBounds(lac.lower[row, :k], lac.upper[row, :k]))
+
+
+def _turned(lac: ScoreBounds) -> tuple[FloatArray, FloatArray]:
+    return np.clip(1 - lac.upper, 0.0, 1.0), np.clip(1 - lac.lower, 0.0, 1.0)
 
 
 def report_frame(report: BoundedReport) -> pd.DataFrame:

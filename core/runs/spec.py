@@ -32,6 +32,8 @@ HOW = ("batch_size", "key_variable", "price_read", "price_written", "budget")
 MODES = {"short": 100, "long": 10_000}
 """The most questions of a run, by mode."""
 
+ON_SERVERS = " on "
+"""What is between a model's name and the addresses of its servers (:attr:`RunSpec.asked_model`)."""
 SERVED = "served"
 """The dtype of a model on a server: whatever the server loaded it in."""
 MAX_SHOTS = 16
@@ -148,6 +150,11 @@ class RunSpec:
         object.__setattr__(self, "servers", tuple(sorted({server_url(url) for url in self.servers})))
         key_variable(self.key_variable)
         _ = self.price
+
+    @property
+    def asked_model(self) -> str:
+        """The model as a person chooses it: with the servers that hold it, because two of them are two models."""
+        return f"{self.model}{ON_SERVERS}{', '.join(self.servers)}" if self.servers else self.model
 
     @property
     def price(self) -> Price:

@@ -26,7 +26,7 @@ def loopback() -> Iterator[Loopback]:
 @pytest.fixture
 def server(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Loopback:
     loopback.reset()
-    soon = connect.Patience(connect_s=1.0, answer_s=10.0, gone_s=0.05, tries=2, first_pause_s=0.01)
+    soon = connect.Patience(connect_s=1.0, answer_s=10.0, first_s=0.05, gone_s=0.05, tries=2, first_pause_s=0.01)
     monkeypatch.setattr(connect, "SOON", soon)
     return loopback
 

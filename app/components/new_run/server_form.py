@@ -148,7 +148,7 @@ def served_models(prefix: str) -> ServedModels | None:
 
 def able_words(able: Abilities) -> str:
     """What a server can do, in a sentence or two."""
-    who = " ".join(filter(None, (able.kind, able.version)))
+    who = " ".join(filter(None, (able.kind, able.version, able.quantisation)))
     texts = "scores texts and writes answers" if able.echo else "writes answers, but can't score texts"
     context = f" It reads at most {able.context:,} tokens." if able.context else ""
     sure = able.echo or -1 in (able.listed, able.chat_listed)

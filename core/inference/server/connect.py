@@ -5,19 +5,19 @@ The answers come soon or not at all, and each error is one sentence that speaks 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from core.errors import InputError
 from core.inference.server import abilities
 from core.inference.server.abilities import Abilities
-from core.inference.server.address import key_variable, server_url
+from core.inference.server.address import server_url
 from core.inference.server.client import PassingError, Patience, RefusedError, ServerClient, WrongReplyError
 
 Found = TypeVar("Found")
 
-SOON = Patience(connect_s=5.0, answer_s=30.0, gone_s=2.0, tries=2, first_pause_s=0.2, longest_pause_s=1.0)
+SOON = Patience(connect_s=5.0, answer_s=30.0, first_s=2.0, gone_s=2.0, tries=2, first_pause_s=0.2, longest_pause_s=1.0)
 NOT_FOUND = (404, 405)
 
 
@@ -56,14 +56,21 @@ def abilities_of(model: str, servers: Sequence[str], *, key: str = "") -> Abilit
 
 
 def _asked(servers: Sequence[str], key: str, ask: Callable[[ServerClient], Found]) -> Found:
-    if key_variable(key) and not os.environ.get(key):
-        raise InputError(
-            f"the environment variable {key} is not set where Hedge runs; set it, or add {key} to Streamlit's secrets, "
-            "and start Hedge again"
-        )
     try:
-        with ServerClient(servers, key_variable=key, patience=SOON) as client:
+        with errors_in_words(servers, key), ServerClient(servers, key_variable=key, patience=SOON) as client:
             return ask(client)
+    except WrongReplyError as error:
+        raise InputError(
+            f"what answers at {servers[0]} is no API, but perhaps a web page; give the address of the API, which "
+            "usually ends in /v1"
+        ) from error
+
+
+@contextmanager
+def errors_in_words(servers: Sequence[str], key: str = "") -> Iterator[None]:
+    """Errors of servers in the block as :class:`InputError`, in words that speak of no run."""
+    try:
+        yield
     except PassingError as error:
         if error.alive:
             raise InputError(_without_advice(error)) from error
@@ -72,11 +79,6 @@ def _asked(servers: Sequence[str], key: str, ask: Callable[[ServerClient], Found
         ) from error
     except RefusedError as error:
         raise InputError(_refused(error, servers, key)) from error
-    except WrongReplyError as error:
-        raise InputError(
-            f"what answers at {servers[0]} is no API, but perhaps a web page; give the address of the API, which "
-            "usually ends in /v1"
-        ) from error
 
 
 def _refused(error: RefusedError, servers: Sequence[str], key: str) -> str:
