@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
-from core.conformal.bounds import BOUNDS, ScoreBounds, bounded_sets, exact_alphas, exact_shares, score_bounds
+from core.conformal.bounds import ScoreBounds, bounded_sets, exact_alphas, exact_shares, score_bounds
 from core.conformal.curve import thresholds
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 from core.reports.evaluation import Evaluation, load
-from core.reports.report import finite
+from core.reports.report import DEFAULT_SCORES, finite
 from core.runs import store
 
 Ends = tuple[float, float]
@@ -107,7 +107,7 @@ class BoundedRun:
         return self.scores[name].rows(self.run.test)
 
 
-def bounded_run(run_id: str, *, scores: Sequence[str] = tuple(BOUNDS)) -> BoundedRun:
+def bounded_run(run_id: str, *, scores: Sequence[str] = DEFAULT_SCORES) -> BoundedRun:
     """Read a finished run with its bounds.
 
     Raises :class:`InputError` as :func:`core.reports.evaluation.load` does, for a score without bounds, and without
@@ -125,7 +125,7 @@ def bounded_run(run_id: str, *, scores: Sequence[str] = tuple(BOUNDS)) -> Bounde
     return BoundedRun(run, logits, bounded, {name: score_bounds(name, logits, bounded) for name in scores})
 
 
-def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = tuple(BOUNDS)) -> BoundedReport:
+def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = DEFAULT_SCORES) -> BoundedReport:
     """The figures of a run with bounds at ``alpha`` thousandths. Raises :class:`InputError` as :func:`bounded_run`."""
     return report_of(bounded_run(run_id, scores=scores), alpha)
 

@@ -17,9 +17,9 @@ from core.reports.bounded import report_frame
 from core.runs.store import RunRecord
 
 LEFT_OUT = (
-    "Only LAC and APS have ranges, with one threshold for all questions and the run's own split. Redrawing the split, "
-    "the shift between subjects, calibration and comparisons need every letter's probability. A server that lists more "
-    "tokens, or scores a text that it was sent, gives it."
+    "Ranges are shown for LAC and APS, with one threshold for all questions and the run's own split. Redrawing the "
+    "split, the shift between subjects, calibration and comparisons need every letter's probability. A server that "
+    "lists more tokens, or scores a text that it was sent, gives it."
 )
 
 

@@ -109,6 +109,13 @@ def fill(prefix: str, spec: RunSpec) -> None:
         st.session_state[f"{prefix}_served"] = [spec.model]
 
 
+def offer(prefix: str, spec: RunSpec) -> None:
+    """Put the server of a run into the form, without a connection."""
+    st.session_state[f"{prefix}_place"] = SERVER if spec.servers else HERE
+    if spec.servers:
+        _fill_address(prefix, RememberedServers(spec.servers, spec.key_variable))
+
+
 def served_models(prefix: str) -> ServedModels | None:
     """Show the address, the models of the server that is connected, what it can do, and prices. None without a model
     that can be asked."""

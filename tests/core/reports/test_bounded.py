@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from core.conformal.bounds import bounded_sets
-from core.errors import InputError
 from core.reports.bounded import (
     bounded_curves,
     bounded_options,
@@ -82,8 +81,3 @@ def test_a_run_without_bounds_has_ends_that_meet(home):
     frame = report_frame(of)
     assert frame["exact_share"].tolist() == [1.0, 1.0]
     assert np.array_equal(frame["coverage_low"], frame["coverage_high"])
-
-
-def test_a_score_without_bounds_is_refused(home):
-    with pytest.raises(InputError, match="has no bounds"):
-        bounded_run(served_run(listed=2), scores=("lac", "margin"))
