@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
-from core.conformal.bounds import BOUNDS, bounded_sets, exact_alphas, score_bounds
+from core.conformal.bounds import bounded_sets, exact_alphas, score_bounds
+from core.conformal.scores import UNTUNED, score_named
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 from core.reports.evaluation import load
-from core.reports.report import finite
+from core.reports.report import DEFAULT_SCORES, finite
 from core.runs import store
 
 Ends = tuple[float, float]
@@ -77,14 +78,16 @@ class BoundedReport:
                 f"sets known exactly for {found.exact_share:.3f} of questions",
                 f"    alphas at which all sets are known exactly: {known}",
             ]
+            if score_named(name).tuned:
+                said.append(f"    Not tuned: {parameters_text(name)}, because tuning needs every probability.")
         return said
 
 
-def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = tuple(BOUNDS)) -> BoundedReport:
+def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = DEFAULT_SCORES) -> BoundedReport:
     """The figures of a run with bounds at ``alpha`` thousandths.
 
-    Raises :class:`InputError` as :func:`core.reports.evaluation.load` does, for a score without bounds, and without
-    calibration or test questions.
+    Scores with parameters have the default ones, because tuning needs every probability. Raises :class:`InputError` as
+    :func:`core.reports.evaluation.load` does, for an unknown score, and without calibration or test questions.
     """
     check_thousandths(alpha)
     run = load(run_id, with_bounds=True)
@@ -152,6 +155,12 @@ def _score(
         exact_share=sets.exact_share,
         exact_alphas=_stretches(exact_alphas(own, asked)),
     )
+
+
+def parameters_text(name: str) -> str:
+    """The default parameters of a score that could be tuned, in words."""
+    free = f" and {UNTUNED.free_ranks} free rank" if "free_ranks" in score_named(name).parameters else ""
+    return f"λ {UNTUNED.weight:g}{free}"
 
 
 def _stretches(holds: BoolArray) -> tuple[Ends, ...]:
