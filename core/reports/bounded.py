@@ -16,6 +16,7 @@ import pandas as pd
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
 from core.conformal.bounds import ScoreBounds, bounded_sets, exact_alphas, exact_shares, score_bounds
 from core.conformal.curve import thresholds
+from core.conformal.scores import UNTUNED, score_named
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 from core.reports.evaluation import Evaluation, load
@@ -79,6 +80,8 @@ class BoundedReport:
                 f"sets known exactly for {found.exact_share:.3f} of questions",
                 f"    alphas at which all sets are known exactly: {known}",
             ]
+            if score_named(name).tuned:
+                said.append(f"    Not tuned: {parameters_text(name)}, because tuning needs every probability.")
         return said
 
 
@@ -110,8 +113,8 @@ class BoundedRun:
 def bounded_run(run_id: str, *, scores: Sequence[str] = DEFAULT_SCORES) -> BoundedRun:
     """Read a finished run with its bounds.
 
-    Raises :class:`InputError` as :func:`core.reports.evaluation.load` does, for a score without bounds, and without
-    calibration or test questions.
+    Scores with parameters have the default ones, because tuning needs every probability. Raises :class:`InputError` as
+    :func:`core.reports.evaluation.load` does, for an unknown score, and without calibration or test questions.
     """
     run = load(run_id, with_bounds=True)
     scored = store.read_logits(run_id)
@@ -122,7 +125,8 @@ def bounded_run(run_id: str, *, scores: Sequence[str] = DEFAULT_SCORES) -> Bound
             "needed"
         )
     logits = scored.logits.astype(np.float64)
-    return BoundedRun(run, logits, bounded, {name: score_bounds(name, logits, bounded) for name in scores})
+    found = {name: score_bounds(name, logits, bounded, seed=run.spec.seed) for name in scores}
+    return BoundedRun(run, logits, bounded, found)
 
 
 def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = DEFAULT_SCORES) -> BoundedReport:
@@ -287,6 +291,12 @@ def _score(of: BoundedRun, name: str, *, alpha: int) -> BoundedScore:
         exact_share=sets.exact_share,
         exact_alphas=_stretches(exact_alphas(own, asked)),
     )
+
+
+def parameters_text(name: str) -> str:
+    """The default parameters of a score that could be tuned, in words."""
+    free = f" and {UNTUNED.free_ranks} free rank" if "free_ranks" in score_named(name).parameters else ""
+    return f"λ {UNTUNED.weight:g}{free}"
 
 
 def _sorted(scores: FloatArray) -> FloatArray:

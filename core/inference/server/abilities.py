@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -20,6 +20,8 @@ PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
 SAID = " A"
 ALIKE = 0.1
 """Servers that share the work may differ by so much in a log-probability, because they compute in half precision."""
+SPACES = re.compile("[\u0120\u2581]")
+"""The signs that tokenizers have for a space."""
 TOLD = 60
 """The most characters of a version."""
 QUANTISED = re.compile(
@@ -38,7 +40,8 @@ class Abilities:
     ``context`` is the most tokens that the model reads (0: not told). ``listed`` and ``chat_listed`` are the most next
     tokens with log-probabilities that the server gives on its completions and its chat endpoint: -1 for all, 0 if there
     is no such endpoint or it gives none. ``echo`` says whether it gives the log-probabilities of a text that it was
-    sent. ``probe`` is the most probable token after :data:`PROBE`, with its log-probability.
+    sent, and ``by_id`` whether it gives those of tokens that are named by their ids (vLLM). ``probe`` is the most
+    probable token after :data:`PROBE`, with its log-probability.
     """
 
     kind: str
@@ -49,12 +52,13 @@ class Abilities:
     echo: bool
     root: str = ""
     quantisation: str = ""
+    by_id: bool = False
     probe: tuple[str, float] = ("", 0.0)
 
     @property
-    def does(self) -> tuple[int, int, bool]:
+    def does(self) -> tuple[int, int, bool, bool]:
         """What must be alike where several servers share the work."""
-        return self.listed, self.chat_listed, self.echo
+        return self.listed, self.chat_listed, self.echo, self.by_id
 
 
 def models(client: ServerClient) -> list[str]:
@@ -124,6 +128,7 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         echo=bool(listed) and _able(lambda: _echoes(client, url, model)) is not None,
         root=str(entry.get("root") or ""),
         quantisation=quantisation,
+        by_id=listed > 0 and _gives_by_id(client, url, model),
         probe=probe or said or ("", 0.0),
     )
 
@@ -137,6 +142,27 @@ def chat_body(model: str, messages: list[dict[str, str]], *, listed: int) -> Bod
     """A request for the most probable first tokens of what the assistant says."""
     asked = {"logprobs": True, "top_logprobs": listed}
     return {"model": model, "messages": messages, "max_tokens": 1, "temperature": 0, **asked}
+
+
+def id_body(model: str, text: str, ids: Sequence[int]) -> Body:
+    """A request for the log-probabilities after ``text`` of the tokens with these ids, and of the most probable one."""
+    return {**letter_body(model, text, listed=1), "logprob_token_ids": list(ids)}
+
+
+def token_ids(client: ServerClient, url: str, model: str, text: str, said: Sequence[str]) -> dict[str, int]:
+    """The id of each of ``said`` that is one token of its own behind ``text``, as the server's ``/tokenize`` tells."""
+    parts = urlsplit(url)
+    base = f"{parts.scheme}://{parts.netloc}"
+    found: dict[str, int] = {}
+    for one in said:
+        body = {"model": model, "prompt": text + one, "add_special_tokens": False, "return_token_strs": True}
+        reply = _able(lambda body=body: client.post("/tokenize", body, dict, of=base, paid=False))  # type: ignore[misc]
+        ids, spelled = (_mapping(reply).get(name) for name in ("tokens", "token_strs"))
+        if not (isinstance(ids, list) and isinstance(spelled, list) and ids and len(ids) == len(spelled)):
+            return {}
+        if isinstance(ids[-1], int) and SPACES.sub(" ", str(spelled[-1])) == one:
+            found[one] = ids[-1]
+    return found
 
 
 def echo_body(model: str, text: str) -> Body:
@@ -173,6 +199,18 @@ def _most(
         if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise it read -1 as something else
             return asked, given.tokens[0]
     return 0, None
+
+
+def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
+    ids = token_ids(client, url, model, PROBE, (SAID, " B"))
+    if len(ids) < 2:
+        return False
+
+    def read(reply: dict[str, Any]) -> NextTokens:
+        return next_tokens(reply, chat=False, asked=1)
+
+    found = _able(lambda: client.post("/completions", id_body(model, PROBE, list(ids.values())), read, of=url))
+    return found is not None and all(found.log_p(token) is not None for token in ids)
 
 
 def _echoes(client: ServerClient, url: str, model: str) -> EchoedText:

@@ -25,7 +25,16 @@ import numpy as np
 from core.errors import InputError, SelfCheckError
 from core.inference.engine import SelfCheck
 from core.inference.rows import common_prefix
-from core.inference.server.abilities import Abilities, abilities, chat_body, echo_body, letter_body
+from core.inference.server.abilities import (
+    PROBE,
+    Abilities,
+    abilities,
+    chat_body,
+    echo_body,
+    id_body,
+    letter_body,
+    token_ids,
+)
 from core.inference.server.client import Body, Patience, ServerClient, TokenRequest
 from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens, written
 from core.inference.server.spending import Price
@@ -33,6 +42,8 @@ from core.records import LETTERS, OptionLogits, Prompt
 
 CHUNK = 128
 """Questions per chunk, few enough that a killed worker loses little; chunks do not wait for one another."""
+BY_ID = -1
+"""The place of a request that names the tokens' ids."""
 WAITING = math.inf
 """In the place of a log-probability that was asked for."""
 CHECKED_QUESTIONS = 4
@@ -55,6 +66,7 @@ class ServerEngine:
         self.model = model
         self.able = able
         self.spelling = ""
+        self.ids: dict[str, int] = {}
         self.bounded = 0
         self.endpoint = ""
 
@@ -108,6 +120,7 @@ class ServerEngine:
             "context": able.context,
             "listed_tokens": able.chat_listed if self.endpoint == "chat" else able.listed,
             "echo": able.echo,
+            "letters_by_id": bool(self.ids),
             "letter_spelling": self.spelling,
             "bounded_questions": self.bounded,
             "in_flight": self.client.flight.best,
@@ -142,7 +155,7 @@ class ServerEngine:
                 f"{other} format (--format {other})"
             )
         self.endpoint = "chat" if chat else "completions"
-        self.spelling = ""
+        self.spelling, self.ids = "", {}
         self.bounded = 0
 
     def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
@@ -154,6 +167,9 @@ class ServerEngine:
         chosen = [rows[i] for i in sorted({round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)})]
         if not chosen[0].continuations:
             self.spelling = self._spelling(chosen)
+            if self.able.by_id and not chosen[0].chat:
+                tokens = [self.spelling.format(letter) for letter in LETTERS[: max(one.k for one in prompts)]]
+                self.ids = token_ids(self.client, self.client.urls[0], self.model, PROBE, tokens)
         bounded = self.bounded
         alone = {scored.ids[0]: scored for prompt in chosen for scored in self.score([prompt])}
         together = {scored.ids[0]: scored for scored in self.score(chosen)}
@@ -200,7 +216,7 @@ class ServerEngine:
         chat = prompts[0].chat
         able = self.able.chat_listed if chat else self.able.listed
         by_echo = self.able.echo and not chat and self._spelling_of(prompts[0]) == SPELLINGS[0]
-        waiting = deque(self._letter_request(prompt, i, self._usual(chat)) for i, prompt in enumerate(prompts))
+        waiting = deque(self._first_request(prompt, i) for i, prompt in enumerate(prompts))
         heard: dict[int, NextTokens] = {}
         known: dict[int, dict[int, float]] = {}
         for request, found in self.client.stream(waiting):
@@ -212,6 +228,9 @@ class ServerEngine:
             else:
                 heard[i] = found
                 missing = [j for j, token in enumerate(tokens) if found.log_p(token) is None]
+                if missing and of == [BY_ID]:
+                    waiting.appendleft(self._letter_request(prompt, i, self._usual(chat)))
+                    continue
                 if missing and able < 0 and not of:
                     waiting.appendleft(self._letter_request(prompt, i, able, 0))
                     continue
@@ -220,6 +239,18 @@ class ServerEngine:
                     waiting.extendleft(self._echo_request(prompt.text, tokens[j], (i, j)) for j in missing)
             if WAITING not in known.get(i, {}).values():
                 yield self._scored(prompt, heard.pop(i), known=known.pop(i, {}))
+
+    def _first_request(self, prompt: Prompt, i: int) -> TokenRequest[NextTokens | EchoedText]:
+        """The letters by their tokens' ids where the server takes these, so that one request has them all."""
+
+        def read(reply: dict[str, Any]) -> NextTokens:
+            return next_tokens(reply, chat=False, asked=1)
+
+        tokens = self._tokens(prompt)
+        if prompt.chat or not all(token in self.ids for token in tokens):
+            return self._letter_request(prompt, i, self._usual(prompt.chat))
+        ids = [self.ids[token] for token in tokens]
+        return TokenRequest("/completions", id_body(self.model, prompt.text, ids), read, (i, BY_ID))
 
     def _letter_request(
         self, prompt: Prompt, i: int, listed: int, *again: int

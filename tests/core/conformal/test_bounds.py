@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.conformal.alpha import ALPHAS
 from core.conformal.bounds import BOUNDS, bounded_sets, exact_alphas, exact_shares, score_bounds
 from core.conformal.probabilities import softmax
-from core.conformal.scores import score, true_scores
+from core.conformal.scores import SCORE_NAMES, Parameters, score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.errors import InputError
@@ -79,7 +79,7 @@ def test_sets_hold_the_exact_sets(seed, k, others, most, ties, name, alpha):
     assert np.array_equal(exact_alphas(calibration, found.rows(rest)), shares == 1)
 
 
-@pytest.mark.parametrize("name", ["lac", "aps", "raps", "top-k"])
+@pytest.mark.parametrize("name", SCORE_NAMES)
 def test_without_bounds_the_sets_are_the_ordinary_ones(name):
     truth, _, _ = listed(1, n=200, k=6, others=3, most=1)
     labels = np.random.default_rng(1).integers(0, 6, 200)
@@ -122,8 +122,26 @@ def test_options_that_a_question_lacks_are_in_no_set():
         assert exact_shares(found.of(np.array([0, 0])), found).shape == ALPHAS.shape
 
 
-def test_a_score_without_bounds_is_refused_where_something_is_bounded():
-    with pytest.raises(InputError, match="the score margin has no bounds then; choose from lac, aps"):
-        score_bounds("margin", np.log([[0.6, 0.4]]), np.array([[False, True]]))
+def test_every_score_has_bounds():
+    assert tuple(BOUNDS) == SCORE_NAMES
+
+
+def test_bounds_by_hand_of_scores_that_rank():
+    """0.5 and 0.2 are known, 0.3 and 0.1 are upper bounds: 0.3 may rank before 0.2, and 0.1 may not."""
+    logits, bounded = np.log([[0.5, 0.2, 0.3, 0.1]]), np.array([[False, False, True, True]])
+    top = score_bounds("top-k", logits, bounded)
+    assert top.lower[0].round(6).tolist() == [1, 2, 2, 3]
+    assert top.upper[0].round(6).tolist() == [1, 3, 4, 4]
+    saps = score_bounds("saps", logits, bounded, parameters=Parameters(weight=0.5))
+    assert saps.lower[0] == pytest.approx(0.5 / 1.1 + np.array([0, 0.5, 0.5, 1.0]))
+    assert saps.upper[0] == pytest.approx(0.5 / 0.7 + np.array([0, 1.0, 1.5, 1.5]))
+    margin = score_bounds("margin", logits, bounded)
+    assert margin.lower[0] == pytest.approx(
+        [0.2 / 1.1 - 0.5 / 0.7, 0.5 / 1.1 - 0.2 / 0.7, 0.5 / 1.1 - 0.3, 0.5 / 1.1 - 0.125]
+    )
+    assert margin.upper[0] == pytest.approx([0.3 - 0.5 / 1.1, 0.5 / 0.7 - 0.2 / 1.1, 0.5 / 0.7, 0.5 / 0.7])
+
+
+def test_shapes_that_differ_are_refused():
     with pytest.raises(InputError, match="do not fit"):
         score_bounds("lac", np.zeros((2, 2)), np.zeros((1, 2), bool))

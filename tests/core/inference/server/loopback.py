@@ -34,6 +34,7 @@ class Behaviour:
     most: int = 20
     all_tokens: bool = False
     echo: bool = True
+    by_id: bool = False
     completions: bool = True
     chat: bool = True
     logprobs: bool = True
@@ -118,11 +119,21 @@ class Loopback:
                 values = [float(log_p[-1, written[0]])]
             if self.behaviour.equal:
                 values = [None if value is None else -1.0 for value in values]
-            top = {self.pieces[i]: value for i, value in self.top(log_p[-1], asked)}
+            named = body.get("logprob_token_ids")
+            places = self.top(log_p[-1], asked if named is None else 1)
+            top = {self.pieces[i]: value for i, value in places}
+            top |= {self.pieces[i]: float(log_p[-1, i]) for i in named or ()}
             choice["logprobs"] = {"tokens": shown, "token_logprobs": values, "top_logprobs": [top]}
         if body.get("echo"):
             choice["text"] = body["prompt"] + said
         return self.reply(choice, tokens, written)
+
+    def tokens(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """What vLLM's endpoint of this name says."""
+        if not self.behaviour.by_id:
+            return 404, {"error": {"message": "not here"}}
+        ids = self.tokenizer(body["prompt"])["input_ids"]
+        return 200, {"tokens": ids, "token_strs": self.tokenizer.convert_ids_to_tokens(ids)}
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         text = TEMPLATE.format(text="\n".join(message["content"] for message in body["messages"]))
@@ -205,6 +216,8 @@ class Loopback:
                     return
                 if self.path in loopback.behaviour.beside:
                     return self.send(200, loopback.behaviour.beside[self.path])
+                if self.path == "/tokenize":
+                    return self.send(*loopback.tokens(body))
                 with loopback.lock:
                     number, loopback.number = loopback.number, loopback.number + 1
                     loopback.in_flight += 1

@@ -62,9 +62,10 @@ def truth():
     return {name: scored(engine, asked) for name, asked in (("letters", letters()), ("texts", texts()))}
 
 
-@pytest.mark.parametrize("behaviour", [{"all_tokens": True}, {"most": 5}, {"most": 20}, {"most": 1}])
+@pytest.mark.parametrize("behaviour", [{"all_tokens": True}, {"most": 5}, {"most": 20}, {"most": 1},
+                                       {"most": 1, "by_id": True, "echo": False}])  # fmt: skip
 def test_letters_equal_the_transformers_engine(server, load, truth, behaviour):
-    """All tokens are listed, or the letters that are not are asked for as texts."""
+    """All tokens are listed, or the letters that are not are asked for as texts, or all by their tokens' ids."""
     server.reset(**behaviour)
     found = scored(engine := load(server), letters())
     assert found.bounded is None

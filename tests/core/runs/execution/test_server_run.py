@@ -100,7 +100,9 @@ def test_bounded_letters_make_ranges_that_hold_the_figures(server, monkeypatch, 
     assert main(["report", run_id]) == 0
     assert "lies between two ends" in capsys.readouterr().out
     assert main(["report", run_id, "--threshold", "paper"]) == 2
-    assert main(["report", run_id, "--score", "margin"]) == 2
+    capsys.readouterr()
+    assert main(["report", run_id, "--score", "raps", "margin"]) == 0
+    assert "Not tuned: λ 0.1 and 1 free rank, because tuning needs every probability" in capsys.readouterr().out
     with pytest.raises(InputError, match="only an upper bound"):
         run_table(run_id)
     kept = run_folder.read(store.folder_of(run_id)).scored.bounded
