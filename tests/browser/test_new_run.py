@@ -142,6 +142,9 @@ def test_a_run_of_a_model_on_a_server_from_connecting_to_its_ranges(pocket: str,
         connect.click()
         expect(page.get_by_text("5 most probable next tokens")).to_be_visible()
         expect(page.locator("[data-tag]").get_by_text("pocket-3m", exact=True)).to_be_visible()
+        page.get_by_text("other", exact=True).click()
+        page.get_by_role("spinbutton", name="How many").fill("40")
+        page.get_by_role("spinbutton", name="How many").press("Enter")
         page.get_by_role("button", name="Launch").click()
         expect(page.get_by_text("Launched pocket-3m on Question answering")).to_be_visible()
         expect(page.get_by_text(re.compile("The server did not list all letters of"))).to_be_visible(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from core.answering import custom_question
+from core.answering.custom_question import CustomQuestion, ModelAnswer
 from core.reports.bounded import bounded_report
+from core.runs import store
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
-from tests.served import served_run
+from tests.served import SERVER, served_run
 
 
 def test_the_alpha_lab_shows_ranges(open_page: Open):
@@ -73,3 +78,48 @@ def test_a_home_with_ranges_alone_is_not_empty(open_page: Open):
     assert not app.exception
     assert "There is no finished run yet" not in said(app)
     assert "Known as ranges" in [one.value for one in app.subheader]
+
+
+def own_question(run_id: str, **changes: Any) -> CustomQuestion:
+    spec = store.read_record(run_id).spec
+    asked = {"model": spec.asked_model, "run_id": run_id, "question": "Who?", "options": ("a", "b", "c", "d")}
+    return CustomQuestion(**asked | {"extra": False} | changes)
+
+
+def test_one_s_own_question_is_asked_of_the_server_whose_run_is_chosen(open_page: Open):
+    run = served_run()
+    synthetic_run(model="llama-70b")
+    app = open_page("one_question", ask="own", run=run)
+    assert not app.exception
+    assert app.selectbox(key="own_model").value == f"llama-70b on {SERVER}"
+    assert "Calibrated by llama-70b · Question answering · on a server" in " ".join(
+        one.label.replace("\\", "") for one in app.button
+    )
+
+
+@pytest.mark.parametrize("listed", [None, 2])
+def test_an_answer_with_letters_that_are_not_listed_is_shown_as_ranges(open_page: Open, listed: int | None):
+    run = served_run(listed=listed)
+    marks = (False, False, True, True) if listed else ()
+    given = ModelAnswer(
+        own=own_question(run),
+        options=("a", "b", "c", "d"),
+        logits=(-0.5, -1.5, -3.0, -3.0),
+        letter_mass=1.0,
+        milliseconds=5.0,
+        loading_s=0.0,
+        prompt="Who?",
+        device="server",
+        rung="",
+        recorded_difference=0.0,
+        tolerance=0.3,
+        dropped=0,
+        asked_at=1.0,
+        bounded=marks,
+    )
+    custom_question.write_answer(given)
+    app = open_page("one_question", ask="own", run=run, answer=given.answer_id)
+    assert not app.exception
+    assert not app.error
+    assert ("In the hatched part" in said(app)) == bool(listed)
+    assert f"llama-70b on {SERVER} answered in 5 ms" in said(app)

@@ -148,3 +148,18 @@ def test_the_settings_of_a_run_on_a_server_come_back_into_the_form(
     assert app.number_input(key="launch_budget").value == 3.0
     press(app, "Launch")
     assert asked == [spec]
+
+
+def test_prompting_launches_on_a_server_what_it_can_do(open_page: Open, server: Loopback, asked: list[Any]):
+    server.reset(most=5, echo=False)
+    app = open_page("prompting")
+    app.segmented_control(key="ways_place").set_value("server").run()
+    app.text_input(key="ways_address").set_value(server.url)
+    press(app, "Connect")
+    assert not app.exception
+    assert app.segmented_control(key="ways_forms").options == ["by letter"]
+    app.multiselect(key="ways_shots").set_value([0]).run()
+    app.number_input(key="ways_repeats").set_value(2).run()
+    press(app, "Launch")
+    assert not app.exception
+    assert [(spec.form, spec.repeats, spec.servers) for spec in asked] == [("letters", 2, (server.url,))]

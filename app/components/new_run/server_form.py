@@ -135,6 +135,7 @@ def served_models(prefix: str) -> ServedModels | None:
             placeholder="Choose a model of the server",
             select_all=False,
             key=f"{prefix}_served",
+            persist_state="session",
             help=MODELS_HELP,
         )
         asked = [server_cache.asked(model, connection.servers, connection.key_variable) for model in chosen]

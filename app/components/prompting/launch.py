@@ -49,7 +49,7 @@ def section(shown: ShownExperiment | None) -> None:
 def _begin_with(shown: ShownExperiment | None) -> None:
     """Set the form to the experiment that is shown, once for each; later changes of a person stay."""
     key = shown.experiment.key if shown else ""
-    if st.session_state.get(BEGUN_WITH) == key and "ways_models" in st.session_state:
+    if st.session_state.get(BEGUN_WITH) == key and "ways_shots" in st.session_state:
         return
     begin: dict[str, Any] = {
         "ways_models": form.known_models()[:1],
@@ -87,6 +87,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
             served = server_form.served_models("ways")
             models = list(served.models) if served else []
         else:
+            st.session_state.setdefault("ways_models", offered[:1])
             models = st.multiselect(
                 "Models", offered, accept_new_options=True, key="ways_models", help=form.MODEL_HELP, wrap=True
             )
