@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ from app import first_paint
 from app.__main__ import main, wake_agent
 from app.caches import overview_cache
 from core.errors import RunError
-from core.settings import ROOT
 from tests.conftest import synthetic_run
 
 
@@ -44,13 +41,3 @@ def test_the_first_page_reads_no_run_that_was_read_ahead(home: Path, monkeypatch
     monkeypatch.setattr("core.reports.evaluation.load", lambda _: pytest.fail("a run was read again"))
     assert overview_cache.summary(run_id).report.run == run_id
     st.cache_resource.clear()
-
-
-def test_the_components_of_every_page_are_imported_without_torch():
-    code = (
-        "import sys; from app import first_paint; first_paint.import_components(); "
-        "wanted = {'altair', 'app.components.jury.jury_figures', 'app.components.calibration.temperature'}; "
-        "assert wanted <= set(sys.modules); "
-        "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120, capture_output=True)

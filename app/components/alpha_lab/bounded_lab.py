@@ -10,7 +10,7 @@ import streamlit as st
 from app import navigation
 from app.caches import bounded_cache, run_cache
 from app.components.shared import ranges
-from app.components.shared.figures import download
+from app.components.shared.figures import about, download
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.scores import SCORES
 from core.reports.bounded import report_frame
@@ -34,7 +34,7 @@ def bounded_lab(record: RunRecord, view: AlphaLabView) -> None:
     with st.expander("The figures at this alpha"):
         frame = report_frame(bounded_cache.bounded_report(run, view.alpha))
         _table(frame)
-        download("Download these ranges as CSV", frame, "ranges", alpha=view.alpha)
+        download("Download these ranges as CSV", frame, "ranges", about([run], view.alpha))
 
 
 def _table(frame: pd.DataFrame) -> None:

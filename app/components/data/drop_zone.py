@@ -54,8 +54,8 @@ def section() -> None:
         with st.popover("What can be dropped", type="tertiary"):
             st.markdown(FORMATS)
             st.caption(
-                "What a file is, is found from its content. Every figure that a file states is computed again and "
-                "checked. Files up to 200 MB; use `python -m core import PATH …` for larger ones."
+                "Hedge recognises a file by its content, and computes every figure that a file states again to check "
+                "it. Files up to 200 MB; use `python -m core import PATH …` for larger ones."
             )
     if files:
         st.session_state.pop(CARRIED_KEY, None)
