@@ -35,6 +35,7 @@ LAYERS = {
     "exchange": 9,
     "reports": 10,
     "doctor": 11,
+    "shelf": 11,
     "commands": 12,
     "cli": 13,
     "__main__": 14,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
+from streamlit.components.v2.component_manager import BidiComponentManager
 
 from app import first_paint
 from app.__main__ import main, wake_agent
@@ -30,6 +32,16 @@ def test_a_server_lives_on_without_an_agent(monkeypatch: pytest.MonkeyPatch, cap
     with caplog.at_level(logging.WARNING):
         wake_agent()
     assert "no agent could be started" in caplog.text
+
+
+def test_no_installed_package_brings_a_component_and_streamlit_would_ask_where_the_app_answers(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    assert manifest_scanner.scan_component_manifests() == first_paint.no_components()
+    asked = []
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", lambda: asked.append(True) or [])
+    BidiComponentManager().discover_and_register_components(start_file_watching=False)
+    assert asked == [True]
 
 
 @pytest.mark.filterwarnings("ignore")  # outside a server every call to a cached function warns

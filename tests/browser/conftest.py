@@ -57,7 +57,7 @@ FLAGS = [
     "--no-first-run",
 ]
 STARTS_WITHIN_S = 60
-SEEN_WITHIN_MS = 30_000
+SEEN_WITHIN_MS = 60_000
 POLL_MS = 20
 LAID_OUT_WITHIN_MS = 10_000
 OWN_PROBES = re.compile(r"/_stcore/(health|host-config)$")
@@ -190,7 +190,7 @@ SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
 def settled(page: Page) -> Page:
     """The page once its script has ended and all that is computed beside it has arrived, so that nothing moves."""
     page.wait_for_function(SETTLED)
-    expect(page.locator(".computing")).to_have_count(0, timeout=4 * SEEN_WITHIN_MS)
+    expect(page.locator(".computing")).to_have_count(0, timeout=2 * SEEN_WITHIN_MS)
     page.wait_for_function(SETTLED)
     return page
 
@@ -271,7 +271,7 @@ def page_server(
         with log.open("wb") as out:
             process = psutil.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
     try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         with suppress(psutil.NoSuchProcess):
@@ -283,7 +283,7 @@ def page_server(
             process.wait()
 
 
-def _wait_for(url: str, process: psutil.Process, log: Path) -> None:
+def wait_for(url: str, process: psutil.Process, log: Path) -> None:
     end = time.monotonic() + STARTS_WITHIN_S
     while time.monotonic() < end and process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
         try:

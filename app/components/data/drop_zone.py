@@ -27,8 +27,8 @@ FORMATS = (
     "**Runs**: tables (CSV, XLSX, Parquet, JSON) with a probability, logit or log-probability for each option; "
     "lm-evaluation-harness samples; Inspect logs; HELM `scenario_state.json`; OpenCompass predictions; lighteval "
     "details; LLM-Uncertainty-Bench and VLM-Uncertainty-Bench pickles with their answers; BLUQ archives; numpy arrays "
-    "of scores and labels; and what Hedge exports. **Juries**: judgements of several models. **Questions, "
-    "conversations and choices** are recognised too, and lead to the page that uses them."
+    "of scores and labels; and what Hedge exports. **Juries**: judgements of several models; LLMBar, PandaLM and "
+    "AlpacaEval. **Questions, conversations and choices** are recognised too, and lead to the page that uses them."
 )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core import __version__
-from core.commands.grammar import juries, launching, reporting, words
+from core.commands.grammar import juries, launching, reporting, shelf, words
 from core.commands.grammar.parsers import PROG, Help, Parser
 
 
@@ -41,6 +41,7 @@ COMMANDS = {
     "import": Command("import results of other tools, juries and Hedge's own runs", reporting.import_),
     "export": Command("export runs: tables, charts, or a report that needs no network", reporting.export),
     "figure": Command("draw one figure for a paper or a slide, with its caption and provenance", reporting.figure),
+    "shelf": Command(shelf.SAYS, shelf.shelf),
     "jury": Command(
         "juries: several judges of the same answers, rules that combine their verdicts, agreement, import and export",
         juries.jury,
