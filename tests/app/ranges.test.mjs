@@ -16,7 +16,10 @@ test("two ends are one figure where they are shown alike", () => {
   const share = (value) => `${(100 * value).toFixed(1)}%`;
   assert.equal(between(0.9, 0.90001, share), "90.0%");
   assert.equal(between(0.842, 1, share), "84.2 to 100.0%");
-  assert.equal(between(3, 6, (value) => value.toFixed(2)), "3.00 to 6.00");
+  assert.equal(
+    between(3, 6, (value) => value.toFixed(2)),
+    "3.00 to 6.00",
+  );
 });
 
 test("stretches of alpha at which all sets are known", () => {
