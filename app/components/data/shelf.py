@@ -116,7 +116,7 @@ def _form(entry: Entry) -> None:
         said += "Each is checked against its recorded hash."
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Bring in" if kept == len(files) else f"Bring in ({about})"
-        if st.button(label, key="shelf_bring", type="primary"):
+        if st.button(label, key="shelf_bring"):
             shelf_jobs.start(entry, where)
             st.rerun()
         st.caption(said)
