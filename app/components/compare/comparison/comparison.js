@@ -1,7 +1,7 @@
 // All runs side by side, and the matrix of all pairs. A chosen pair is told to the inspector here in the browser, and
 // to Python for the link.
 
-import { draw, make, say, themed } from "../../shared/dom.js";
+import { draw, make, say, setThemeColors } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
 import { MARKS } from "../../shared/svg.js";
 import { Tip } from "../../shared/tip.js";
@@ -224,7 +224,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const comparison = comparisons.get(parentElement) ?? new Comparison(parentElement);
   comparisons.set(parentElement, comparison);
   comparison.send = setStateValue;
-  themed(parentElement.host ?? parentElement, comparison.find(".comparison"));
+  setThemeColors(parentElement.host ?? parentElement, comparison.find(".comparison"));
   const isNew = comparison.version !== data.version;
   const arrived = !isNew && Boolean(comparison.data?.matrix) !== Boolean(data.matrix);
   if (isNew) comparison.load(data);

@@ -1,7 +1,7 @@
 // The inspector of two runs. All questions come in once; filters, another pair and the keyboard change only what is
 // shown here, and Python is told for the link.
 
-import { make, say, themed } from "../../shared/dom.js";
+import { make, say, setThemeColors } from "../../shared/dom.js";
 import { closeRow, openRow, questionRow } from "./row.js";
 import { CHANGES, COUNTS, ORDERS, SURENESS, chosenRows, readNumbers } from "./rows.js";
 
@@ -318,7 +318,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   inspectors.set(parentElement, inspector);
   inspector.send = setStateValue;
   inspector.trigger = setTriggerValue;
-  themed(parentElement.host ?? parentElement, inspector.find(".inspector"));
+  setThemeColors(parentElement.host ?? parentElement, inspector.find(".inspector"));
   const isNew = inspector.version !== data.version;
   if (isNew) inspector.load(data);
   if (isNew || inspector.revision !== data.revision) inspector.seed(data.view);
