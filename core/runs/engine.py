@@ -39,7 +39,9 @@ def submit(spec: RunSpec) -> str:
     :class:`~core.errors.InputError`, and writes nothing, if the model or the task is unknown.
     """
     if spec.run_id in store.run_ids():
-        if status(spec.run_id).state != "done":
+        if (now := status(spec.run_id)).state != "done":
+            if now.ended:  # a budget or a key may be another than in the earlier try
+                store.update_record(spec.run_id, spec=spec)
             resume(spec.run_id)
         return spec.run_id
     from core.runs.execution.execute import preflight
