@@ -28,6 +28,7 @@ def measure(form: str, tokens: int) -> None:
 
     torch.manual_seed(0)
     tokenizer = AutoTokenizer.from_pretrained(ASSETS / "models" / "pocket-1m")
+    tokenizer.model_max_length = tokens + 64
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=64,
@@ -46,13 +47,14 @@ def measure(form: str, tokens: int) -> None:
     ]
     before = psutil.Process().memory_info().rss
     engine.prepare(prompts)
+    longest = max(row.tree_length for row in engine._rows.values())
     check = engine.self_check(prompts)
     checked = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     for _ in engine.score(prompts):
         pass
     scored = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(
-        f"{form:<8}{tokens:>8,}{(checked - before) / 2**30:>14.2f}{(scored - before) / 2**30:>14.2f}  {check.rung}",
+        f"{form:<8}{longest:>8,}{(checked - before) / 2**30:>14.2f}{(scored - before) / 2**30:>14.2f}  {check.rung}",
         flush=True,
     )
 

@@ -66,8 +66,10 @@ ROTATIONS_HELP = (
     "model prefers a letter."
 )
 DTYPE_HELP = (
-    "Each one that you choose makes one run. It is the size of the numbers that the model computes with. 8-bit and "
-    "4-bit weights need an NVIDIA GPU and the package bitsandbytes."
+    "Each one that you choose makes one run. It is the size of the numbers that the model computes with. bfloat16 "
+    "halves the memory of 32-bit and is faster where the processor or the GPU computes in it. But it rounds: with the "
+    "models that ship, the most probable option changes on 2.5% to 4.5% of questions. 8-bit and 4-bit weights need an "
+    "NVIDIA GPU and the package bitsandbytes."
 )
 BATCH_HELP = "How many questions are computed at once. If it is empty, free memory decides. It changes only the speed."
 SEED_HELP = "Decides which questions are drawn, which are examples, and which calibrate."
