@@ -17,6 +17,7 @@ NOT_QUICK = {
     "tests/core/inference": "a model",
     "tests/core/adapters": "a model",
     "tests/pocket_world": "models and how they are trained",
+    "tests/app/test_own_examples.py": "a model",
     "tests/app/test_arithmetic.py": "the browser's arithmetic at every alpha, by Node.js",
     "tests/core/answering/test_token_text.py": "a model",
     "tests/core/answering/test_model_cache.py": "a model",

@@ -117,6 +117,23 @@ def json_object(content: bytes, where: str) -> dict[str, Any]:
 
 def json_document(path: Path) -> dict[str, Any]:
     """A file that is one JSON object."""
+    return json_object(_whole(path), str(path))
+
+
+def json_list(path: Path) -> list[Any]:
+    """A file that is one JSON list."""
+    content = _whole(path)
+    try:
+        found = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: expected a whole JSON list, found none ({error})") from error
+    if not isinstance(found, list):
+        raise InputError(f"{path}: expected a JSON list, found {type(found).__name__} {shown(found)}")
+    return found
+
+
+def _whole(path: Path) -> bytes:
+    """The content of a file that has to be read whole."""
     size = check_size(path)
     if size > LARGEST_JSON:
         raise InputError(
@@ -124,7 +141,7 @@ def json_document(path: Path) -> dict[str, Any]:
             "or an archive may be larger"
         )
     try:
-        return json_object(path.read_bytes(), str(path))
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
 

@@ -201,7 +201,7 @@ def _csv(path: Path, head: bytes) -> Sheet:
     except (pa.ArrowException, OSError, ValueError, UnicodeDecodeError) as error:
         said = " ".join(str(error).split())[:160]
         raise InputError(
-            f"{path}: expected {len(names)} columns of UTF-8 text in every line, found otherwise ({said})"
+            f"{path}: expected {len(names)} columns of UTF-8 text in every line, but reading them failed: {said}"
         ) from error
     return Sheet(path, table, "csv", skipped=skipped)
 

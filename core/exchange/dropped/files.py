@@ -12,6 +12,7 @@ import re
 import shutil
 import tarfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import IO
 from backports.zstd import zipfile
 
 from core.errors import InputError
+from core.exchange import score_arrays
 from core.exchange.archive import DAMAGED
 
 MOST_FILES = 5_000
@@ -197,12 +199,21 @@ def zip_format(path: Path) -> str:
     if "xl/workbook.xml" in names:
         return "workbook"
     if all(name.endswith(".npy") for name in names):
-        return "npz"
+        return "" if _holds_pairs(names) else "npz"
     if any(name.endswith("data.pkl") for name in names):
         return "torch"
     if {"mimetype", "content.xml"} <= set(names):
         return "opendocument"
     return "document" if "[Content_Types].xml" in names or "mimetype" in names else ""
+
+
+def _holds_pairs(names: Sequence[str]) -> bool:
+    """Whether arrays are those of several runs: they lie in folders, or more than two pairs are named alike.
+
+    An npz of one run has its arrays at the top, of at most two parts, which calibrate and test.
+    """
+    stems = Counter(score_arrays.stem(Path(name)) for name in names)
+    return any("/" in name for name in names) or sum(count == 2 for count in stems.values()) > 2
 
 
 def _is_tar(path: Path) -> bool:

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import InputError
-from core.exchange import helm, lighteval, llm_uncertainty_bench, opencompass, run_folder, vlm_uncertainty_bench
+from core.exchange import (
+    helm,
+    judged_pairs,
+    lighteval,
+    llm_uncertainty_bench,
+    opencompass,
+    run_folder,
+    vlm_uncertainty_bench,
+)
 from core.exchange.dropped.files import zip_format
 from core.exchange.list_columns import widened
 from core.exchange.safe_read import LARGEST_JSON, check_size
@@ -57,6 +65,7 @@ KINDS = {
     "jury": Kind("judgements of jurors", "jury"),
     "jury text": Kind("judgements of a juror", "jury"),
     "jury labels": Kind("labels of a jury's answers", "jury"),
+    "pairs": Kind("judged pairs of answers", "jury"),
     "questions": Kind("question bank", "new_run", "A model can answer its questions on the page New run."),
     "conversation": Kind("conversation", "perplexity", "The Perplexity page scores the words of conversations."),
     "choices": Kind(
@@ -259,6 +268,8 @@ def _all_keys(values: Any, depth: int = 0) -> list[str]:
 
 
 def _of_list(rows: list[Any]) -> str:
+    if judged_pairs.format_of(rows):
+        return "pairs"
     if finished.is_finished([row for row in rows[:1] if isinstance(row, dict)]):
         return "answers"
     if any(_rows_have(rows, {"instance_id", name}) for name in ("predicted_text", "request", "stats")):

@@ -258,7 +258,7 @@ class Inspector {
     say(find(".head-second"), this.names[second]);
     const narrowed = ["right", "change", "sure"].some((name) => view[name] !== "all") || view.subject || view.search;
     find(".clear").hidden = !narrowed;
-    this.told = `the second set is larger on ${changes.grew.toLocaleString("en")}, smaller on ${changes.shrank.toLocaleString("en")}, as large on ${changes.same.toLocaleString("en")}`;
+    this.told = `the second set is larger on ${changes.grew.toLocaleString("en")}, smaller on ${changes.shrank.toLocaleString("en")}, and as large as the first on ${changes.same.toLocaleString("en")}`;
     this.start = Math.min(this.start, Math.max(0, Math.floor((found.length - 1) / SHOWN) * SHOWN));
     this.list();
   }
