@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -23,6 +24,9 @@ TALL = f"""<style>
 }}
 </style>"""
 """Makes the drop zone large enough to aim at."""
+_keep_paths = st.components.v2.component(
+    "hedge_dropped_paths", js=Path(__file__).with_name("dropped_paths.js").read_text(encoding="utf-8")
+)
 FORMATS = (
     "**Runs**: tables (CSV, XLSX, Parquet, JSON) with a probability, logit or log-probability for each option; "
     "lm-evaluation-harness samples; Inspect logs; HELM `scenario_state.json`; OpenCompass predictions; lighteval "
@@ -45,11 +49,11 @@ def section() -> None:
             key=f"drop-{generation}-{folders}",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
+        _keep_paths(key="dropped_paths", width="content")
         st.toggle(
             "The button chooses a folder",
             key=FOLDERS_KEY,
-            help="Folders can always be dropped. A folder that is chosen with the button also keeps its name, which "
-            "may say the model.",
+            help="Folders can always be dropped. A folder's name may say the model.",
         )
         with st.popover("What can be dropped", type="tertiary"):
             st.markdown(FORMATS)
