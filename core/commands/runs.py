@@ -97,7 +97,7 @@ def specs_of(arguments: Namespace) -> list[RunSpec]:
         batch_size=arguments.batch_size,
         seed=arguments.seed,
         calibration_share=arguments.calibration_share,
-        servers=tuple(arguments.server),
+        servers=tuple(arguments.server or ()),
         key_variable=arguments.key_variable,
         price_read=arguments.price_read,
         price_written=arguments.price_written,

@@ -87,10 +87,9 @@ def _server_arguments(made: argparse.ArgumentParser) -> None:
         "--server",
         nargs="+",
         action="extend",
-        default=[],
         metavar="URL",
         help="the models are on this server (or on several that share the work), which speaks the OpenAI protocol: "
-        "http://host:8000/v1",
+        "http://host:8000/v1; Hedge loads the models if not given",
     )
     made.add_argument(
         "--key-variable",
