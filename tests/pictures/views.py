@@ -109,7 +109,7 @@ def no_match(page: Page) -> None:
     page.get_by_role("button", name="Clear the search").wait_for()
 
 
-CHART = FIGURES["compare"]
+CHART = "[data-testid=stVegaLiteChart] svg, [data-testid=stVegaLiteChart] canvas"
 STEPS = len(lesson.load().steps)
 NOTHING_FOLDED = ("data", "doctor")
 
