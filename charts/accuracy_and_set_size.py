@@ -132,15 +132,11 @@ def _published_marks(printed: pd.DataFrame, across: dict[str, Any], upward: dict
         ("note", "How"),
     )
     shown = frame[["published", "title", "accuracy", "set_size", "source", "note"]]
-    return (
-        alt.Chart(shown)
-        .mark_point(filled=False, shape="diamond", size=70, strokeWidth=1.5, opacity=0.9, stroke=theme.ink())
-        .encode(
-            alt.X("accuracy:Q", **across),
-            alt.Y("set_size:Q", **upward),
-            tooltip=hover,
-        )
+    marks = alt.Chart(shown).mark_point(
+        filled=False, shape="diamond", size=70, strokeWidth=1.5, opacity=0.9, stroke=theme.ink()
     )
+    placed: alt.Chart = marks.encode(alt.X("accuracy:Q", **across), alt.Y("set_size:Q", **upward), tooltip=hover)
+    return placed
 
 
 def _published_words(printed: pd.DataFrame) -> str:

@@ -137,14 +137,14 @@ def _every() -> tuple[PublishedResult, ...]:
     found = []
     for name in SOURCES:
         table = published(name)
-        over = {row.model: float(row.mean_set_size) for row in table[table["task"] == OVER_TASKS].itertuples()}
-        for row in table[table["task"] != OVER_TASKS].itertuples():
-            size = None if math.isnan(row.mean_set_size) else float(row.mean_set_size)
-            found.append(
-                PublishedResult(
-                    name, row.model, row.task, row.bank, float(row.accuracy), size, row.k, over.get(row.model)
-                )
-            )
+        columns = ["model", "task", "bank", "accuracy", "mean_set_size", "k"]
+        rows: list[tuple[str, str, str, float, float, int]] = list(table[columns].itertuples(index=False, name=None))
+        over = {model: size for model, task, _, _, size, _ in rows if task == OVER_TASKS}
+        found += [
+            PublishedResult(name, model, task, bank, accuracy, None if math.isnan(size) else size, k, over.get(model))
+            for model, task, bank, accuracy, size, k in rows
+            if task != OVER_TASKS
+        ]
     return tuple(found)
 
 
