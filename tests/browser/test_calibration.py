@@ -13,7 +13,17 @@ from core.reports import evaluation
 from core.reports.calibration.calibrated import calibrated
 from core.reports.calibration.temperature import at_temperature
 from tests.app.golden import CASES
-from tests.browser.conftest import SEEN_WITHIN_MS, Visitor, expect_whole, resize, server
+from tests.browser.conftest import (
+    NOT_TOO_WIDE,
+    SEEN_WITHIN_MS,
+    Visitor,
+    eventually,
+    expect_whole,
+    holds,
+    resize,
+    server,
+    settled,
+)
 from tests.conftest import synthetic_run
 
 
@@ -39,19 +49,19 @@ def opened(visit: Visitor, address: str, run_id: str, **how: object) -> Page:
 
 def agrees(page: Page, run_id: str, temperature: int) -> None:
     expected = at_temperature(evaluation.load(run_id), temperature, 100)
-    for name, value in (
-        ("ece", expected.ece),
-        ("nll", expected.nll),
-        ("accuracy", expected.accuracy),
-        ("lac-size", expected.sets["lac"].mean_set_size),
-        ("aps-coverage", expected.sets["aps"].coverage),
-    ):
-        for _ in range(100):  # what is shown follows within a frame or two
-            shown = float(page.locator(f"[data-figure={name}]").get_attribute("data-value"))
-            if shown == pytest.approx(value, abs=1e-12):
-                break
-            page.wait_for_timeout(20)
-        assert shown == pytest.approx(value, abs=1e-12), name
+    values = {
+        "ece": expected.ece,
+        "nll": expected.nll,
+        "accuracy": expected.accuracy,
+        "lac-size": expected.sets["lac"].mean_set_size,
+        "aps-coverage": expected.sets["aps"].coverage,
+    }
+
+    def equal() -> None:
+        shown = {name: page.locator(f"[data-figure={name}]").get_attribute("data-value") for name in values}
+        assert {name: float(value or "nan") for name, value in shown.items()} == pytest.approx(values, abs=1e-12)
+
+    eventually(page, equal)
 
 
 def typed(page: Page, temperature: str) -> Locator:
@@ -102,7 +112,7 @@ def test_nonsense_is_refused_and_the_fitted_temperature_is_one_click_away(visit:
 
 
 def test_a_click_on_a_bin_lists_its_questions(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id)
+    page = settled(opened(visit, address, run_id))
     (found,) = calibrated(evaluation.load(run_id))
     filled = [one for one in found.diagram.bins if one.n]
     marks = page.get_by_test_id("stVegaLiteChart").first.locator(".mark-symbol path")
@@ -119,6 +129,6 @@ def test_nothing_is_too_wide_and_switches_are_whole(visit: Visitor, address: str
     for width, theme in ((390, "light"), (900, "light"), (1280, "dark")):
         page.emulate_media(color_scheme=theme)
         resize(page, width)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, NOT_TOO_WIDE)
         expect_whole(page)
         expect(page.locator("figure[data-plot=reliability] svg.chart")).to_be_visible()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from app.formatting import JOINER
 from app.navigation import PAGES, PageEntry
@@ -18,7 +18,7 @@ from core.jury_pipeline import jury_store
 from core.runs import store
 from core.settings import ROOT
 from tests.browser import axe
-from tests.browser.conftest import Lab, Visit, Visitor, choose_page, server
+from tests.browser.conftest import SETTLED, Lab, Visit, Visitor, choose_page, eventually, holds, server, settled
 from tests.conftest import synthetic_questions, synthetic_run
 from tests.core.jury.verdicts import seeded_jury
 from tests.pictures.faults import lasting_faults
@@ -43,10 +43,6 @@ FIGURES = {
 
 
 WINDOWS = (("light", 1440), ("light", 1280), ("light", 900), ("light", 390), ("dark", 390), ("dark", 1440))
-SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
-  && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]')
-  && !document.getAnimations().some(one => one instanceof CSSTransition && one.playState === 'running')"""
-"""The script has ended, and nothing on the page is dimmed because it is about to change, or on its way back."""
 PAINTED = """color => {
   const probe = document.createElement('i');
   probe.style.color = color;
@@ -144,10 +140,9 @@ def test_words_of_a_chart_have_the_themes_colour(visit: Visitor, address: str, t
     page = visit(address, theme=theme).open("/overview?figure=scatter")
     words = page.locator("svg.marks .role-axis-label text, svg.marks .role-legend-label text")
     expect(words.first).to_be_visible()
-    fills = words.evaluate_all("all => [...new Set(all.map(one => one.getAttribute('fill')))]")
-    opacities = words.evaluate_all("all => [...new Set(all.map(one => Number(one.getAttribute('fill-opacity'))))]")
-    assert fills == [THEME[theme]["textColor"]]
-    assert opacities == [FAINT]
+    colours = "all => all.map(one => [one.getAttribute('fill'), Number(one.getAttribute('fill-opacity'))])"
+    wanted = [THEME[theme]["textColor"], FAINT]
+    eventually(page, lambda: [colour for colour in words.evaluate_all(colours) if colour != wanted])
 
 
 def test_light_and_dark_change_live(visit: Visitor, address: str):
@@ -165,28 +160,36 @@ def test_light_and_dark_change_live(visit: Visitor, address: str):
         arg="rgb(255, 255, 255)",
     )
     expect(page.locator(".lab")).not_to_have_css("color", light[1])
-    dark = page.locator(".lab").evaluate(paint)
-    assert dark[0] != light[0]
-    assert dark[0].startswith("#")
+
+    def dark() -> None:
+        colour = page.locator(".lab").evaluate(paint)[0]
+        assert colour.startswith("#")
+        assert colour != light[0]
+
+    eventually(page, dark)
     lab.expect_alpha(110)
+
+
+def settled_table(page: Page) -> Locator:
+    """The first table, drawn, in view and no longer moving: its cells are paint, so a click goes to a place."""
+    table = page.get_by_test_id("stDataFrame").first
+    expect(table.locator("canvas").first).to_be_visible()
+    settled(page)
+    table.scroll_into_view_if_needed()
+    return table
 
 
 def test_a_click_on_a_model_opens_its_run(visit: Visitor, address: str):
     page = visit(address).open("/?figure=runs")
-    table = page.get_by_test_id("stDataFrame").first
-    expect(table.locator("canvas").first).to_be_visible()
-    table.scroll_into_view_if_needed()
+    table = settled_table(page)
     table.click(position={"x": 70, "y": 50})
+    expect(page).to_have_url(re.compile("alpha_lab[?]run="))
     Lab(page).ready()
-    assert "alpha_lab?run=" in page.url
 
 
 def test_rows_ticked_with_the_keyboard_open_in_compare(visit: Visitor, address: str):
     page = visit(address).open("/?figure=runs")
-    table = page.get_by_test_id("stDataFrame").first
-    expect(table.locator("canvas").first).to_be_visible()
-    page.wait_for_function(SETTLED)
-    table.scroll_into_view_if_needed()
+    table = settled_table(page)
     table.click(position={"x": 200, "y": 50})
     page.keyboard.press("Shift+Space")
     expect(page.get_by_role("button", name="Compare the chosen run", exact=True)).to_be_enabled()
@@ -236,14 +239,16 @@ def test_cells_and_cards_open_their_pages_without_a_reload(visit: Visitor, addre
     page.evaluate("window.sameDocument = true")
     cell = page.locator(".first-page .cell")
     expect(cell).to_have_count(1)
+    settled(page)
     cell.hover()
     expect(cell.locator(".tip")).to_be_visible()
     expect(cell.locator(".tip")).to_contain_text("model-0 on Question answering")
-    assert page.evaluate(
+    holds(
+        page,
         "(([a, b]) => a.left >= 0 && a.right <= innerWidth && a.bottom <= innerHeight && a.top >= 0)"
         "([...document.querySelectorAll('*')].flatMap(one => one.shadowRoot ? [one.shadowRoot] : [])"
         ".flatMap(root => [...root.querySelectorAll('.tip')]).concat([...document.querySelectorAll('.tip')])"
-        ".map(one => one.getBoundingClientRect()))"
+        ".map(one => one.getBoundingClientRect()))",
     )
     run_id = next(name for name in store.run_ids() if name.startswith("model-0"))
     cell.press("Enter")
@@ -262,9 +267,10 @@ def test_a_click_on_a_mark_opens_its_run(visit: Visitor, address: str):
     page = visit(address).open("/?figure=scatter&models=model-1")
     mark = page.locator("[data-testid=stVegaLiteChart] .mark-symbol path")
     expect(mark).to_have_count(1)
+    settled(page)
     mark.click()
+    expect(page).to_have_url(re.compile("alpha_lab[?]run=model-1"))
     Lab(page).ready()
-    assert "alpha_lab?run=model-1" in page.url
 
 
 def test_markup_in_data_stays_text(visit: Visitor, address: str, home: Path):

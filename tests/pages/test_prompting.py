@@ -11,7 +11,7 @@ from core.reports.prompting import experiments
 from core.runs import store
 from core.tasks import bank
 from tests.conftest import synthetic_questions
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, keep_their_places, said
 
 
 @pytest.fixture
@@ -49,6 +49,10 @@ def test_the_form_begins_with_the_experiment_that_is_shown(asked, open_page: Ope
     app.multiselect(key="ways_shots").set_value([1]).run()
     assert app.multiselect(key="ways_shots").value == [1]
     assert "--shots 1 --queue" in app.code[-1].value
+
+
+def test_arriving_tests_leave_every_list_in_its_place(asked, open_page_early: Open):
+    assert keep_their_places(open_page_early("prompting", alpha="200"), at_least=8)
 
 
 def test_figures_are_those_of_the_reports(asked, open_page: Open):

@@ -62,4 +62,4 @@ def questions(found: Sequence[Named], view: CalibrationView) -> None:
     )
     if event.selection.rows:
         open_run_question(one.run, str(shown["id"].iloc[event.selection.rows[0]]))
-    figures.download("These questions as CSV", shown, "questions-of-a-bin", runs=[one.run])
+    figures.download("These questions as CSV", shown, "questions-of-a-bin", figures.about([one.run]))

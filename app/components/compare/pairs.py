@@ -56,9 +56,9 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None
     )
     with st.container(horizontal=True, gap="medium"):
         st.caption(f"{_published_said(printed)} {_said(group, matrix)}".strip(), width="stretch")
-        figures.download("Figures as CSV", rows, "compared-runs")
+        figures.download("Figures as CSV", rows, "compared-runs", figures.about(run_ids, view.alpha))
         if matrix is not None:
-            figures.download("Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs")
+            figures.download("Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs", figures.about(group, view.alpha))
     if problem:
         return
     st.subheader("Two runs, question by question", anchor=False)

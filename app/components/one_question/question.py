@@ -16,7 +16,7 @@ from app.caches import question_cache, run_cache
 from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
 from app.components.one_question.option_bars import RunRow, option_bars, run_table
 from app.components.shared import controls
-from app.components.shared.figures import download
+from app.components.shared.figures import about, download
 from app.components.shared.run_picker import pick_run
 from app.components.shared.runs import titles
 from app.formatting import counted, plain, shortened
@@ -188,9 +188,9 @@ def options_in_full(
             column_config=_COLUMNS,
             alt="The question's options with probability, rank, score and p-value",
         )
-        download("Download the options as CSV", frame, f"options-{view.bars}", alpha=view.alpha)
+        download("Download the options as CSV", frame, f"options-{view.bars}", about([by.run_id], view.alpha))
         scores = one_question.score_frame(tuple(found), by, view.alpha, empty=view.empty)
-        download("Download every score as CSV", scores, "scores", alpha=view.alpha)
+        download("Download every score as CSV", scores, "scores", about([by.run_id], view.alpha))
 
 
 _COLUMNS: dict[str, Any] = {

@@ -8,6 +8,7 @@ import streamlit as st
 from app.components.shared import figures
 from app.formatting import plain
 from charts.run_names import task_titles
+from core.reports.file_names import About
 from core.reports.overview.published import SOURCES, published
 from core.reports.overview.similar_accuracy import alike
 from core.runs.banks import task_title
@@ -61,7 +62,8 @@ def published_tables(table: pd.DataFrame, score: str) -> None:
             },
             alt=f"Figures published by {source.title} beside those of runs here",
         )
-        figures.download(f"{source.title} as CSV", found, f"published-{name}")
+        about = About(found["model"].unique().tolist(), found["task"].unique().tolist())
+        figures.download(f"{source.title} as CSV", found, f"published-{name}", about)
 
 
 def _percent(share: float) -> str:

@@ -14,6 +14,7 @@ from app.components.shared import figures
 from app.components.shared.published_switch import source_lines
 from app.components.shared.runs import open_run
 from app.formatting import counted, plain
+from app.state.overview import OverviewView
 from charts import theme
 from charts.accuracy_and_set_size import OPENED, accuracy_against_size, model_styles
 from core.reports.overview.published import PublishedResult
@@ -29,7 +30,7 @@ COLORS = {theme.LAC: "lac", theme.APS: "aps", theme.TRUTH: "truth"}
 """What a colour means → its name in the component's style."""
 
 
-def scatter(table: pd.DataFrame, score: str, printed: Sequence[PublishedResult] = ()) -> None:
+def scatter(table: pd.DataFrame, view: OverviewView, printed: Sequence[PublishedResult] = ()) -> None:
     """Show the panels with their legend, and pairs of models that differ in certainty alone.
 
     The ``printed`` results stand among the runs where these were asked the same bank's questions, else in panels of
@@ -43,7 +44,7 @@ def scatter(table: pd.DataFrame, score: str, printed: Sequence[PublishedResult] 
         published="" if frame.empty else "published, not computed here",
     )
     with st.container(horizontal=True, gap="medium"):
-        for panel in accuracy_against_size(table, score, frame):
+        for panel in accuracy_against_size(table, view.score, frame):
             key = f"scatter-{panel.key}"
             with st.container(width=PANEL):
                 st.markdown(f"**{plain(panel.title)}** · {counted(panel.options, 'option')}")
@@ -58,8 +59,9 @@ def scatter(table: pd.DataFrame, score: str, printed: Sequence[PublishedResult] 
         )
         if table.empty:
             return
-        figures.download("Data of these figures", table, f"accuracy-and-{score}-set-size", runs=table["run"].tolist())
-    published_tables.alike_models(table, score)
+        about = figures.about(table["run"].tolist(), view.alpha)
+        figures.download("Data of these figures", table, f"accuracy-and-{view.score}-set-size", about)
+    published_tables.alike_models(table, view.score)
 
 
 def published_frame(printed: Sequence[PublishedResult]) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from core.perplexity.choices import Choice, digest_of
 from core.perplexity.prompts import SystemPrompt
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
+from core.reports.file_names import About
 from core.runs.execution import perplexity_run
 
 OPEN_KEY = "choices_open"
@@ -206,4 +207,4 @@ def _figures(
     )
     if note:
         st.caption(note.replace("questions", "choices"))
-    figures.download("Figures as CSV", table, "choices")
+    figures.download("Figures as CSV", table, "choices", About(chosen.models, alpha=round(1000 * alpha)))

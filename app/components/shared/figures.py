@@ -14,7 +14,7 @@ from app.caches import run_cache
 from charts.figure import Figure
 from core.conformal.scores import SCORES
 from core.reports import frames
-from core.reports.file_names import of_runs
+from core.reports.file_names import About, about_runs
 from core.reports.report import Report
 from core.runs.banks import bank_name
 
@@ -27,13 +27,19 @@ NO_TOOLBAR = {"displayModeBar": False}
 """Plotly's own buttons would cover the names above a heat map."""
 
 
-def show(figure: Figure, explanation: str, *, runs: Sequence[str] = (), alpha: int | None = None) -> None:
-    """Show a chart with a caption and a download of its data, which is named for the ``runs`` and ``alpha``."""
+def about(runs: Sequence[str], alpha: int | None = None) -> About:
+    """What a download is about: these runs, at alpha in thousandths if its figures depend on it."""
+    records = [run_cache.record(run_id) for run_id in dict.fromkeys(runs)]
+    return about_runs([(record.spec, bank_name(record.spec, record.provenance)) for record in records], alpha=alpha)
+
+
+def show(figure: Figure, explanation: str, about: About) -> None:
+    """Show a chart with a caption and a download of its data, which is named for what it is ``about``."""
     draw(figure, key=figure.name)
     # In a narrow window the button goes below the caption, which would otherwise be a column of single words.
     with st.container(horizontal=True, gap="medium"):
         st.caption(explanation, width="stretch")
-        download("Data as CSV", figure.frame, figure.name, runs=runs, alpha=alpha)
+        download("Data as CSV", figure.frame, figure.name, about)
 
 
 def draw(
@@ -50,16 +56,14 @@ def draw(
         st.vega_lite_chart(figure.page_spec(), key=key, alt=figure.alt, width=width, on_select=on_select)
 
 
-def download(label: str, frame: pd.DataFrame, name: str, *, runs: Sequence[str] = (), alpha: int | None = None) -> None:
+def download(label: str, frame: pd.DataFrame, name: str, about: About) -> None:
     """Show a button that saves a frame as CSV. The file is made when a person clicks it, and named for what it holds
-    (``name``), and for the ``runs`` and ``alpha`` that it is about.
+    (``name``) and what it is ``about``.
     """
-    records = [run_cache.record(run_id) for run_id in runs]
-    specs = [(record.spec, bank_name(record.spec, record.provenance)) for record in records]
     st.download_button(
         label,
         data=lambda: frame.to_csv(index=False).encode(),
-        file_name=of_runs(name, "csv", specs, alpha=alpha),
+        file_name=about.file_name(name, "csv"),
         mime="text/csv",
         on_click="ignore",
         type="tertiary",
@@ -82,4 +86,4 @@ def report_table(compute: Callable[[], Report]) -> None:
         )
         for note in dict.fromkeys([*run.notes, *(note for figures in run.scores.values() for note in figures.notes)]):
             st.caption(note)
-        download("Download as CSV", table, "figures", runs=[run.run], alpha=round(run.alpha * 1000))
+        download("Download as CSV", table, "figures", about([run.run], round(run.alpha * 1000)))

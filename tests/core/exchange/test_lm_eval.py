@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,31 +18,19 @@ from core.exchange.lm_eval import _gold
 from core.reports.evaluation import load
 from core.reports.report import report
 from core.runs import store
-from core.settings import ASSETS, settings
+from core.settings import settings
 from core.shelf.bring import bring
 from core.shelf.own_links import of_link
+from tests.core.harness_logs import QUESTIONS, harness_logs
 from tests.core.shelf.conftest import mirror  # noqa: F401  a fixture
 
-QUESTIONS = 300
 Row = dict
 
 
 @pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the samples and results of both tasks, as the harness left them."""
-    out = tmp_path_factory.mktemp("lm-eval") / "out"
-    script = Path(__file__).with_name("write_lm_eval.py")
-    bank, model = ASSETS / "bank" / "qa.jsonl", ASSETS / "models" / "pocket-1m"
-    done = subprocess.run(
-        [sys.executable, str(script), str(out), str(model), str(bank), str(QUESTIONS)],
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    (folder,) = (path for path in (out / "logs").iterdir() if path.is_dir())
-    return folder
+    return harness_logs(tmp_path_factory)
 
 
 def samples(folder: Path, task: str) -> Path:
@@ -125,7 +111,7 @@ def test_two_runs_in_one_file_are_refused(changed):
         again.pop("acc"), again.pop("acc_norm"), again.pop("acc_bytes")
         return [*found, again]
 
-    with pytest.raises(InputError, match=r"line 301: expected document 4 once.*line 5; two runs"):
+    with pytest.raises(InputError, match=rf"line {QUESTIONS + 1}: expected document 4 once.*line 5; two runs"):
         lm_eval.read([changed("bank_letters", other)])
 
 
@@ -162,7 +148,9 @@ def test_a_claim_that_the_likelihoods_contradict_is_refused_with_its_line(home, 
 
 
 def test_a_mean_that_the_samples_contradict_is_refused(changed):
-    with pytest.raises(InputError, match=r"expected acc .* as its results file says, found .* over 299 samples"):
+    with pytest.raises(
+        InputError, match=rf"expected acc .* as its results file says, found .* over {QUESTIONS - 1} samples"
+    ):
         lm_eval.read([changed("bank_letters", lambda found: found[1:], results=True)])
 
 

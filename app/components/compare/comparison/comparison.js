@@ -5,7 +5,7 @@ import { draw, make, say } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
 import { MARKS } from "../../shared/svg.js";
 import { Tip } from "../../shared/tip.js";
-import { drawDots, looksOf } from "./dots.js";
+import { drawDots, looksOf, markChosen } from "./dots.js";
 import { MEASURES, Matrix, pairTable } from "./matrix.js";
 
 export const PAIR_CHOSEN = "hedge:pair";
@@ -69,17 +69,13 @@ class Comparison {
     const [first, second] = [i, j].map((at) => this.ids[this.data.group[at]]);
     Object.assign(this.view, { first, second });
     window.dispatchEvent(new CustomEvent(PAIR_CHOSEN, { detail: { first, second, from: this } }));
-    this.matrix.mark([i, j]);
-    this.details();
-    this.dots();
+    this.marked();
     this.report();
   }
 
   hear({ first, second }) {
     Object.assign(this.view, { first, second });
-    this.matrix.mark(this.chosen);
-    this.details();
-    this.dots();
+    this.marked();
   }
 
   measured(name) {
@@ -116,6 +112,17 @@ class Comparison {
     this.width = host.clientWidth;
     this.tip.hide();
     drawDots(host, this.data, { tip: this.tip, chosen: this.chosen.map((at) => this.data.group[at]) });
+  }
+
+  // Another pair is chosen: the figures stay as they are.
+  marked() {
+    this.tip.hide();
+    this.matrix.mark(this.chosen);
+    this.details();
+    markChosen(
+      this.find(".dots"),
+      this.chosen.map((at) => this.data.group[at]),
+    );
   }
 
   legend() {
