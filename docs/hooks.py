@@ -40,6 +40,7 @@ GENERATED = {
 """Each generated page: its file, its name in the menu and what writes it."""
 GUIDES = {
     "shell.md": "Using the command line",
+    "shelf.md": "The shelf",
     "notebook.md": "In a notebook",
     "inspect.md": "In Inspect",
     "running.md": "Running Hedge",

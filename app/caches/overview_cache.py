@@ -49,10 +49,9 @@ def overview(records: Sequence[RunRecord], alpha: int, score: str = "lac") -> tu
 
 def _news(records: Sequence[RunRecord], stamps: Mapping[str, int], score: str) -> bool:
     """Whether a run has to be read."""
-    caches = [_summary, *(_score_summaries[name] for name in (score,) if name in _score_summaries)]
-    return not all(
-        cache.held(RunKey(record.run_id, stamps.get(record.run_id, 0))) for record in records for cache in caches
-    )
+    keys = [RunKey(record.run_id, stamps.get(record.run_id, 0)) for record in records]
+    beside = _score_summaries.get(score)
+    return not all(_summary.held(key) and (beside is None or beside.held(key)) for key in keys)
 
 
 def _frame(found: Mapping[RunKey, RunSummary], alpha: int, score: str) -> pd.DataFrame:
@@ -87,15 +86,15 @@ def example(run_id: str, score: str) -> ExampleQuestion:
     return _example(run_key(run_id), score)
 
 
+def _of_score(name: str) -> PerRun[frames.ScoreSummary]:
+    return PerRun(lambda key: frames.summarise_score(evaluations.load(key.run_id), name), most=1024)
+
+
 # Not through load_evaluation: an overview of many runs would evict the run that a person is looking at.
 # 0.2 MB per entry: 230 MB with the runs that ship and 1,000 more.
 _summary = PerRun(lambda key: frames.summarise(evaluations.load(key.run_id)), most=4096)
 # 0.1 MB per entry. Only scores beside LAC and APS, of which a person looks at one at a time, have such entries.
-_score_summaries = {
-    name: PerRun(lambda key, name=name: frames.summarise_score(evaluations.load(key.run_id), name), most=1024)
-    for name in SCORES
-    if name not in DEFAULT_SCORES
-}
+_score_summaries = {name: _of_score(name) for name in SCORES if name not in DEFAULT_SCORES}
 
 
 @st.cache_resource(show_spinner=False)

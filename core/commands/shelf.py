@@ -1,19 +1,21 @@
-"""The commands ``shelf list``, ``shelf show`` and ``shelf bring``."""
+"""The commands ``shelf list``, ``show``, ``bring`` and ``leaderboard``."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from core.commands.answer import CommandResult
-from core.shelf import entries
+from core.shelf import entries, leaderboard
 from core.shelf.bring import Brought, bring, here
-from core.shelf.entries import Entry
+from core.shelf.entries import Entry, size_of
 from core.shelf.own_links import is_link, of_link
 from core.shelf.progress import DownloadProgress
 from core.shelf.recompute import RecomputedFigure, summary
+from core.tasks.leaderboard import SUITES
 
 NO_LICENCE = "none stated: the files are fetched for your own use, and Hedge passes nothing on"
 
@@ -26,6 +28,7 @@ def show_all(arguments: Namespace) -> CommandResult:
         f"{here(entry.results)} here: {entry.title}"
         for entry in found.values()
     ]
+    lines.append(f"{leaderboard.NAME:<34} {leaderboard.TITLE}; see `shelf leaderboard ORGANISATION/MODEL`")
     return CommandResult([_values(entry) for entry in found.values()], "\n".join(lines))
 
 
@@ -51,11 +54,34 @@ def show(arguments: Namespace) -> CommandResult:
 def bring_in(arguments: Namespace) -> CommandResult:
     """Fetch an entry's files, import them, and recompute the published figures."""
     entry = _named(arguments.name)
-    progress = DownloadProgress() if arguments.json or not sys.stderr.isatty() else DownloadProgress(told=_line)
-    done = bring(entry, only=arguments.only, progress=progress)
+    return _brought(entry, only=arguments.only, quiet=arguments.json)
+
+
+def _brought(
+    entry: Entry, *, only: str = "", where: Mapping[str, Collection[str]] | None = None, quiet: bool
+) -> CommandResult:
+    progress = DownloadProgress() if quiet or not sys.stderr.isatty() else DownloadProgress(told=_line)
+    done = bring(entry, only=only, where=where, progress=progress)
     if progress.told is _line:
         print(file=sys.stderr)
     return CommandResult(_brought_values(done), _brought_text(done))
+
+
+def leaderboard_of(arguments: Namespace) -> CommandResult:
+    """What the Open LLM Leaderboard has of a model; with ``--task``, bring these tasks in."""
+    entry = leaderboard.of_model(arguments.model)
+    if arguments.task:
+        wanted = list(entry.values_of("task")) if "all" in arguments.task else arguments.task
+        return _brought(entry, where={"task": wanted}, quiet=arguments.json)
+    suites = {name: entry.chosen(where={"task": [name]}) for name in entry.values_of("task")}
+    lines = [entry.title, entry.about, ""]
+    for name, files in suites.items():
+        lines.append(
+            f"{name:<9} {SUITES[name]:<9} {len(files):>3} files, {_size(size_of(files)):>9}, {here(files)} here"
+        )
+    lines += ["", f"python -m core shelf leaderboard {entry.model} --task {next(iter(suites))}"]
+    values = {name: {"files": len(files), "bytes": size_of(files)} for name, files in suites.items()}
+    return CommandResult({"model": entry.model, "tasks": values}, "\n".join(lines))
 
 
 def _named(name: str) -> Entry:

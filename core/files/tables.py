@@ -49,7 +49,7 @@ def finished_chunks(folder: Path) -> list[int]:
 def join_chunks(folder: Path, name: str) -> None:
     """Make one file of the chunks, with a row group for each, and drop them."""
     paths = [folder / "chunks" / f"{index:06d}.parquet" for index in finished_chunks(folder)]
-    _write(folder / name, (pq.read_table(path, memory_map=False) for path in paths))
+    _write(folder / name, map(read_table, paths))
     drop_chunks(folder)
 
 

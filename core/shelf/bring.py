@@ -22,7 +22,7 @@ from core.reports.imported_figures import stored_as
 from core.shelf import cache, downloads, hub
 from core.shelf.entries import Entry, ShelfFile, size_of
 from core.shelf.progress import DownloadProgress
-from core.shelf.recompute import RecomputedFigure, recompute
+from core.shelf.recompute import ImportedResults, RecomputedFigure, recompute
 from core.tasks import recipes
 
 LOCK = "bring.lock"
@@ -70,9 +70,13 @@ def bring(
         results = [laid / file.path for file, _ in kept if not file.published]
         reading = Drop(results, scratch=scratch, name=lambda path: path.relative_to(laid).as_posix()).read()
         runs = _runs(entry, reading, [file.path for file, _ in kept])
-        tables = {file.path: path for file, path in kept if file.published}
         told.begin(entry.title, "recomputing")
-        figures = recompute(entry.figures, entry.figure_options, runs, tables)
+        imported = ImportedResults(
+            runs=runs,
+            juries=[found.jury for found in reading.juries],
+            files={file.path: path for file, path in kept},
+        )
+        figures = recompute(entry.figures, entry.figure_options, imported)
         told.check()
         before = [stored_as(run) for run in runs]
         save(run for run, name in zip(runs, before, strict=True) if not name)
@@ -154,7 +158,7 @@ def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[Imported
 def _keep(entry: Entry, found: FoundJury) -> str:
     from core.jury_pipeline import jury_store
 
-    name = f"{entry.title}: {', '.join(found.jury.judgements.jurors)}"[:60]
+    name = f"{entry.title}: {found.jury.name or ', '.join(found.jury.judgements.jurors)}"[:60]
     return jury_store.save(
         found.jury.judgements, name=name, origin=f"from the shelf: {entry.title}", notes=found.jury.notes
     )

@@ -32,10 +32,9 @@ class ShelfFile:
 
     ``address`` is a URL (``git``, ``url``), ``OWNER/NAME@REVISION`` (``hub``) or a task (``recipe``). ``size`` is the
     exact number of bytes, or None; ``about`` is what a person is told before; ``at_most`` bounds the download in any
-    case. ``sha256`` is empty if nobody has
-    recorded it. ``needed_by`` is a pattern: the file is fetched if any chosen file matches it; empty: it is chosen
-    itself. A ``published`` file holds published figures and is no result. ``values`` are what its path was made of,
-    such as its ``model``.
+    case. ``sha256`` is empty if nobody has recorded it. ``needed_by`` is a pattern: the file is fetched if any chosen
+    file matches it; empty: it is chosen itself. A ``published`` file holds published figures and is no result.
+    ``values`` are what its path was made of, such as its ``model``.
     """
 
     path: str
@@ -264,7 +263,7 @@ def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
                 about=own or about or at_most or 0,
                 at_most=own or at_most or 0,
                 sha256=str(hashes.get(path, "")),
-                needed_by=where.text(source, "needed_by"),
+                needed_by=_filled(where.text(source, "needed_by"), chosen),
                 published=bool(source.get("published", False)),
                 values=chosen,
             )
@@ -291,6 +290,13 @@ def _expanded(source: Mapping[str, Any], where: _Where) -> dict[str, dict[str, s
                 raise InputError(f"{where.path}: expected each file once, found {path!r} twice")
             paths[path] = of
     return paths
+
+
+def _filled(pattern: str, chosen: Mapping[str, str]) -> str:
+    """A pattern with the chosen value of each placeholder; one without a value stays as it is."""
+    for name, value in chosen.items():
+        pattern = pattern.replace(f"{{{name}}}", value)
+    return pattern
 
 
 def _safe(path: str, where: _Where) -> str:

@@ -7,7 +7,9 @@ what it downloads in ``HEDGE_HOME/shelf/hub``; the file then goes into the shelf
 from __future__ import annotations
 
 import os
+import queue
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +20,17 @@ from core.shelf.entries import ShelfFile
 from core.shelf.progress import DownloadProgress
 
 if TYPE_CHECKING:
+    from huggingface_hub.hf_api import RepoFile
     from huggingface_hub.utils.tqdm import tqdm
 
 ANSWER_SECONDS = 10.0
 """How long the hub may take to say what a file is."""
+LISTING_SECONDS = 30.0
+"""How long the hub may take to list the files of a data set; its client would wait without end."""
+
+
+class NotOnHubError(InputError):
+    """The data set, its revision or the file is not on the hub, or ``HF_TOKEN`` may not read it."""
 
 
 def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
@@ -78,6 +87,53 @@ def check_reachable(where: str) -> None:
         raise UnreachableError(f"{where}: the hub can't be reached at {endpoint}; nothing was imported") from error
 
 
+def listed(repository: str) -> list[RepoFile]:
+    """The files of a data set as it is now.
+
+    Raises :class:`NotOnHubError` if there is no such data set, and :class:`InputError` if the hub does not say.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.hf_api import RepoFile
+
+    check_reachable(repository)
+    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
+    answers: queue.Queue[list[Any] | BaseException] = queue.Queue()
+
+    def ask() -> None:
+        try:
+            answers.put(list(api.list_repo_tree(repository, recursive=True, repo_type="dataset", revision="main")))
+        except BaseException as error:
+            answers.put(error)
+
+    threading.Thread(target=ask, daemon=True, name="hedge-hub-listing").start()
+
+    def answer() -> list[Any]:
+        found = answers.get(timeout=LISTING_SECONDS)
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    try:
+        return [one for one in asked(repository, answer) if isinstance(one, RepoFile)]
+    except queue.Empty as error:
+        raise InputError(
+            f"{repository}: the hub did not list its files within {LISTING_SECONDS:g} s; try again later"
+        ) from error
+
+
+def described(repository: str, file: RepoFile) -> ShelfFile:
+    """A file of a data set as it is now; one that lies in Git LFS says its SHA-256."""
+    return ShelfFile(
+        path=file.path,
+        kind="hub",
+        address=f"{repository}@main",
+        size=file.size,
+        about=file.size,
+        at_most=file.size,
+        sha256=str(file.lfs.sha256) if file.lfs else "",
+    )
+
+
 def asked(where: str, ask: Callable[[], Any]) -> Any:
     """What the hub's client returns; its errors in one sentence that begins with ``where``."""
     import httpx2
@@ -96,12 +152,14 @@ def asked(where: str, ask: Callable[[], Any]) -> Any:
         raise
     except GatedRepoError as error:
         raise InputError(
-            f"{where}: its authors ask for an agreement on the hub; agree there and set HF_TOKEN"
+            f"{where}: its authors ask for an agreement on the hub; agree on its page there, and set HF_TOKEN"
         ) from error
     except LocalEntryNotFoundError as error:
         raise UnreachableError(f"{where}: the hub can't be reached; nothing was imported") from error
     except (RepositoryNotFoundError, RevisionNotFoundError, EntryNotFoundError) as error:
-        raise InputError(f"{where}: it is not on the hub, or HF_TOKEN may not read it; nothing was imported") from error
+        raise NotOnHubError(
+            f"{where}: it is not on the hub, or HF_TOKEN may not read it; nothing was imported"
+        ) from error
     except (HfHubHTTPError, httpx2.HTTPError, OSError, ValueError) as error:
         raise InputError(f"{where}: the hub did not send it ({str(error)[:120]}); nothing was imported") from error
 

@@ -6,14 +6,13 @@ sizes are asked for first, and only files are taken that may hold results.
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from core.errors import InputError
 from core.exchange.safe_read import LARGEST_FILE
-from core.shelf import addresses
+from core.shelf import addresses, hub
 from core.shelf.entries import MOST_FILES, Entry, ShelfFile, read_hub_id
 
 ENDINGS = (
@@ -53,29 +52,10 @@ def _of_address(url: str) -> Entry:
 
 def _of_hub(repository: str) -> Entry:
     """The files of a data set as it is now; those that lie in Git LFS say their SHA-256."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.hf_api import RepoFile
-
-    from core.shelf.hub import asked, check_reachable
-
-    check_reachable(repository)
-    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
-    tree = asked(
-        repository, lambda: list(api.list_repo_tree(repository, recursive=True, repo_type="dataset", revision="main"))
-    )
     files = tuple(
-        ShelfFile(
-            path=one.path,
-            kind="hub",
-            address=f"{repository}@main",
-            size=one.size,
-            about=one.size,
-            at_most=one.size,
-            sha256=str(one.lfs.sha256) if one.lfs else "",
-        )
-        for one in tree
-        if isinstance(one, RepoFile)
-        and one.path.lower().endswith(ENDINGS)
+        hub.described(repository, one)
+        for one in hub.listed(repository)
+        if one.path.lower().endswith(ENDINGS)
         and not PurePosixPath(one.path).name.startswith(NOT_RESULTS)
         and 0 < one.size <= LARGEST_FILE
     )

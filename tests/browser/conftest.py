@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from playwright.sync_api import (
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from app.navigation import MENU
+from core.answering import client
 from core.files import file_lock
 from core.reports import evaluation
 from core.reports.alpha_lab import view as views
@@ -55,7 +57,7 @@ FLAGS = [
     "--no-first-run",
 ]
 STARTS_WITHIN_S = 60
-SEEN_WITHIN_MS = 30_000
+SEEN_WITHIN_MS = 60_000
 POLL_MS = 20
 LAID_OUT_WITHIN_MS = 10_000
 OWN_PROBES = re.compile(r"/_stcore/(health|host-config)$")
@@ -140,19 +142,6 @@ class Visit:
         socket.on("framesent", lambda _: self.messages.append(self.page.url))
 
 
-def choose(page: Page, label: str, option: str | re.Pattern[str]) -> None:
-    """Choose an option of a list.
-
-    An open list closes when the page scrolls, so the list is scrolled to first, and the browser has told the page so
-    before it is opened: scroll events come before the callbacks of the next frame.
-    """
-    box = page.get_by_role("combobox", name=label, exact=True)
-    box.scroll_into_view_if_needed()
-    box.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    box.click()
-    page.get_by_role("option", name=option, exact=True).click()
-
-
 def eventually(page: Page, fault: Callable[[], object], *, within_ms: float = SEEN_WITHIN_MS) -> None:
     """Wait until ``fault`` finds nothing: an empty result, no failed assertion, no timeout. At last it must.
 
@@ -201,31 +190,56 @@ SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
 def settled(page: Page) -> Page:
     """The page once its script has ended and all that is computed beside it has arrived, so that nothing moves."""
     page.wait_for_function(SETTLED)
-    expect(page.locator(".computing")).to_have_count(0, timeout=4 * SEEN_WITHIN_MS)
+    expect(page.locator(".computing")).to_have_count(0, timeout=2 * SEEN_WITHIN_MS)
     page.wait_for_function(SETTLED)
     return page
 
 
+def choose(page: Page, label: str, option: str | re.Pattern[str]) -> None:
+    """Choose an option of a list.
+
+    An open list closes when the page scrolls, so the list is scrolled to first, and the browser has told the page so
+    before it is opened: scroll events come before the callbacks of the next frame.
+    """
+    box = page.get_by_role("combobox", name=label, exact=True)
+    box.scroll_into_view_if_needed()
+    box.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    box.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
 @contextmanager
-def server(home: Path, *, agent: bool = True, copied: bool = False, **variables: str) -> Iterator[str]:
+def server(
+    home: Path, *, agent: bool = True, answers: bool = False, copied: bool = False, **variables: str
+) -> Iterator[str]:
     """`python -m app` in a home of its own; its address. Server, agent and workers end with the block.
 
-    Without ``agent`` the server takes this process for the agent of this host, and starts neither one nor a worker.
-    Such a server, or one that may be ``copied``, is a copy of a process that has imported the app already.
+    Without ``agent`` the server takes this process for the agent of this host, and without ``answers`` also for the
+    one that answers questions, so it starts no process that loads a model. Such a server, or one that may be
+    ``copied``, is a copy of a process that has imported the app already.
     """
-    held = nullcontext() if agent else agent_held(home)
+    held = nullcontext() if agent else held_by_tests(home, answers=answers)
     with engine_ended(home), held, page_server(home, copied=copied or not agent, **variables) as address:
         yield address
 
 
 @contextmanager
-def agent_held(home: Path) -> Iterator[None]:
-    """Hold the lock of a home's agent: pages that launch nothing need none, which costs five seconds a server."""
-    with pytest.MonkeyPatch.context() as patch:
+def held_by_tests(home: Path, *, answers: bool) -> Iterator[None]:
+    """Hold the lock of a home's agent: pages that launch nothing need none, which costs five seconds a server.
+
+    Without ``answers`` hold that of its answering server too, which a page starts to have a model warm: that costs six
+    seconds more. The server is said to listen where nobody does.
+    """
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as locks:
         patch.setenv("HEDGE_HOME", str(home))
-        lock = file_lock.take(liveness.agent_lock())
-    assert lock is not None
-    with lock:
+        for path in (liveness.agent_lock(), *([] if answers else [client.server_lock()])):
+            lock = file_lock.take(path)
+            assert lock is not None
+            locks.enter_context(lock)
+        if not answers:
+            nobody = {"socket": str(home / "nobody"), "key": ""}
+            client.address_file().write_text(json.dumps(nobody), encoding="utf-8")
+        patch.undo()
         yield
 
 
@@ -257,7 +271,7 @@ def page_server(
         with log.open("wb") as out:
             process = psutil.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
     try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         with suppress(psutil.NoSuchProcess):
@@ -269,7 +283,7 @@ def page_server(
             process.wait()
 
 
-def _wait_for(url: str, process: psutil.Process, log: Path) -> None:
+def wait_for(url: str, process: psutil.Process, log: Path) -> None:
     end = time.monotonic() + STARTS_WITHIN_S
     while time.monotonic() < end and process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
         try:

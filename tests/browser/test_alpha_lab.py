@@ -240,14 +240,16 @@ PRESSED = {
 
 VIEWS = {
     "raps against saps": ({"left": "raps", "right": "saps"}, Look(), {}),
-    "margin and top-k, filled": ({"left": "margin", "right": "top-k", "empty": "top1"}, Look(), {"empty": "top1"}),
-    "randomised, another split": (
-        {"left": "aps-randomised", "right": "lac", "split": "7"},
-        Look(split_seed=7),
-        {},
+    "margin and top-k, filled, few calibrated, without E and F": (
+        {"left": "margin", "right": "top-k", "empty": "top1", "n": "40", "extra": "drop"},
+        Look(n_calibration=40, drop_extra=True),
+        {"empty": "top1"},
     ),
-    "few calibrated, without E and F": ({"n": "40", "extra": "drop"}, Look(n_calibration=40, drop_extra=True), {}),
-    "a threshold a subject": ({"by": "group", "split": "3"}, Look(split_seed=3), {"by": "group"}),
+    "randomised, a threshold a subject, another split": (
+        {"left": "aps-randomised", "right": "lac", "by": "group", "split": "7"},
+        Look(split_seed=7),
+        {"by": "group"},
+    ),
     "a threshold a letter": ({"by": "class", "extra": "drop"}, Look(drop_extra=True), {"by": "class"}),
 }
 

@@ -16,7 +16,7 @@ from core.jury.adjudication import RULES
 from core.jury.experiment import PROTOCOLS, JuryExperiment, run
 from core.jury_pipeline import jury_store
 from core.reports.jury import bench, risk
-from tests.browser.conftest import NOT_TOO_WIDE, Visitor, holds, server, settled, still
+from tests.browser.conftest import NOT_TOO_WIDE, SEEN_WITHIN_MS, Visitor, holds, server, settled, still
 from tests.core.jury.verdicts import seeded_jury
 
 JUDGED = seeded_jury(400, seed=5)
@@ -50,7 +50,8 @@ def rows() -> pd.DataFrame:
 
 
 def opened(page: Page) -> Page:
-    expect(page.locator(".rules-table tbody tr")).to_have_count(len(RULES))
+    # A cold server tries every rule first.
+    expect(page.locator(".rules-table tbody tr")).to_have_count(len(RULES), timeout=2 * SEEN_WITHIN_MS)
     return page
 
 

@@ -260,14 +260,14 @@ def prompts_done(page: Page) -> int:
 def test_a_run_outlives_the_page_server_and_a_lost_database_blocks_nothing(home: Path, visit: Visitor):
     slow = {"HEDGE_FAKE_ENGINE": '{"ms": 500}'}
     with engine_ended(home):
-        with page_server(home, stop=signal.SIGKILL, **slow) as address:
+        with page_server(home, stop=signal.SIGKILL, copied=True, **slow) as address:
             page = visit(address).open("/new_run")
             choose_fake(page)
             page.get_by_role("button", name="Launch").click()
             expect(page.get_by_text(AT_WORK)).to_be_visible()
             before = prompts_done(page)
             page.close()  # a window on a dead server complains on its console, as it should
-        with page_server(home, **slow) as address:
+        with page_server(home, copied=True, **slow) as address:
             page = visit(address).open("/new_run")
             expect(page.get_by_text(AT_WORK)).to_be_visible()
             eventually(page, lambda: f"still {before} prompts" if prompts_done(page) <= before else None)

@@ -88,7 +88,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def address(home: Path) -> Iterator[str]:
-    with server(home, agent=False) as url:
+    with server(home, agent=False, answers=True) as url:
         yield url
 
 

@@ -42,7 +42,7 @@ FIGURES = {
 }
 
 
-WINDOWS = (("light", 1440), ("light", 1280), ("light", 900), ("light", 390), ("dark", 390), ("dark", 1440))
+WINDOWS = (("light", 390), ("light", 900), ("light", 1280), ("light", 1440), ("dark", 1440))
 PAINTED = """color => {
   const probe = document.createElement('i');
   probe.style.color = color;
@@ -132,17 +132,22 @@ def test_every_page_shows_its_figure_and_shuts_nobody_out(walk: Visit, entry: Pa
     assert not any(cut.values()), cut
     axe.required()
     assert {where: found for where, found in faults.items() if found} == {}
-    assert len(faults) == 4
+    assert len(faults) == 3
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_words_of_a_chart_have_the_themes_colour(visit: Visitor, address: str, theme: str):
-    page = visit(address, theme=theme).open("/overview?figure=scatter")
+def test_words_of_a_chart_have_the_themes_colour(visit: Visitor, address: str):
+    page = visit(address).open("/overview?figure=scatter")
     words = page.locator("svg.marks .role-axis-label text, svg.marks .role-legend-label text")
-    expect(words.first).to_be_visible()
     colours = "all => all.map(one => [one.getAttribute('fill'), Number(one.getAttribute('fill-opacity'))])"
-    wanted = [THEME[theme]["textColor"], FAINT]
-    eventually(page, lambda: [colour for colour in words.evaluate_all(colours) if colour != wanted])
+
+    def have_the_colour(theme: str) -> None:
+        expect(words.first).to_be_visible()
+        for colour in words.evaluate_all(colours):
+            assert colour == [THEME[theme]["textColor"], FAINT]
+
+    eventually(page, lambda: have_the_colour("light"))
+    page.emulate_media(color_scheme="dark")
+    eventually(page, lambda: have_the_colour("dark"))
 
 
 def test_light_and_dark_change_live(visit: Visitor, address: str):
@@ -190,13 +195,20 @@ def test_a_click_on_a_model_opens_its_run(visit: Visitor, address: str):
 def test_rows_ticked_with_the_keyboard_open_in_compare(visit: Visitor, address: str):
     page = visit(address).open("/?figure=runs")
     table = settled_table(page)
-    table.click(position={"x": 200, "y": 50})
-    page.keyboard.press("Shift+Space")
-    expect(page.get_by_role("button", name="Compare the chosen run", exact=True)).to_be_enabled()
-    page.wait_for_function(SETTLED)
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Shift+Space")
-    page.get_by_role("button", name="Compare the 2 chosen runs").press("Enter")
+
+    def not_ticked(row: int, button: Locator) -> None:
+        """Streamlit's table takes a key only when it has drawn the cell that was clicked, which nothing tells."""
+        if not button.is_visible():
+            table.click(position={"x": 200, "y": 50 + 35 * row})
+            page.keyboard.press("Shift+Space")
+            expect(button).to_be_visible(timeout=5000)
+
+    one = page.get_by_role("button", name="Compare the chosen run", exact=True)
+    both = page.get_by_role("button", name="Compare the 2 chosen runs")
+    eventually(page, lambda: not_ticked(0, one))
+    settled(page)
+    eventually(page, lambda: not_ticked(1, both))
+    both.press("Enter")
     expect(page).to_have_url(re.compile(r"/compare\?runs=[\w-]+(,|%2C)[\w-]+&"))
     expect(page.get_by_role("button", name="Choose runs")).to_be_visible()
 

@@ -26,5 +26,5 @@ def harness_logs(factory: pytest.TempPathFactory) -> Path:
 
 def _run(folder: Path) -> None:
     command = [sys.executable, SCRIPT, folder / "out", MODEL, ASSETS / "bank" / "qa.jsonl", QUESTIONS]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -6,6 +6,7 @@ import json
 
 from core.cli import main
 from core.runs import store
+from tests.core.shelf import leaderboard_files
 from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
 from tests.core.shelf.mirror import Mirror
 
@@ -22,7 +23,7 @@ def test_list_and_show_say_size_licence_and_hashes(home, capsys):
     assert main(["shelf", "show", "juries-demo"]) == 0
     said = capsys.readouterr().out
     assert "Licence:   none stated: the files are fetched for your own use, and Hedge passes nothing on" in said
-    assert "0 files have a recorded SHA-256; 6 have none" in said
+    assert "6 files have a recorded SHA-256" in said
     assert main(["shelf", "show", "none"]) == 2
     assert "there is no 'none' on the shelf" in capsys.readouterr().err
 
@@ -61,3 +62,20 @@ def test_figures_that_differ_are_listed():
         ["model", "task", "figure", "published", "here"],
         ["Mistral-7B", "qa", "set", "size", "2.80", "2.91"],
     ]
+
+
+def test_a_model_of_the_leaderboard(mirror: Mirror, capsys, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("HF_ENDPOINT", mirror.url)
+    files = leaderboard_files.add(mirror)
+    listed = printed(capsys, "shelf", "leaderboard", "org/tiny-1B")
+    results = sum(len(content) for path, content in files.items() if "results" in path)
+    gpqa = sum(len(content) for path, content in files.items() if "gpqa" in path)
+    assert listed["model"] == "org/tiny-1B"
+    assert listed["tasks"]["gpqa"] == {"files": 2, "bytes": results + gpqa}
+    assert main(["shelf", "leaderboard", "org/tiny-1B", "--task", "gpqa"]) == 0
+    assert "1 of 1 published figures recomputed." in capsys.readouterr().out
+    assert len(printed(capsys, "shelf", "leaderboard", "org/tiny-1B", "--task", "all")["runs"]) == 2
+    assert main(["shelf", "leaderboard", "org/none"]) == 2
+    assert capsys.readouterr().err.startswith("hedge: the Open LLM Leaderboard has no results of org/none")
+    assert main(["shelf", "list"]) == 0
+    assert "open-llm-leaderboard" in capsys.readouterr().out

@@ -10,15 +10,25 @@ from typing import Any
 import pytest
 import streamlit as st
 from altair.vegalite.v6.schema import core
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, ButtonGroup
 
+from app import first_paint
 from app.background import Computation
 from charts.figure import Figure
 from core.runs import store
 from core.settings import ROOT
 
 Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_search_for_components() -> Iterator[None]:
+    """As the server starts; for each AppTest the search would cost 0.3 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", first_paint.no_components)
+        yield
 
 
 @pytest.fixture

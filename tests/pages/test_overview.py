@@ -13,6 +13,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app.components.overview import run_table
 from app.components.overview.matrix import score_color
 from charts.theme import score_meaning
 from core.conformal.scores import SCORE_NAMES, SCORES
@@ -190,6 +191,15 @@ def test_published_figures_stand_in_panels_of_their_own_questions(open_page: Ope
     assert len(charts) == 1 + 5
     assert ["diamond" in chart.proto.spec for chart in charts] == [False] + 5 * [True]
     assert len(open_page("overview", figure="scatter", whose="ye-2024").get("vega_lite_chart")) == 5
+
+
+def test_the_table_says_the_shots_of_each_run(open_page: Open):
+    synthetic_run(model="one"), synthetic_run(model="two", shots=2)
+    of_all = open_page("overview", figure="runs", shots="all").dataframe[0].value
+    assert dict(zip(of_all["model"], of_all["shots"], strict=True)) == {"one": 0, "two": 2}
+    assert "Shots" in {of["label"] for of in run_table.SHOWN.values()}
+    assert open_page("overview", figure="runs").dataframe[0].value["shots"].tolist() == [0]
+    assert open_page("overview", figure="runs", shots="2").dataframe[0].value["shots"].tolist() == [2]
 
 
 def test_a_name_with_a_comma_can_be_filtered_by(open_page: Open):

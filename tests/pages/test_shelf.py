@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 
 from app.caches import shelf_jobs
+from core.jury_pipeline import jury_store
 from core.runs import store
 from core.settings import ASSETS, settings
+from core.shelf.entries import entry
 from tests.conftest import synthetic_run
+from tests.core.exchange.judged_pair_files import pandalm
+from tests.core.shelf import leaderboard_files
 from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
 from tests.core.shelf.mirror import Mirror
 from tests.core.shelf.test_own_links import CSV
@@ -94,6 +100,47 @@ def test_a_persons_own_link(page, made_up: Mirror):  # noqa: F811
     next(one for one in app.text_input if one.label == "Link").input("not a link")
     button(app, "Bring in the link").click().run()
     assert app.error[0].value.startswith("Type an https address")
+
+
+def test_a_model_of_the_leaderboard(page, made_up: Mirror, open_page: Open, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("HF_ENDPOINT", made_up.url)
+    leaderboard_files.add(made_up)
+    app = open_page("data", shelf="open-llm-leaderboard")
+    assert "asks for an agreement on the hub" in said(app)
+
+    def look_up(model: str) -> None:
+        next(one for one in app.text_input if one.label == "Model").input(model)
+        button(app, "Look up").click().run()
+
+    look_up("org/none")
+    assert app.error[0].value.replace("\\", "").startswith("The Open LLM Leaderboard has no results of org/none")
+    look_up("tiny")
+    assert app.error[0].value.startswith("Expected a model of the Hugging Face hub")
+    look_up("org/tiny-1B")
+    assert not app.error
+    tasks = next(one for one in app.multiselect if one.label == "Tasks")
+    assert (tasks.options, tasks.value) == (["GPQA", "MMLU-Pro"], ["gpqa"])
+    button(app, "Bring in (").click().run()
+    ended()
+    app.run()
+    told = said(app).replace("\\", "")
+    assert "1 run imported from Open LLM Leaderboard: org/tiny-1B. 1 of 1 published figures recomputed." in told
+
+
+def test_a_jury_leads_to_the_jury_page(open_page: Open, mirror: Mirror):  # noqa: F811
+    for file, content in zip(
+        entry("pandalm").files, pandalm([(1, 1, 2), (2, 2, 2)], ["1", "2"], [1, 1]).values(), strict=True
+    ):
+        mirror.files[urlsplit(file.address).path] = content
+    app = open_page("data", shelf="pandalm")
+    button(app, "Bring in (").click().run()
+    ended()
+    app.run()
+    assert "2 juries imported from PandaLM. " in said(app)
+    views = [link.proto.query_string for link in app.get("page_link")]
+    found = [name for name in jury_store.jury_ids() if name.startswith("pandalm")]
+    assert len(found) == 2
+    assert all(f"jury={name}" in views for name in found)
 
 
 def test_an_entry_that_is_not_there(page, open_page: Open):

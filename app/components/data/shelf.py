@@ -10,10 +10,11 @@ import streamlit as st
 from app import state
 from app.caches import shelf_jobs
 from app.caches.shelf_jobs import ShelfJob
-from app.components.data import imported_notice
+from app.components.data import imported_notice, leaderboard_model
 from app.errors import spoken
 from app.formatting import counted, duration, plain, shortened, size
 from app.state.data import DataView
+from core.shelf import leaderboard
 from core.shelf.bring import Brought, here
 from core.shelf.entries import Entry, entries, size_of
 from core.shelf.own_links import is_link
@@ -22,7 +23,14 @@ from core.shelf.recompute import summary
 ENTRY_KEY = "shelf_entry"
 REFRESH_S = 0.5
 STAGES = {"downloading": "Downloading", "importing": "Importing", "recomputing": "Recomputing published figures"}
-LABELS = {"model": "Models", "data": "Data sets"}
+LABELS = {
+    "model": "Models",
+    "data": "Data sets",
+    "task": "Tasks",
+    "set": "Sets of pairs",
+    "judge": "Judges",
+    "prompt": "Prompts",
+}
 NO_LICENCE = "The authors state no licence. The files are fetched for your own use, and Hedge passes nothing on."
 FIRST = "llm-uncertainty-bench"
 """The entry that is shown if none is chosen."""
@@ -39,18 +47,21 @@ def section(view: DataView) -> None:
         if job is not None:
             _ended(job)
         found = entries()
-        names = sorted(found, key=lambda name: (name != FIRST, found[name].title))
-        if view.shelf and view.shelf not in found:
+        titles = {name: one.title for name, one in found.items()} | {leaderboard.NAME: leaderboard.TITLE}
+        names = sorted(titles, key=lambda name: (name != FIRST, titles[name]))
+        if view.shelf and view.shelf not in titles:
             st.warning(plain(f"There is no {view.shelf} on the shelf. The first result set is shown."))
-        st.session_state[ENTRY_KEY] = view.shelf if view.shelf in found else names[0]
+        st.session_state[ENTRY_KEY] = view.shelf if view.shelf in titles else names[0]
         chosen = st.selectbox(
             "Result set",
             names,
-            format_func=lambda name: found[name].title,
+            format_func=lambda name: titles[name],
             key=ENTRY_KEY,
-            on_change=state.taking(DataView, "shelf", ENTRY_KEY),
+            on_change=state.taking(DataView, "shelf", ENTRY_KEY, shelf_model="", shelf_data=""),
         )
-        _form(found[chosen], {"model": view.shelf_model, "data": view.shelf_data})
+        entry = leaderboard_model.looked_up() if chosen == leaderboard.NAME else found[chosen]
+        if entry is not None:
+            _form(entry, {"model": view.shelf_model, "data": view.shelf_data})
         with st.expander("Bring in your own link"):
             _own_link()
 
@@ -63,7 +74,7 @@ def _own_link() -> None:
             "Link",
             placeholder="https://… or OWNER/NAME",
             help="The https address of one file in a format that can be imported, or a data set of the Hugging Face "
-            "hub, such as `open-llm-leaderboard/ORGANISATION__MODEL-details`.",
+            "hub.",
         ).strip()
         only = right.text_input(
             "Only files with", help="A part of the path, or a pattern with *. Empty: all files of the data set."
@@ -155,6 +166,7 @@ def _ended(job: ShelfJob) -> None:
         else:
             _figures(job.brought)
             imported_notice.links(job.brought.runs)
+            imported_notice.jury_links(job.brought.juries)
         st.button("Dismiss", key="shelf_dismiss", on_click=shelf_jobs.dismiss)
 
 

@@ -11,7 +11,7 @@ from app.components.jury.agreement import agreement_figures
 from app.components.jury.each_juror import confidences, gains
 from app.components.jury.jury_sets import sets
 from app.components.jury.rules_table import rules_table
-from app.formatting import counted, plain
+from app.formatting import counted, plain, sentence
 from app.state.jury import JuryView
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury_pipeline.jury_store import JuryRecord
@@ -46,7 +46,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
             "verdicts that agree with the label."
         )
     for note in (record.origin, *record.notes):
-        st.caption(plain(f"{note[:1].upper()}{note[1:]}"))
+        st.caption(plain(sentence(note)))
     agreement_figures(record, pairwise)
     gains(record, view, protocol)
     confidences(record, protocol, whole.experiment if whole else None, pairwise)

@@ -149,13 +149,14 @@ def _chosen() -> None:
 
 
 def show_question(question: Question) -> None:
-    """Show the question's subject, context and text, as plain text."""
-    if question.group:
-        st.caption(plain(question.group))
+    """Show the question's context, its text and its subject, as plain text."""
     if question.context:
         with st.container(border=True, height=180 if len(question.context) > 600 else "content"):
             st.text(question.context)
-    st.subheader(plain(question.question), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(plain(question.question), anchor=False, width="content")
+        if question.group:
+            st.caption(plain(question.group), width="content")
 
 
 def options_in_full(

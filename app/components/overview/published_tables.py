@@ -20,6 +20,9 @@ SEARCHED = (
 )
 
 
+NOT_PRINTED = "A dash means that the source does not print this figure."
+
+
 def alike_models(table: pd.DataFrame, score: str) -> None:
     """Show pairs of similar accuracy whose certainty differs most, one sentence per pair."""
     pairs = alike(table, score)
@@ -47,9 +50,10 @@ def published_tables(table: pd.DataFrame, score: str) -> None:
             own = table.assign(source="here", mean_set_size=table[f"{score}_set_size"])
             own = own[own["task"].isin(set(found["task"]))]
             shown = pd.concat([shown, own[list(shown.columns)]], ignore_index=True)
-        shown = shown.assign(task=task_titles(shown))
+        shown = shown.assign(task=task_titles(shown), accuracy=100 * shown["accuracy"])
         st.dataframe(
             shown.sort_values(["task", "accuracy"], ascending=[True, False], ignore_index=True),
+            placeholder="–",
             hide_index=True,
             column_order=["source", "model", "task", "accuracy", "mean_set_size"],
             height=300,
@@ -57,8 +61,8 @@ def published_tables(table: pd.DataFrame, score: str) -> None:
                 "source": "From",
                 "model": "Model",
                 "task": "Task",
-                "accuracy": st.column_config.NumberColumn("Accuracy", format="percent"),
-                "mean_set_size": st.column_config.NumberColumn("Set size", format="%.2f", help="Empty: not printed."),
+                "accuracy": st.column_config.NumberColumn("Accuracy", format="%.1f%%"),
+                "mean_set_size": st.column_config.NumberColumn("Set size", format="%.2f", help=NOT_PRINTED),
             },
             alt=f"Figures published by {source.title} beside those of runs here",
         )

@@ -181,7 +181,7 @@ def _figures(
         st.info("The choices are not measured yet. Once they are, their accuracy is shown here.")
         return
     table = pd.DataFrame(rows)
-    percent = st.column_config.NumberColumn(format="%.0f %%")
+    percent = st.column_config.NumberColumn(format="%.0f%%")
     st.dataframe(
         table,
         hide_index=True,

@@ -10,7 +10,6 @@ import streamlit as st
 from app import state, style
 from app.background import arrived, in_place
 from app.caches import prompting_cache, question_cache
-from app.components.prompting.by_shots import SETS_NOTE
 from app.components.prompting.card import card
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
@@ -89,7 +88,8 @@ def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: Prompti
     shares = side_by_side.size_shares(
         [prompting_cache.evaluation(one) for one in (first, second)], names, view.alpha, view.score
     )
-    figures.show(set_sizes(shares), SETS_NOTE, figures.about([first.run_id, second.run_id], view.alpha))
+    note = "The share of sets that hold each number of options."
+    figures.show(set_sizes(shares), note, figures.about([first.run_id, second.run_id], view.alpha))
 
 
 @in_place

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -11,6 +11,7 @@ from altair.utils import schemapi
 from plotly.graph_objects import Figure as PlotlyFigure
 
 from app.caches import run_cache
+from app.formatting import counted
 from charts.figure import Figure
 from core.conformal.scores import SCORES
 from core.reports import frames
@@ -72,6 +73,25 @@ def download(label: str, frame: pd.DataFrame, name: str, about: About) -> None:
     )
 
 
+def _in_words(row: Mapping[Hashable, Any]) -> dict[str, str]:
+    """A row of :func:`core.reports.frames.score_table` as a person reads it: titles and values."""
+    shares = {name: f"{row[name]:.1%}" for name in ("coverage", "coverage_low", "coverage_high", "empty_rate")}
+    sizes = {int(str(name).removeprefix("size_")): row[name] for name in row if str(name).startswith("size_")}
+    return {
+        "alpha": f"{row['alpha']:.3f}",
+        "Threshold": f"{row['threshold']:.4f}",
+        "Coverage": shares["coverage"],
+        "Coverage band (95% of draws if the guarantee holds)": f"{shares['coverage_low']} to {shares['coverage_high']}",
+        "Chance of coverage this low if the guarantee holds (p)": f"{row['p_value']:.3f}",
+        "Mean set size (95% interval)": (
+            f"{row['mean_set_size']:.2f} ({row['mean_set_size_low']:.2f} to {row['mean_set_size_high']:.2f})"
+        ),
+        "Empty sets": shares["empty_rate"],
+        "UAcc (95% interval)": f"{row['uacc']:.3f} ({row['uacc_low']:.3f} to {row['uacc_high']:.3f})",
+        **{f"Sets with {counted(size, 'option')}": f"{number:,}" for size, number in sorted(sizes.items())},
+    }
+
+
 def report_table(compute: Callable[[], Report]) -> None:
     """Show a report's figures as ``python -m core report`` prints them. Folded away, and not computed until opened."""
     with st.expander("All figures at this alpha, computed in Python", key=REPORT_KEY, on_change="rerun") as folded:
@@ -79,10 +99,12 @@ def report_table(compute: Callable[[], Report]) -> None:
             return
         run = compute()
         table = frames.score_table(run)
+        shown = {SCORES[row["score"]].title: _in_words(row) for row in table.to_dict("records")}
         st.dataframe(
-            table.set_index("score").T.rename(columns=lambda name: SCORES[name].title).rename_axis("figure"),
+            pd.DataFrame(shown),
             height="content",
             column_config={"_index": st.column_config.TextColumn("Figure")},
+            alt="All figures of the run for each score",
         )
         for note in dict.fromkeys([*run.notes, *(note for figures in run.scores.values() for note in figures.notes)]):
             st.caption(note)

@@ -21,7 +21,7 @@ ERROR_HELP = (
     "{}The error beyond luck with its 95% interval, then the observed error and what a calibrated model "
     "shows by luck. Tokens are treated as independent of each other."
 )
-TITLES = {"accuracy": "ACC", "nll": "NLL", "ece": "ECE", "smooth_ece": "Smooth ECE"}
+TITLES = {"accuracy": "Accuracy", "nll": "NLL", "ece": "ECE", "smooth_ece": "Smooth ECE"}
 
 
 def evaluations() -> None:

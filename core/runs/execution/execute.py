@@ -183,13 +183,14 @@ class _Execution:
         if finished:
             self.reporter.log(f"goes on after {self.reporter.done} questions that an earlier try finished")
         self.reporter.expect(sum(len(p.text) for i in missing for p in chunks[i]))
+        k = max(p.k for p in prompts)  # of all: a chunk's table has the columns of every other one
         for i in missing:
             batches = []
             characters = {p.question_id: len(p.text) for p in chunks[i]}
             for batch in engine.score(chunks[i]):
                 batches.append(batch)
                 self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
-            store.write_chunk(self.folder, i, joined(batches, list(characters), k=max(p.k for p in prompts)))
+            store.write_chunk(self.folder, i, joined(batches, list(characters), k=k))
         return self.reporter.rate.seconds
 
     def _write(self, engine: Engine) -> None:

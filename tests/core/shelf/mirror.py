@@ -108,6 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self._redirected():
             return
         content = self.mirror.files.get(self.path)
+        if content is not None and self.mirror.fault == "gated":
+            self._empty(403, **{"X-Error-Code": "GatedRepo"})
+            return
         if content is None or self.mirror.fault == "404":
             self._empty(404, **{"X-Error-Code": "EntryNotFound"})
             return
@@ -123,6 +126,8 @@ class _Handler(BaseHTTPRequestHandler):
         mirror.requests.append((self.asked, self.headers.get("Range", "")))
         if self._redirected():
             return
+        if mirror.fault == "silent listing" and "/api/" in self.path:
+            mirror.released.wait(30)
         content = mirror.files.get(self.path) or self._tree()
         if mirror.fault == "silent":
             mirror.released.wait(30)

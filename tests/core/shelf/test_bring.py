@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -282,7 +283,26 @@ def test_an_archive_of_arrays_and_a_jury_come_in(mirror: Mirror, real_data):
     assert {store.read_record(run).spec.model for run in done.runs} == {"LLaMA-13B"}
     for file in demo.files:
         mirror.files[urlsplit(file.address).path] = (real_data / "juries" / Path(file.path).name).read_bytes()
-    (jury,) = bring(demo).juries
+    brought = bring(demo)
+    assert [figure for figure in brought.figures if not figure.same] == []
+    assert summary(brought.figures) == "24 of 24 published figures recomputed"
+    (jury,) = brought.juries
     judgements = jury_store.read(jury)
     assert judgements.jurors == ("llama13b", "olmo13b", "stable13b")
     assert len(judgements.labels) == 2_000
+
+
+def test_bluq_comes_out_as_published_to_the_last_bit(mirror: Mirror, real_data):
+    """Three of these figures are what rounding leaves at an APS threshold of 1; only the authors' sums give them."""
+    one = entry("bluq")
+    wanted = one.chosen(where={"model": ["phi-2", "gemma-2-9b-it"]})
+    for file in wanted:
+        model = Path(file.path).parts[2]
+        name = re.sub(r"_\d{8}_\d{6}", "", Path(file.path).name)
+        kept = name.replace("probs_", f"probs_{model}_").replace("results_", f"results_{model}_")
+        mirror.files[urlsplit(file.address).path] = (real_data / "bluq" / kept).read_bytes()
+    done = bring(one, where={"model": ["phi-2", "gemma-2-9b-it"]})
+    assert len(done.runs) == 10
+    assert [figure for figure in done.figures if not figure.same] == []
+    assert summary(done.figures) == "50 of 50 published figures recomputed"
+    assert max(abs(figure.published - figure.recomputed) for figure in done.figures) < 1e-12

@@ -1,7 +1,7 @@
 // All runs side by side, and the matrix of all pairs. A chosen pair is told to the inspector here in the browser, and
 // to Python for the link.
 
-import { draw, make, say } from "../../shared/dom.js";
+import { draw, make, say, themed } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
 import { MARKS } from "../../shared/svg.js";
 import { Tip } from "../../shared/tip.js";
@@ -10,7 +10,6 @@ import { MEASURES, Matrix, pairTable } from "./matrix.js";
 
 export const PAIR_CHOSEN = "hedge:pair";
 const REPORT_AFTER_MS = 150;
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const comparisons = new WeakMap();
 
 class Comparison {
@@ -220,15 +219,6 @@ class Comparison {
     });
   }
 
-  themed() {
-    const colors = getComputedStyle(this.root.host ?? this.root)
-      .getPropertyValue("--st-chart-categorical-colors")
-      .split(",");
-    MEANINGS.forEach((meaning, i) =>
-      this.find(".comparison").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()),
-    );
-  }
-
   close() {
     clearTimeout(this.reporting);
     window.removeEventListener(PAIR_CHOSEN, this.heard);
@@ -242,7 +232,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const comparison = comparisons.get(parentElement) ?? new Comparison(parentElement);
   comparisons.set(parentElement, comparison);
   comparison.send = setStateValue;
-  comparison.themed();
+  themed(parentElement.host ?? parentElement, comparison.find(".comparison"));
   const isNew = comparison.version !== data.version;
   const arrived = !isNew && Boolean(comparison.data?.matrix) !== Boolean(data.matrix);
   if (isNew) comparison.load(data);
