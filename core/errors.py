@@ -7,7 +7,8 @@
         ├── SelfCheckError  the fast scoring path disagrees with the slow one
         ├── RunCancelled    a person stopped it
         ├── RunBusyError    another process is at it
-        └── RunLostError    another worker has been given it
+        ├── RunLostError    another worker has been given it
+        └── ServerError     a server that holds the model does not answer, or not as it should
 
 A message names the value, the rule that it breaks, and the way out, in one sentence.
 """
@@ -53,3 +54,7 @@ class RunBusyError(RunError):
 
 class RunLostError(RunError):
     """The run was given to another worker, and this one must write nothing more of it."""
+
+
+class ServerError(RunError):
+    """A server that holds a model does not answer, or its answer can't be used."""

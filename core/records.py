@@ -102,7 +102,9 @@ class OptionLogits:
     say). Where options were scored as text (cloze), ``logits`` are the unnormalised sums of their tokens'
     log-probabilities and ``option_tokens`` (n, k) says how many tokens each had; else it is None. Questions of fewer
     than k options have -inf, and no tokens, at the places behind. ``top_tokens`` (n) are the most probable next tokens
-    as text, where letters were asked for and the source says them.
+    as text, where letters were asked for and the source says them. ``bounded`` (n, k) marks the letters of which the
+    source said only that they are less probable than what it listed: their logits are upper bounds. None if all are
+    exact.
     """
 
     ids: tuple[str, ...]
@@ -110,6 +112,7 @@ class OptionLogits:
     letter_mass: npt.NDArray[np.float32]
     option_tokens: npt.NDArray[np.int32] | None = None
     top_tokens: tuple[str, ...] | None = None
+    bounded: BoolArray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.ids)
@@ -122,6 +125,8 @@ class OptionLogits:
             raise InputError(
                 f"option tokens of shape {self.option_tokens.shape} do not fit logits of shape {self.logits.shape}"
             )
+        if self.bounded is not None and self.bounded.shape != self.logits.shape:
+            raise InputError(f"bounds of shape {self.bounded.shape} do not fit logits of shape {self.logits.shape}")
         if self.top_tokens is not None and len(self.top_tokens) != n:
             raise InputError(f"{len(self.top_tokens)} top tokens do not belong to {n} questions")
         if np.isnan(self.logits).any() or np.isposinf(self.logits).any():
@@ -134,18 +139,21 @@ class OptionLogits:
 def joined(batches: Sequence[OptionLogits], ids: Sequence[str], *, k: int) -> OptionLogits:
     """Batches of one source as one, in the order of ``ids``, each row with places for ``k`` options.
 
-    Option tokens and top tokens are kept if every batch has them.
+    Option tokens and top tokens are kept if every batch has them, bounds if any has.
     """
     place = {name: i for i, name in enumerate(name for batch in batches for name in batch.ids)}
     order = [place[name] for name in ids]
     counts = [_wide(batch.option_tokens, k, 0) for batch in batches if batch.option_tokens is not None]
     tops = [text for batch in batches for text in batch.top_tokens or ()]
+    bounds = [np.zeros(batch.logits.shape, np.bool_) if batch.bounded is None else batch.bounded for batch in batches]
+    bounded = np.concatenate([_wide(rows, k, False) for rows in bounds])[order]
     return OptionLogits(
         ids=tuple(ids),
         logits=np.concatenate([_wide(batch.logits, k, -np.inf) for batch in batches])[order],
         letter_mass=np.concatenate([batch.letter_mass for batch in batches])[order],
         option_tokens=np.concatenate(counts)[order] if counts else None,
         top_tokens=tuple(tops[i] for i in order) if len(tops) == len(place) else None,
+        bounded=bounded if bounded.any() else None,
     )
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from unittest import mock
 
-from core.cli import parser
+from core.commands.grammar import parser
 
 WIDTH = "100"
 """Columns of the printed help."""

@@ -41,6 +41,7 @@ GENERATED = {
 GUIDES = {
     "shell.md": "Using the command line",
     "shelf.md": "The shelf",
+    "servers.md": "Models on a server",
     "notebook.md": "In a notebook",
     "inspect.md": "In Inspect",
     "running.md": "Running Hedge",

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import state
 from app.caches import alpha_lab_cache, run_cache
-from app.components.alpha_lab import alpha_lab, covariate_shift, export
+from app.components.alpha_lab import alpha_lab, bounded_lab, covariate_shift, export
 from app.components.shared import figures
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_run
@@ -17,8 +17,10 @@ head(
     terms=("alpha", "prediction set", "coverage", "set size", "threshold", "calibration questions"),
 )
 view = state.view(AlphaLabView)
-record = pick_run(view, "Coverage and set size at every alpha")
-if record:
+record = pick_run(view, "Coverage and set size at every alpha", ranges=True)
+if record and record.bounded:
+    bounded_lab.bounded_lab(record, view)
+elif record:
     run = record.run_id
     sets = alpha_lab_cache.sets_of(run, view)
     alpha_lab(

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import navigation, state
 from app.caches import run_cache
-from app.components.overview import answer, run_table, shelf_line, ways_in
+from app.components.overview import answer, ranges_table, run_table, shelf_line, ways_in
 from app.components.shared.runs import no_runs_yet
 from app.formatting import plain
 from app.showcase import default_run
@@ -24,12 +24,15 @@ if runs.finished:
     ways_in.ways_in(showcase, runs.finished, view)
     shelf_line.shelf_line(runs.finished)
     shown = answer.answer(showcase, runs.finished, view)
+if runs.ranges:
+    ranges_table.ranges_table(runs.ranges, runs.finished, view)
+if shown:
     with st.expander("Published figures", key="published_open", on_change="rerun") as folded:
         if folded.open:
             from app.components.overview import published_tables  # with Altair, for which the first paint does not wait
 
             published_tables.published_tables(shown.table, view.score)
-else:
+elif not runs.ranges:
     no_runs_yet("The set sizes of every model on every task")
 
 if runs.unfinished:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -20,6 +21,18 @@ from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
 from core.tasks import catalogue
+
+LOADED_HERE: dict[str, Any] = {
+    "model": "any",
+    "dtype": "float32",
+    "batch_size": None,
+    "servers": (),
+    "key_variable": "",
+    "price_read": 0.0,
+    "price_written": 0.0,
+    "budget": None,
+}
+"""What a run asks does not depend on these fields of its spec."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,17 @@ class Plan:
         """
         return forecasts.whole_time(self.new or self.runs, lanes=len(self.devices))
 
+    @property
+    def cost(self) -> float | None:
+        """What the new runs on servers cost by their prices, or None if these have none."""
+        found = [one.cost for one in self.new or self.runs]
+        return None if None in found else sum(cost for cost in found if cost)
+
+    @property
+    def on_servers(self) -> bool:
+        """Whether servers hold the models of these runs."""
+        return bool(self.runs) and bool(self.runs[0].spec.servers)
+
 
 def plan(combination: Combination) -> Plan:
     """A forecast of what was requested. Raises :class:`~core.errors.InputError` if such runs are not possible."""
@@ -61,7 +85,7 @@ def plan(combination: Combination) -> Plan:
 
 def work(spec: RunSpec) -> Work | None:
     """The work of a run: what it asks, independent of the model and the precision."""
-    same = replace(spec, model="any", dtype="float32", batch_size=None)
+    same = replace(spec, **LOADED_HERE)
     return _work(same, stamp(spec.task), catalogue.at_hand(spec.task))
 
 

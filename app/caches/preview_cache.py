@@ -36,7 +36,16 @@ class Previewed:
 
     run: str
     questions: int
-    preview: Preview
+    preview: Preview | ServedPreview
+
+
+@dataclass(frozen=True, slots=True)
+class ServedPreview:
+    """One prompt for a model on a server, whose tokenizer is not here. ``tokens`` are those of all prompts together,
+    estimated by their length."""
+
+    text: str
+    tokens: int
 
 
 @dataclass
@@ -137,6 +146,9 @@ def _output(command: Sequence[str]) -> dict[str, Any]:
 def _previews(values: dict[str, Any]) -> tuple[Previewed, ...]:
     made = []
     for row in values["previews"]:
+        if "continuations" not in row:
+            made.append(Previewed(row["run"], row["questions"], ServedPreview(row["text"], row["tokens"])))
+            continue
         run, questions, continuations = row.pop("run"), row.pop("questions"), tuple(row.pop("continuations"))
         made.append(Previewed(run, questions, Preview(continuations=continuations, **row)))
     return tuple(made)

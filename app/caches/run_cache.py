@@ -29,6 +29,16 @@ class Runs:
     @property
     def finished(self) -> tuple[RunRecord, ...]:
         """The runs that ended successfully and answered questions, and therefore have figures."""
+        return tuple(record for record in self.answered if not record.bounded)
+
+    @property
+    def ranges(self) -> tuple[RunRecord, ...]:
+        """The runs in which only upper bounds of some letters are known. Their figures are ranges."""
+        return tuple(record for record in self.answered if record.bounded)
+
+    @property
+    def answered(self) -> tuple[RunRecord, ...]:
+        """The :attr:`finished` runs, and those whose figures are :attr:`ranges`."""
         return tuple(record for record in self.records if record.state == "done" and record.spec.answers)
 
     @property

@@ -161,7 +161,8 @@ class ModelAnswer:
 
     A few of the run's own calibration questions are asked again before: ``recorded_difference`` is the largest
     difference in log-probability from what the run recorded (NaN where another model calibrated), ``tolerance`` what
-    it may be. ``dropped`` counts the demonstrations that were left out so that the prompt fits.
+    it may be. ``dropped`` counts the demonstrations that were left out so that the prompt fits. ``bounded`` (k,) marks
+    letters that a server did not list, whose logits are upper bounds; it is empty if there is none.
     """
 
     own: CustomQuestion
@@ -177,6 +178,7 @@ class ModelAnswer:
     tolerance: float
     dropped: int
     asked_at: float
+    bounded: tuple[bool, ...] = ()
 
     @property
     def answer_id(self) -> str:
@@ -216,6 +218,7 @@ def read_answer(answer_id: str) -> ModelAnswer:
             own=CustomQuestion(**own | {"options": tuple(own["options"])}),
             options=tuple(options),
             logits=tuple(-math.inf if value is None else float(value) for value in logits),
+            bounded=tuple(map(bool, values.pop("bounded", ()))),
             **values | unknown,
         )
     except FileNotFoundError as error:

@@ -88,16 +88,20 @@ class ModelCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, key: Key) -> LoadedModel:
+    def get(self, key: Key, *, engine: Callable[[], Engine] | None = None) -> LoadedModel:
         """The model that answers questions, loaded where it is not; older ones make room for it.
+
+        ``engine`` makes the engine of a model that is not loaded here, because a server holds it.
 
         Where memory runs out in loading, every other model goes and it is tried once more.
         """
 
         def load() -> LoadedModel:
             model, dtype = key
-            engine = self._load(model, dtype=dtype)
-            return LoadedModel(engine, int(engine.description.get("parameters", 0) * BYTES_EACH[dtype]))
+            if engine:
+                return LoadedModel(engine(), 0)
+            loaded = self._load(model, dtype=dtype)
+            return LoadedModel(loaded, int(loaded.description.get("parameters", 0) * BYTES_EACH[dtype]))
 
         return self._get(key, LoadedModel, load)
 
@@ -134,7 +138,9 @@ class ModelCache:
     def _keep_within(self, limit: int, *, least: int = 0, most: int = MOST) -> None:
         """Let the models that were asked longest ago go, until the others are few and small enough."""
         while len(self) > least and (len(self) > most or sum(kept.size for kept in self._kept.values()) > limit):
-            self._kept.popitem(last=False)
+            _, gone = self._kept.popitem(last=False)
+            if isinstance(gone, LoadedModel) and (close := getattr(gone.engine, "close", None)):
+                close()  # the connections to a server
         gc.collect()
 
 

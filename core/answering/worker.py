@@ -17,7 +17,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from multiprocessing.connection import Connection
@@ -34,10 +35,10 @@ from core.errors import HedgeError, InputError, SelfCheckError
 from core.inference.engine import Engine, SelfCheck
 from core.inference.models import ModelSource, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
-from core.records import Prompt, Question
+from core.records import OptionLogits, Prompt, Question
 from core.runs import store
 from core.runs.prompts import make_prompt
-from core.runs.spec import RunSpec
+from core.runs.spec import ON_SERVERS, RunSpec
 from core.tasks.rotation import answers_only
 
 NICENESS = 5
@@ -179,21 +180,26 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
     """
     asked_at = time.time()
     setup = setup_of(own.run_id)
-    source = resolve(own.model)
-    model, loading_s = _loaded(own.model, source, setup.spec.dtype, models, report)
+    if setup.spec.servers or ON_SERVERS in own.model:
+        model, loading_s = _connected(own.model, setup.spec, models, report)
+        is_same = True
+    else:
+        source = resolve(own.model)
+        model, loading_s = _loaded(own.model, source, setup.spec.dtype, models, report)
+        is_same = setup.spec.model in (own.model, source.location)
     question = own.as_question(setup.task)
     if setup.spec.asks_texts:
         question = answers_only(question)
-    is_same = setup.spec.model in (own.model, source.location)
     check = _checked(model, question, setup, report, compare=is_same)
     report("answering")
     start = time.perf_counter()
-    logits, letter_mass, prompt, dropped = _score(model.engine, setup, question, own.model)
+    with _in_words(setup.spec):
+        scored, prompt, dropped = _score(model.engine, setup, question, own.model)
     return ModelAnswer(
         own=own,
         options=question.options,
-        logits=tuple(float(value) for value in logits),
-        letter_mass=letter_mass,
+        logits=tuple(float(value) for value in scored.logits[0]),
+        letter_mass=float(scored.letter_mass[0]),
         milliseconds=1000 * (time.perf_counter() - start),
         loading_s=loading_s,
         prompt=prompt.text,
@@ -203,7 +209,45 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
         tolerance=max(SMALLEST_TOLERANCE, TIMES_TOLERANCE * check.tolerance),
         dropped=dropped,
         asked_at=asked_at,
+        bounded=() if scored.bounded is None or not scored.bounded.any() else tuple(map(bool, scored.bounded[0])),
     )
+
+
+def _connected(name: str, spec: RunSpec, models: ModelCache, report: Report) -> tuple[LoadedModel, float]:
+    """A model that servers hold, and the seconds that asking what they can do took."""
+    if name != spec.asked_model:
+        raise InputError(
+            f"this run asked {spec.asked_model}, and your question is for {name}; calibrate a model on "
+            "a server by a run of its own"
+        )
+    key = (name, spec.dtype)
+    if key in models:
+        return models.get(key), 0.0
+    start = time.perf_counter()
+    report("loading")
+
+    def engine() -> Engine:
+        from core.inference.server.connect import SOON
+        from core.inference.server.engine import ServerEngine
+
+        return ServerEngine.load(
+            spec.model, servers=spec.servers, key_variable=spec.key_variable, price=spec.price, patience=SOON
+        )
+
+    with _in_words(spec):
+        return models.get(key, engine=engine), time.perf_counter() - start
+
+
+@contextmanager
+def _in_words(spec: RunSpec) -> Iterator[None]:
+    """Errors of the run's servers, if it has any, as a person who asks one question reads them."""
+    if not spec.servers:
+        yield
+        return
+    from core.inference.server.connect import errors_in_words  # with its HTTP client, which other models do not need
+
+    with errors_in_words(spec.servers, spec.key_variable):
+        yield
 
 
 def _loaded(
@@ -233,8 +277,9 @@ def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Re
     engine = model.engine
     *others, prompt = [make_prompt(setup.spec, one, setup.demonstrations) for one in (*setup.compared, question)]
     # Prepared for one prompt alone: what several have in common the next question may not begin with.
-    engine.prepare(others[:1])
-    check = engine.self_check([*others, prompt])
+    with _in_words(setup.spec):
+        engine.prepare(others[:1])
+        check = engine.self_check([*others, prompt])
     if not check.passed:
         raise SelfCheckError(
             f"fast and one-by-one scoring of {check.questions} questions differ by {check.largest_difference:.3g} in "
@@ -253,10 +298,8 @@ def _difference(engine: Engine, prompts: Sequence[Prompt], recorded: npt.NDArray
     return float(np.abs(np.where(same, 0.0, said - np.where(same, 0.0, recorded))).max())
 
 
-def _score(
-    engine: Engine, setup: RunSetup, question: Question, name: str
-) -> tuple[npt.NDArray[np.float32], float, Prompt, int]:
-    """The question's logits (k,) and letter mass, the prompt as it was asked, and how many demonstrations it lost.
+def _score(engine: Engine, setup: RunSetup, question: Question, name: str) -> tuple[OptionLogits, Prompt, int]:
+    """The question's scores, the prompt as it was asked, and how many demonstrations it lost.
 
     A run may cut a long context; a person's own question is asked whole or not at all.
     """
@@ -267,7 +310,7 @@ def _score(
         scored = next(iter(engine.score([prompt])))
         after = engine.description
         if after.get("truncated_prompts", 0) == before.get("truncated_prompts", 0):
-            return scored.logits[0], float(scored.letter_mass[0]), prompt, len(setup.demonstrations) - len(shown)
+            return scored, prompt, len(setup.demonstrations) - len(shown)
         dropped = after["dropped_demonstrations"] - before["dropped_demonstrations"]
         if not dropped:
             raise InputError(

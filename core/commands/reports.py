@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
+from core.errors import InputError
 from core.reports import report as reports
 from core.reports.alpha_lab.view import SplitView, look
+from core.reports.bounded import BoundedReport, bounded_report
 from core.reports.evaluation import load
 from core.reports.report import finite, shown
 from core.runs import store
@@ -26,8 +28,11 @@ def report(arguments: Namespace) -> CommandResult:
     """The figures of runs at alpha, as a view has them."""
     alpha = thousandths(arguments.alpha)
     view = SplitView(arguments.drop_extra, arguments.n_calibration, arguments.split_seed)
-    made = []
+    made, ranges = [], []
     for name in arguments.run:
+        if store.read_record(name).bounded:
+            ranges.append(_ranges(name, alpha, arguments, view))
+            continue
         figures = reports.report(
             look(load(name), view),
             alpha,
@@ -37,7 +42,25 @@ def report(arguments: Namespace) -> CommandResult:
             by=arguments.by,
         )
         made.append({**figures.to_json(), "view": asdict(view)})
-    return CommandResult(made, report_table(made))
+    text = "\n".join(filter(None, [report_table(made), bounded_table(ranges)]))
+    return CommandResult([*made, *(one.to_json() for one in ranges)], text)
+
+
+def _ranges(name: str, alpha: int, arguments: Namespace, view: SplitView) -> BoundedReport:
+    """The figures of a run with bounds, which has only what is asked for by default."""
+    plain = (arguments.threshold, arguments.empty, arguments.by) == ("exact", "allow", "all")
+    if not plain or view != SplitView():
+        raise InputError(
+            f"the server of run {name} gave only an upper bound of some letters, so its figures are ranges, and these "
+            "are known for the exact threshold, one for all questions and the run's own split; leave out the other "
+            "options"
+        )
+    return bounded_report(name, alpha, scores=arguments.score)
+
+
+def bounded_table(ranges: list[BoundedReport]) -> str:
+    """Reports of runs with bounds as text."""
+    return "\n".join(line for one in ranges for line in one.lines(task_title(one.task, one.bank)))
 
 
 def report_table(made: list[dict[str, Any]]) -> str:

@@ -9,10 +9,12 @@ from dataclasses import asdict
 from typing import Any
 
 from core.commands.answer import CommandResult
-from core.commands.reports import report_table
+from core.commands.reports import bounded_table, report_table
 from core.conformal.alpha import thousandths
 from core.errors import HedgeError
+from core.records import Prompt
 from core.reports import report as reports
+from core.reports.bounded import bounded_report
 from core.reports.evaluation import load
 from core.reports.titles import spec_task_title
 from core.runs import store
@@ -44,8 +46,14 @@ def run(arguments: Namespace) -> CommandResult:
                 raise
             print(f"hedge: {error}", file=sys.stderr)
             status = max(status, error.exit_status)
-    made = [reports.report(load(name), alpha).to_json() for name in ids]
-    return CommandResult({"runs": ids, "reports": made}, report_table(made), status)
+    made, ranges = [], []
+    for name in ids:
+        if store.read_record(name).bounded:
+            ranges.append(bounded_report(name, alpha))
+        else:
+            made.append(reports.report(load(name), alpha).to_json())
+    values = {"runs": ids, "reports": [*made, *(one.to_json() for one in ranges)]}
+    return CommandResult(values, "\n".join(filter(None, [report_table(made), bounded_table(ranges)])), status)
 
 
 def _queued(specs: list[RunSpec]) -> CommandResult:
@@ -89,12 +97,18 @@ def specs_of(arguments: Namespace) -> list[RunSpec]:
         batch_size=arguments.batch_size,
         seed=arguments.seed,
         calibration_share=arguments.calibration_share,
+        servers=tuple(arguments.server),
+        key_variable=arguments.key_variable,
+        price_read=arguments.price_read,
+        price_written=arguments.price_written,
+        budget=arguments.budget,
     ).specs()
 
 
 def _previews(specs: list[RunSpec]) -> CommandResult:
     """Print what each run would ask. Nothing is written and no weights are loaded."""
     from core.inference.preview import preview
+    from core.inference.server.spending import estimate
     from core.runs.prompts import draw_questions, prompts
 
     values, lines = [], []
@@ -102,6 +116,14 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
         drawn = draw_questions(spec)
         asked = prompts(spec, drawn)
         middle = len(asked) // 2
+        if spec.servers:
+            tokens = sum(estimate({"prompt": prompt.text + said})[0] for prompt in asked for said in _said(prompt))
+            values.append({"run": spec.run_id, "questions": len(asked), "text": asked[middle].text, "tokens": tokens})
+            lines.append(
+                f"{asked[middle].text}\n\n-- {spec.run_id}: {len(asked)} prompts of about {tokens:,} tokens in all, "
+                "counted by their length"
+            )
+            continue
         shown = preview(spec.model, asked[middle:] + asked[:middle])
         counts = asdict(shown) | {"run": spec.run_id, "questions": len(asked)}
         values.append(counts)
@@ -111,6 +133,11 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
             f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
         )
     return CommandResult({"previews": values}, "\n\n".join(lines))
+
+
+def _said(prompt: Prompt) -> tuple[str, ...]:
+    """What is put behind a prompt, each in a request of its own."""
+    return prompt.continuations or ("",)
 
 
 def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:

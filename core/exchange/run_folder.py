@@ -73,10 +73,14 @@ def _logits(table: pa.Table) -> OptionLogits:
     tokens = None
     if "option_tokens" in table.column_names:
         tokens = np.array(table["option_tokens"].to_pylist(), dtype=np.int32)
+    bounded = None
+    if "bounded" in table.column_names:
+        bounded = np.array(table["bounded"].to_pylist(), dtype=np.bool_)
     return OptionLogits(
         ids=tuple(map(str, table["id"].to_pylist())),
         logits=np.array(table["logits"].to_pylist(), dtype=np.float32),
         letter_mass=np.array(table["letter_mass"].to_pylist(), dtype=np.float32),
         option_tokens=tokens,
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
+        bounded=bounded,
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from core.errors import InputError
 from core.exchange.table import BANK, RUN_COLUMNS
 from core.records import LETTERS
 from core.runs import banks, store
@@ -20,6 +21,11 @@ def run_table(run_id: str) -> pa.Table:
     """``run`` and the columns that name it, ``bank``, ``id``, ``split``, ``group``, ``context``, ``question``,
     ``option_A …``, ``label`` (its letter), ``letter_mass`` and ``logit_A …``; what a question hasn't got is missing."""
     record = store.read_record(run_id)
+    if record.bounded:
+        raise InputError(
+            f"the server of run {record.run_id} gave only an upper bound of some letters, and a table would show it "
+            "as a figure; take the run's folder instead"
+        )
     scored = store.read_logits(run_id)
     questions = store.read_questions(run_id)
     places = {name: i for i, name in enumerate(questions["id"].to_pylist())}

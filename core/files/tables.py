@@ -41,6 +41,22 @@ def write_chunk(folder: Path, index: int, table: pa.Table) -> None:
     _write(chunks / f"{index:06d}.parquet", [table])
 
 
+def write_part(folder: Path, index: int, table: pa.Table) -> None:
+    """Write what there is of a chunk that is not finished; :func:`join_chunks` leaves it out."""
+    (folder / "chunks").mkdir(exist_ok=True)
+    _write(_part(folder, index), [table])
+
+
+def read_part(folder: Path, index: int) -> pa.Table | None:
+    """What an earlier try had of a chunk that it did not finish; None if it had nothing."""
+    path = _part(folder, index)
+    return read_table(path) if path.is_file() else None
+
+
+def _part(folder: Path, index: int) -> Path:
+    return folder / "chunks" / f"part-{index:06d}.parquet"
+
+
 def finished_chunks(folder: Path) -> list[int]:
     """The indices of the chunks that are wholly on disk."""
     return sorted(int(path.stem) for path in (folder / "chunks").glob("[0-9]*.parquet"))

@@ -15,6 +15,7 @@ import torch
 
 from core.errors import RunError
 from core.inference.batching import token_batches
+from core.inference.masks import MASK_BYTES
 from core.inference.memory import SHARE, Geometry, free_bytes
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 
@@ -36,13 +37,18 @@ class Budget:
         self.bytes = int(free_bytes(device) * SHARE.get(device.type, SHARE["cpu"]))
         self.halvings = 0
 
-    def fits(self, rows: int, width: int, *, prefix: int, copies: int) -> bool:
-        """Whether ``rows`` rows of ``width`` tokens fit into one batch, with ``copies`` of each row's cache. A single
-        row always fits."""
+    def fits(self, rows: int, width: int, *, prefix: int, copies: int, masked: bool = False) -> bool:
+        """Whether ``rows`` rows of ``width`` tokens fit into one batch, with ``copies`` of each row's cache, and
+        ``masked`` with a mask of all pairs of tokens. A single row always fits."""
         if self.rows is not None:
             return rows <= self.rows
-        taken = rows * copies * self.shape.row(width, prefix)
-        return rows == 1 or (rows * width <= self.tokens and taken <= self.bytes)
+        within = rows * width <= self.tokens
+        return rows == 1 or (within and self.fits_bytes(rows, width, prefix=prefix, copies=copies, masked=masked))
+
+    def fits_bytes(self, rows: int, width: int, *, prefix: int, copies: int, masked: bool = False) -> bool:
+        """Whether memory allows such a batch, whatever is fast. A single row always fits."""
+        each = self.shape.row(width, prefix) + (MASK_BYTES * width * (prefix + width) if masked else 0)
+        return rows == 1 or rows * copies * each <= self.bytes
 
     def halve(self) -> bool:
         """Halve the limits from now on. Returns False if they can't be made smaller."""
@@ -54,11 +60,11 @@ class Budget:
         return before > 1
 
     def batches(
-        self, widths: Sequence[int], *, prefix: int = 0, copies: int = 1, equal: bool = False
+        self, widths: Sequence[int], *, prefix: int = 0, copies: int = 1, equal: bool = False, masked: bool = False
     ) -> list[list[int]]:
         """Row numbers in batches, widest rows first. With ``equal``, a batch holds rows of one width only."""
         return token_batches(
-            widths, lambda rows, width: self.fits(rows, width, prefix=prefix, copies=copies), equal=equal
+            widths, lambda rows, width: self.fits(rows, width, prefix=prefix, copies=copies, masked=masked), equal=equal
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ stand-in that returns the given hidden states. If a model can't be split (:attr:
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -53,6 +54,7 @@ class Decoder:
         self.model = model
         self.device: torch.device = model.get_input_embeddings().weight.device
         self.vocabulary = int(model.get_input_embeddings().num_embeddings)
+        self._leaves_out = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._parent, self._name, self._outputs = self._find_body()
 
     @property
@@ -125,11 +127,17 @@ class Decoder:
             yield start, piece
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
-    def whole(self, tokens: Sequence[int]) -> torch.Tensor:
-        """The reference: logits (width, vocabulary) of one row by the model's own call."""
+    def whole(self, tokens: Sequence[int], *, last: int | None = None) -> torch.Tensor:
+        """The reference: logits (width, vocabulary) of one row by the model's own call, or of its ``last`` places only.
+
+        The logits of 32,000 tokens over a vocabulary of 150,000 would take 19 GB, so a model that can leave out the
+        others is asked to.
+        """
         check_vocabulary(max(tokens), vocabulary=self.vocabulary)
         row = torch.tensor([list(tokens)], dtype=torch.long, device=self.device)
-        return self.model(input_ids=row, use_cache=False).logits[0].float()
+        arguments: dict[str, Any] = {"logits_to_keep": last} if last and self._leaves_out else {}
+        logits = self.model(input_ids=row, use_cache=False, **arguments).logits[0]
+        return (logits[-last:] if last else logits).float()
 
     def _log_sums(self, logits: torch.Tensor) -> torch.Tensor:
         """log Σ exp of each row, (m, 1), a few rows at a time, so that the exponentials stay in the processor's

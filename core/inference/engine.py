@@ -13,7 +13,8 @@ from core.records import OptionLogits, Prompt
 class SelfCheck:
     """Fast scoring compared with slow scoring of the same prompts: the largest difference in log-probability.
 
-    ``rung`` is the scoring path that passed and will be used. ``refused`` says why faster paths were not.
+    ``rung`` is the scoring path that passed and will be used. ``refused`` says why faster paths were not. ``kept`` is
+    the day of the check if an earlier run made it (:mod:`core.inference.kept_checks`), else empty.
     """
 
     questions: int
@@ -21,6 +22,7 @@ class SelfCheck:
     tolerance: float
     rung: str = ""
     refused: tuple[str, ...] = ()
+    kept: str = ""
 
     @property
     def passed(self) -> bool:

@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 from core.inference.engine import Engine
 from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL, resolve
+from core.inference.server.spending import Price
+
+if TYPE_CHECKING:
+    from core.inference.server.engine import ServerEngine
+
+
+def load_server_engine(
+    model: str,
+    *,
+    servers: Sequence[str],
+    key_variable: str = "",
+    price: Price | None = None,
+    spent: tuple[int, int] = (0, 0),
+    all_needed: bool = True,
+    on_wait: Callable[[str], None] = lambda reason: None,
+) -> ServerEngine:
+    """The engine of a model on servers; see :meth:`~core.inference.server.engine.ServerEngine.load`."""
+    from core.inference.server.engine import ServerEngine
+
+    return ServerEngine.load(
+        model,
+        servers=servers,
+        key_variable=key_variable,
+        price=price,
+        spent=spent,
+        all_needed=all_needed,
+        on_wait=on_wait,
+    )
 
 
 def load_engine(model: str, *, dtype: str, batch_size: int | None = None) -> Engine:

@@ -20,6 +20,16 @@ import torch
 from core.inference.decoder import Decoder
 from core.inference.rows import TokenRow
 
+MASK_BYTES = 8
+"""What a mask takes for each pair of tokens while it is made: a number, and truth values."""
+MOST_MASK = 1 << 29
+"""The bytes that the mask of one row may take: a row of 8,192 tokens. Longer rows are scored without a mask."""
+
+
+def fits_mask(width: int, *, behind: int = 0) -> bool:
+    """Whether a row of ``width`` tokens after ``behind`` others may have a mask of its own."""
+    return MASK_BYTES * width * (behind + width) <= MOST_MASK
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:

@@ -17,7 +17,8 @@ import torch
 
 from core.errors import RunError, SelfCheckError
 from core.inference import masks, paths
-from core.inference.budget import attempt, free
+from core.inference.batching import token_batches
+from core.inference.budget import Budget, attempt, free
 from core.inference.decoder import Decoder
 from core.inference.out_of_memory import out_of_memory
 from core.inference.paths import Sums
@@ -35,7 +36,8 @@ WRONG_PATH = (RuntimeError, ValueError, TypeError, IndexError, AttributeError, K
 class Rung:
     """One way of scoring: its name, whether it uses a shared prefix, and what computes a batch of rows.
 
-    ``cost`` is a row's length in tokens as the rung lays it out. ``repeats`` says that a row's cache is held once an
+    ``cost`` is a row's length in tokens as the rung lays it out. ``masked`` says that a mask of all pairs of tokens is
+    made. ``repeats`` says that a row's cache is held once an
     option, and only contexts of one length share a pass.
     """
 
@@ -44,6 +46,11 @@ class Rung:
     cost: Callable[[TokenRow], int]
     shares: bool = False
     repeats: bool = False
+    masked: bool = False
+
+    def copies(self, rows: Sequence[TokenRow]) -> int:
+        """How often a row's cache is held."""
+        return max(len(row.options) for row in rows) if self.repeats else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,8 @@ class Climb:
     refused: tuple[str, ...]
 
 
-def ladder(decoder: Decoder, *, letters: bool, prefix: bool) -> list[Rung]:
-    """The paths for this model, fastest first."""
+def ladder(decoder: Decoder, *, letters: bool, prefix: bool, long: bool = False) -> list[Rung]:
+    """The paths for this model, fastest first. Rows that are too ``long`` for a mask have no path with one."""
     rungs: list[Rung] = []
     if letters:
         if prefix:
@@ -65,9 +72,11 @@ def ladder(decoder: Decoder, *, letters: bool, prefix: bool) -> list[Rung]:
         rungs.append(Rung("padded rows", _with(paths.letters, decoder), _context))
     else:
         before = "prefix cache and " if prefix else ""
-        for kind in masks.kinds(decoder.model.config):
+        for kind in () if long else masks.kinds(decoder.model.config):
             compute = partial(paths.option_tree, kind=kind)
-            rungs.append(Rung(f"{before}tree ({kind} mask)", _with(compute, decoder), _tree, shares=prefix))
+            rungs.append(
+                Rung(f"{before}tree ({kind} mask)", _with(compute, decoder), _tree, shares=prefix, masked=True)
+            )
         rungs.append(
             Rung(f"{before}context cache", _with(paths.context_cache, decoder), _context, prefix, repeats=True)
         )
@@ -76,8 +85,16 @@ def ladder(decoder: Decoder, *, letters: bool, prefix: bool) -> list[Rung]:
     return rungs
 
 
-def climb_down(rungs: Sequence[Rung], rows: Sequence[TokenRow], *, prefix: Prefix | None, dtype: str) -> Climb:
-    """Try the rungs on ``rows`` (whole ones), each with all rows in one batch; the last rung is the measure.
+def climb_down(
+    rungs: Sequence[Rung],
+    rows: Sequence[TokenRow],
+    *,
+    prefix: Prefix | None,
+    dtype: str,
+    budget: Budget | None = None,
+) -> Climb:
+    """Try the rungs on ``rows`` (whole ones), each with all rows in one batch, as far as the bytes of the ``budget``
+    allow; the last rung is the measure.
 
     Raises :class:`SelfCheckError` if the model's own call gives no numbers, and :class:`RunError` where memory runs
     out on a single row.
@@ -92,7 +109,7 @@ def climb_down(rungs: Sequence[Rung], rows: Sequence[TokenRow], *, prefix: Prefi
     refused: list[str] = []
     for rung in rungs[:-1]:
         try:
-            got = _together(rung, rows, prefix)
+            got = _within(rung, rows, prefix, budget)
         except WRONG_PATH as error:
             refused.append(f"{rung.name}: {type(error).__name__}: {str(error).strip()[:120]}")
             continue
@@ -101,6 +118,25 @@ def climb_down(rungs: Sequence[Rung], rows: Sequence[TokenRow], *, prefix: Prefi
             return Climb(rung, difference, allowed, tuple(refused))
         refused.append(f"{rung.name}: differs by {difference:.3g}, more than {allowed:.3g}")
     return Climb(rungs[-1], 0.0, allowed, tuple(refused))
+
+
+def _within(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None, budget: Budget | None) -> Sums:
+    """The sums of all rows, in as few batches as memory allows: rows of unlike lengths together show what padding
+    does."""
+    given, used = shared_part(rung, rows, prefix)
+    widths, copies, before = [rung.cost(row) for row in given], rung.copies(rows), len(used or ())
+    parts = (
+        token_batches(
+            widths, lambda n, width: budget.fits_bytes(n, width, prefix=before, copies=copies, masked=rung.masked)
+        )
+        if budget
+        else [list(range(len(rows)))]
+    )
+    sums: Sums = [[] for _ in rows]
+    for part in parts:
+        for i, scored in zip(part, _together(rung, [rows[i] for i in part], prefix), strict=True):
+            sums[i] = scored
+    return sums
 
 
 def _together(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None) -> Sums:

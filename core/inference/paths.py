@@ -35,7 +35,7 @@ def one_by_one(decoder: Decoder, rows: Sequence[TokenRow]) -> Sums:
     tops: list[int] = []
     for row in rows:
         if row.is_letters:
-            log_p = torch.log_softmax(decoder.whole(row.context)[-1], dim=-1)
+            log_p = torch.log_softmax(decoder.whole(row.context, last=1)[-1], dim=-1)
             sums.append([float(log_p[option[0]]) for option in row.options])
             tops.append(int(log_p.argmax()))
         else:
@@ -44,7 +44,7 @@ def one_by_one(decoder: Decoder, rows: Sequence[TokenRow]) -> Sums:
 
 
 def _naive_sum(decoder: Decoder, context: Tokens, option: Tokens) -> float:
-    log_p = torch.log_softmax(decoder.whole(context + option[:-1])[len(context) - 1 :], dim=-1)
+    log_p = torch.log_softmax(decoder.whole(context + option[:-1], last=len(option)), dim=-1)
     return sum(float(log_p[i, token]) for i, token in enumerate(option))
 
 

@@ -11,7 +11,9 @@ import numpy as np
 import torch
 import transformers
 
+from core import __version__
 from core.errors import HedgeError, InputError
+from core.inference import kept_checks, masks
 from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.encoding import Encoder, context_of
@@ -25,6 +27,7 @@ from core.inference.paths import LetterSums, Sums
 from core.inference.prefix import Prefix, shared_tokens
 from core.inference.quiet import quiet
 from core.inference.rows import TokenRow, rectangle
+from core.inference.tokenizers import base_of
 from core.records import OptionLogits, Prompt
 
 CHECKED_QUESTIONS = 4
@@ -54,6 +57,8 @@ class TransformersEngine:
         self.climb: Climb | None = None
         self._rows: dict[str, TokenRow] = {}
         self._without: tuple[str, ...] = ()
+        self.identity: str | None = None
+        """A hash of the model's files, by which its self-check is kept; None: it is not kept."""
 
     @classmethod
     def load(cls, source: ModelSource, *, dtype: str, batch_size: int | None = None) -> TransformersEngine:
@@ -64,7 +69,9 @@ class TransformersEngine:
         model, tokenizer = load_model(source, dtype=dtype)
         try:
             with quiet():
-                return cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
+                made = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
+                made.identity = kept_checks.identity([source, base_of(source)] if source.is_adapter else [source])
+                return made
         except Exception as error:  # a model's own code, asked for parts that this type may name otherwise
             if isinstance(error, HedgeError) or is_out_of_memory(error):
                 raise
@@ -111,32 +118,61 @@ class TransformersEngine:
         self._rows = {prompt.question_id: row for prompt, row in zip(prompts, rows, strict=True)}
         self.prefix, self._without = self._shared(rows)
         letters = all(row.is_letters for row in rows)
-        self.rungs = ladder(self.decoder, letters=letters, prefix=self.prefix is not None)
+        self.rungs = ladder(self.decoder, letters=letters, prefix=self.prefix is not None, long=self._long(rows))
         self.climb = None
 
     def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
         """Find the fastest way that agrees with one by one, on prompts from the shortest to the longest."""
         rows = sorted((self._row(prompt) for prompt in prompts), key=lambda row: row.tree_length)
+        longest, kept = rows[-1].tree_length, self._kept_under()
+        if kept and (found := kept_checks.find(kept, longest=longest)) and self._take(found):
+            return found
         spread = sorted({round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)})
         picked = [rows[i] for i in spread]
-        self.climb = climb_down(self.rungs, picked, prefix=self.prefix, dtype=self.dtype)
-        return SelfCheck(
+        self.climb = climb_down(self.rungs, picked, prefix=self.prefix, dtype=self.dtype, budget=self.budget)
+        check = SelfCheck(
             len(picked),
             self.climb.difference,
             self.climb.tolerance,
             self.climb.rung.name,
             (*self._without, *self.climb.refused),
         )
+        if kept:
+            kept_checks.keep(kept, check, longest=longest)
+        return check
+
+    def _kept_under(self) -> str:
+        """The name of this engine's verdict among those that are kept; empty if its files are not known."""
+        if not self.identity:
+            return ""
+        return kept_checks.key(
+            weights=self.identity,
+            dtype=self.dtype,
+            device=torch.cuda.get_device_name() if self.device == "cuda" else f"{self.device} {platform.machine()}",
+            attention=getattr(self.model.config, "_attn_implementation", ""),
+            spread=getattr(self.model, "hf_device_map", None) is not None,
+            versions=[torch.__version__, transformers.__version__, __version__],
+            paths=[rung.name for rung in self.rungs],
+        )
+
+    def _take(self, check: SelfCheck) -> bool:
+        """Score by the path of a kept verdict, if this engine has it."""
+        rung = next((rung for rung in self.rungs if rung.name == check.rung), None)
+        if rung:
+            self.climb = Climb(rung, check.largest_difference, check.tolerance, check.refused)
+        return rung is not None
 
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         """Yield each batch's option log-probabilities, with -inf behind the options of prompts that have fewer."""
         rows = [self._row(prompt) for prompt in prompts]
         rung = self.climb.rung if self.climb else self._plainest(rows)
         given, prefix = shared_part(rung, rows, self.prefix)
-        copies = max(len(row.options) for row in rows) if rung.repeats else 1
+        copies = rung.copies(rows)
 
         def plan(widths: Sequence[int]) -> list[list[int]]:
-            return self.budget.batches(widths, prefix=len(prefix or ()), copies=copies, equal=rung.repeats)
+            return self.budget.batches(
+                widths, prefix=len(prefix or ()), copies=copies, equal=rung.repeats, masked=rung.masked
+            )
 
         def compute(batch: list[int]) -> Sums:
             return rung.compute([given[i] for i in batch], prefix)
@@ -175,12 +211,18 @@ class TransformersEngine:
         shared = shared_tokens(rows)
         if not shared:
             return None, ()
+        if self._long(rows, behind=len(shared)):
+            return None, ("prefix cache: rows are so long that a mask over it would take too much memory",)
         try:
             return Prefix(self.decoder, shared), ()
         except WRONG_PATH as error:
             reason = f"{type(error).__name__}: {str(error).strip()[:120]}"
         free(self.decoder.device)
         return None, (f"prefix cache: {reason}",)
+
+    def _long(self, rows: Sequence[TokenRow], *, behind: int = 0) -> bool:
+        """Whether the longest row, without the first ``behind`` tokens, is too long for a mask."""
+        return not masks.fits_mask(max(row.tree_length for row in rows) - behind, behind=behind)
 
     def _plainest(self, rows: Sequence[TokenRow]) -> Rung:
         return ladder(self.decoder, letters=all(row.is_letters for row in rows), prefix=False)[-1]

@@ -110,20 +110,22 @@ class StoredAnswers:
 ANSWERED_COLUMNS = ("id", "group", "options", "label", "role")
 
 
-def load(run_id: str, *, normalisation: str = "raw") -> Evaluation:
+def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) -> Evaluation:
     """Read a run that has ended well; its option texts scored by one of the
     :data:`~core.prompting.cloze.NORMALISATIONS`, over which the probabilities are a softmax.
 
+    ``with_bounds`` admits a run in which only an upper bound of some letters is known, and takes the bounds as values.
+
     Raises :class:`InputError` as :func:`read_answers` and :func:`evaluate` do.
     """
-    return evaluate(read_answers(run_id), normalisation=normalisation)
+    return evaluate(read_answers(run_id, with_bounds=with_bounds), normalisation=normalisation)
 
 
-def read_answers(run_id: str) -> StoredAnswers:
+def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
     """Read the files of a run that has ended well.
 
-    Raises :class:`InputError` for an unknown run, one that has not ended (no figure is shown of it), and one whose
-    files do not fit each other.
+    Raises :class:`InputError` for an unknown run, one that has not ended (no figure is shown of it), one whose files
+    do not fit each other, and, unless ``with_bounds``, one in which only an upper bound of some letters is known.
     """
     record = store.read_record(run_id)
     if record.state != "done":
@@ -134,6 +136,11 @@ def read_answers(run_id: str) -> StoredAnswers:
         raise InputError(f"run {record.run_id} made a jury and has no answers of its own; see the Jury page")
     if not record.spec.answers:
         raise InputError(f"run {record.run_id} scored words and has no answers; see the Perplexity page")
+    if record.bounded and not with_bounds:
+        raise InputError(
+            f"the server of run {record.run_id} gave only an upper bound of some letters for {record.bounded:,} "
+            "questions, so its figures are ranges; `python -m core report` prints them"
+        )
     questions = store.read_questions(run_id, columns=ANSWERED_COLUMNS)
     scored = store.read_logits(run_id)
     rows = {name: i for i, name in enumerate(questions["id"].to_pylist())}

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from core.errors import HedgeError
 from core.inference.counting import is_here
 from core.inference.memory_estimate import parameters
+from core.inference.server.spending import estimate
+from core.records import Prompt
 from core.runs import store
 from core.runs.devices.slots import Slot
 from core.runs.execution.execute import memory_gib
@@ -25,6 +27,7 @@ from core.runs.spec import RunSpec
 from core.runs.storage import trash
 from core.runs.store import RunRecord
 from core.tasks import catalogue
+from core.tasks.split import Draw
 
 USUAL = 4.0
 """Characters per token if the tokenizer is not on this machine: the usual value for English text."""
@@ -37,11 +40,16 @@ HUB_BYTES = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A run's prompts: how many, their characters in total, and a sample of them."""
+    """A run's prompts: how many, their characters in total, and a sample of them.
+
+    ``sent`` are the tokens that a server would read and write for them, estimated as a budget counts them: an option
+    whose text is scored is sent with the whole prompt.
+    """
 
     questions: int
     characters: int
     sample: tuple[str, ...]
+    sent: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,12 @@ class Forecast:
             return None
         return self.rate.begins_s + self.work.characters / self.rate.characters_s
 
+    @property
+    def cost(self) -> float | None:
+        """What a model on a server costs by its prices (None: it has no price, or its questions are not here yet)."""
+        price = self.spec.price
+        return price.of(*self.work.sent) if self.work and (price.read or price.written) else None
+
 
 Worked = Callable[[RunSpec], Work | None]
 
@@ -93,9 +107,22 @@ def work_of(spec: RunSpec) -> Work | None:
     """
     if not catalogue.at_hand(spec.task):
         return None
-    asked = prompts(spec, draw_questions(spec))
+    drawn = draw_questions(spec)
+    asked = prompts(spec, drawn)
     texts = [prompt.text + "".join(prompt.continuations) for prompt in asked]
-    return Work(len(texts), sum(map(len, texts)), tuple(texts[:: max(1, len(texts) // SAMPLE)][:SAMPLE]))
+    sample = tuple(texts[:: max(1, len(texts) // SAMPLE)][:SAMPLE])
+    return Work(len(texts), sum(map(len, texts)), sample, _sent(spec, asked, drawn))
+
+
+def _sent(spec: RunSpec, asked: Sequence[Prompt], drawn: Draw) -> tuple[int, int]:
+    """Tokens that a server reads and writes: one is written after each text, and the written answers are."""
+    read = [estimate({"prompt": prompt.text + said})[0] for prompt in asked for said in prompt.continuations or ("",)]
+    tests = drawn.roles.count("test") * spec.repeats
+    if not tests:
+        return sum(read), len(read)
+    from core.inference.server.engine import WRITTEN  # with its HTTP client, which nothing else here needs
+
+    return sum(read) + round(tests * sum(read) / max(1, len(read))), len(read) + tests * WRITTEN
 
 
 def forecast(
@@ -112,19 +139,25 @@ def forecast(
     often can keep it. Raises :class:`~core.errors.InputError` if the run can't be asked.
     """
     work = worked(spec)
-    held = text_of_token(spec.model, work) if work else None
+    held = text_of_token(spec.model, work) if work and not spec.servers else None
     needed = memory_gib(spec)
     return Forecast(
         spec=spec,
         work=work,
-        tokens=round(work.characters / (held or USUAL)) if work else None,
+        tokens=_tokens(spec, work, held),
         counted=held is not None,
         memory_gib=needed,
         too_large=_too_large(needed, devices),
         disk=_disk(spec, work, earlier, worked),
-        download=0 if is_here(spec.model) else round(parameters(spec.model) * HUB_BYTES),
+        download=0 if spec.servers or is_here(spec.model) else round(parameters(spec.model) * HUB_BYTES),
         rate=rate(spec, earlier, worked=worked),
     )
+
+
+def _tokens(spec: RunSpec, work: Work | None, held: float | None) -> int | None:
+    if work is None:
+        return None
+    return sum(work.sent) if spec.servers else round(work.characters / (held or USUAL))
 
 
 def rate(spec: RunSpec, earlier: Sequence[RunRecord], *, worked: Worked = work_of) -> Rate | None:
@@ -164,8 +197,8 @@ def whole_time(found: Sequence[Forecast], *, lanes: int) -> float | None:
     return max(free)
 
 
-def _kind(spec: RunSpec) -> tuple[str, str, str]:
-    return spec.model, spec.dtype, spec.form
+def _kind(spec: RunSpec) -> tuple[object, ...]:
+    return spec.model, spec.dtype, spec.form, spec.servers
 
 
 def _measured(record: RunRecord) -> bool:

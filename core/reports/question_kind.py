@@ -84,7 +84,7 @@ def best_run(
             *_plainness(spec),
         )
 
-    return min([one for one in records if one.spec.model == model] or records, key=difference)
+    return min([one for one in records if one.spec.asked_model == model] or records, key=difference)
 
 
 def _plainness(spec: RunSpec) -> tuple[object, ...]:
@@ -95,7 +95,7 @@ def _plainness(spec: RunSpec) -> tuple[object, ...]:
         spec.shots,
         bool(spec.system),
         spec.strategy != "base",
-        DTYPES.index(spec.dtype),
+        DTYPES.index(spec.dtype) if spec.dtype in DTYPES else 0,
         spec.form,
         tasks.index(spec.task) if spec.task in tasks else len(tasks),
         -(spec.samples or 10**9),

@@ -17,7 +17,7 @@ from core.reports.titles import (
 )
 from core.runs import store
 from core.runs.banks import bank_name
-from core.runs.spec import RunSpec, short_task
+from core.runs.spec import SERVED, RunSpec, short_task
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
 
@@ -106,6 +106,10 @@ def resolved(chosen: RunFilter, left_open: Collection[str], records: Iterable[Ru
     then sees them.
     """
     by_default = replace(chosen, **{name: (str(getattr(DEFAULTS, name)),) for name in left_open})
+    records = list(records)
+    if "dtype" in left_open and any(record.spec.servers for record in records):
+        # Nobody chooses the precision of a model on a server, so it is no other setting.
+        by_default = replace(by_default, dtype=(*by_default.dtype, SERVED))
     if any(by_default.keeps(record) for record in records):
         return by_default
     return replace(chosen, **dict.fromkeys(left_open, ()))

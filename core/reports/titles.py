@@ -10,9 +10,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
+from urllib.parse import urlsplit
 
 from core.runs.banks import ORIGINS, bank_name, task_title
-from core.runs.spec import RunSpec
+from core.runs.spec import SERVED, RunSpec
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
 
@@ -24,6 +25,7 @@ PRECISION_TITLES = {
     "bfloat16": "16-bit (bf16)",
     "int8": "8-bit",
     "int4": "4-bit",
+    SERVED: "on a server",
 }
 """Precision → the size of the numbers that the model computes with."""
 FORM_TITLES = {"letters": "by letter", "cloze": "by text", "continuation": "as continuation"}
@@ -130,9 +132,9 @@ def record_title(record: RunRecord) -> str:
 def distinct_titles(runs: Mapping[str, tuple[RunSpec, str]]) -> dict[str, str]:
     """A title for each run, no two of them alike. ``runs`` maps each run's id to its spec and its questions' bank.
 
-    Where two runs have the same title, what differs between them is added: their seed, their share of calibration
-    questions, where the model or the questions are, or which tool made the run. If nothing of this differs, the end of
-    the id is added.
+    Where two runs have the same title, what differs between them is added: where the model or the questions are, their
+    seed, their share of calibration questions, or which tool made the run. If nothing of this differs, the end of the
+    id is added.
     """
     titles = {run_id: run_title(spec, bank) for run_id, (spec, bank) in runs.items()}
     alike: dict[str, list[str]] = defaultdict(list)
@@ -173,12 +175,17 @@ def _folder_of_model(spec: RunSpec) -> str:
     return str(folder) if folder.name else ""
 
 
+def _host(url: str) -> str:
+    return urlsplit(url).netloc
+
+
 def _place_of_questions(spec: RunSpec) -> str:
     return spec.task.partition("@")[2] or spec.task if spec.answers else ""
 
 
 APART: tuple[Callable[[RunSpec], str], ...] = (
     _folder_of_model,
+    lambda spec: ", ".join(_host(url) for url in spec.servers),
     _place_of_questions,
     lambda spec: f"seed {spec.seed}",
     lambda spec: f"{spec.calibration_share:.0%} calibration questions",

@@ -18,7 +18,7 @@ from core.runs import status as states
 from core.runs import store
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import start_detached
-from core.runs.devices.slots import Slot, published, slots
+from core.runs.devices.slots import Slot, check_precision, published, slots
 from core.runs.queue import database, run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.spec import RunSpec
@@ -39,7 +39,9 @@ def submit(spec: RunSpec) -> str:
     :class:`~core.errors.InputError`, and writes nothing, if the model or the task is unknown.
     """
     if spec.run_id in store.run_ids():
-        if status(spec.run_id).state != "done":
+        if (now := status(spec.run_id)).state != "done":
+            if now.ended:  # a budget or a key may be another than in the earlier try
+                store.update_record(spec.run_id, spec=spec)
             resume(spec.run_id)
         return spec.run_id
     from core.runs.execution.execute import preflight
@@ -82,7 +84,9 @@ def check_fits(spec: RunSpec) -> None:
     """Raise :class:`~core.errors.InputError` if no device of this host or of another live host can hold the run."""
     from core.runs.execution.execute import memory_gib
 
-    if reason := _too_large(memory_gib(spec), [*slots(), *_live_devices()]):
+    devices = [*slots(), *_live_devices()]
+    check_precision(spec.dtype, devices)
+    if reason := _too_large(memory_gib(spec), devices):
         raise InputError(
             f"model {spec.model_name} in {spec.dtype} {reason}; choose a smaller one, or add a host with more"
         )

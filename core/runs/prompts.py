@@ -11,7 +11,7 @@ from core.inference.models import canonical
 from core.prompting.cloze import cloze_prompt, continuation_prompt
 from core.prompting.strategies import opened, prompt
 from core.records import Prompt, Question, Role
-from core.runs.spec import TEXT_FORMS, RunSpec
+from core.runs.spec import HOW, SERVED, TEXT_FORMS, RunSpec
 from core.tasks import bank, catalogue
 from core.tasks.catalogue import TaskData
 from core.tasks.rotation import answers_only, reorderings, rotations
@@ -37,6 +37,11 @@ class Combination:
     batch_size: int | None = None
     seed: int = 0
     calibration_share: float = 0.5
+    servers: tuple[str, ...] = ()
+    key_variable: str = ""
+    price_read: float = 0.0
+    price_written: float = 0.0
+    budget: float | None = None
 
     def specs(self, *, named: Callable[[str], str] = canonical) -> list[RunSpec]:
         """The runs, the models outermost; the questions of a person's file are pinned.
@@ -46,11 +51,15 @@ class Combination:
         ``named`` gives the name under which a spec keeps a model. Raises :class:`InputError` for a model or a file that
         is not there, and for values that no run can have.
         """
-        asked = (self.models, self.tasks, self.strategies, self.dtypes, self.forms, self.formats, self.shots)
-        kept = {name: getattr(self, name) for name in ("system", "batch_size", "samples", "seed", "calibration_share")}
+        # A server has loaded its model already, in whatever precision, and under a name of its own.
+        dtypes = (SERVED,) if self.servers else self.dtypes
+        asked = (self.models, self.tasks, self.strategies, dtypes, self.forms, self.formats, self.shots)
+        kept = {
+            name: getattr(self, name) for name in ("system", "samples", "seed", "calibration_share", "servers", *HOW)
+        }
         made = [
             RunSpec(
-                model=named(model),
+                model=model if self.servers else named(model),
                 task=catalogue.canonical(task),
                 strategy=strategy,
                 dtype=dtype,
@@ -81,7 +90,13 @@ class Combination:
         return tuple(said)
 
 
-FLAGS = {"strategies": "--strategy", "dtypes": "--dtype", "forms": "--form", "formats": "--format"}
+FLAGS = {
+    "servers": "--server",
+    "strategies": "--strategy",
+    "dtypes": "--dtype",
+    "forms": "--form",
+    "formats": "--format",
+}
 """The command-line options of choices whose option is not called as they are."""
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.models import DTYPES
+from core.inference.server.address import key_variable, server_url
+from core.inference.server.spending import Price
 from core.prompting.strategies import STRATEGIES
 
 FORMS = ("letters", "cloze", "continuation")
@@ -25,9 +27,15 @@ JURY = "jury"
 """The form of a run that makes a jury; its task is ``jury@`` and the id of a
 :class:`~core.jury_pipeline.jury_spec.JurySpec`."""
 FORMATS = ("plain", "chat")
+HOW = ("batch_size", "key_variable", "price_read", "price_written", "budget")
+"""Fields that say how a run is executed, and are no part of what it is."""
 MODES = {"short": 100, "long": 10_000}
 """The most questions of a run, by mode."""
 
+ON_SERVERS = " on "
+"""What is between a model's name and the addresses of its servers (:attr:`RunSpec.asked_model`)."""
+SERVED = "served"
+"""The dtype of a model on a server: whatever the server loaded it in."""
 MAX_SHOTS = 16
 MAX_FOREIGN_SHOTS = 1000
 """Demonstrations that another tool's run may say it had."""
@@ -37,7 +45,14 @@ MAX_REPEATS = 100
 MAX_SYSTEM = 4_000
 """The most characters of a system prompt."""
 
-LATER: dict[str, Any] = {"prompt_format": "plain", "rotations": False, "orders": False, "system": "", "repeats": 0}
+LATER: dict[str, Any] = {
+    "prompt_format": "plain",
+    "rotations": False,
+    "orders": False,
+    "system": "",
+    "repeats": 0,
+    "servers": (),
+}
 """Keys added after the first version, with the value that older runs imply. That value does not change a run's id."""
 
 
@@ -51,8 +66,12 @@ class RunSpec:
     have ``hedge`` and a fingerprint only where their questions lie in a person's file. ``prompt_format`` puts the
     prompt as it is or in the model's chat template, ``rotations`` asks every test question in all rotations of its
     options, ``orders`` in all their orders (:mod:`core.tasks.rotation`). ``system`` is a system prompt of the person's
-    own. ``repeats`` lets the model write so many sampled answers to each test question besides. ``batch_size`` fixes
-    the rows of a batch by hand; it is no part of what a run is, and two specs that differ in it alone are equal.
+    own. ``repeats`` lets the model write so many sampled answers to each test question besides. ``servers`` are the
+    addresses of the servers that hold the model, which then is ``served`` in whatever precision they have: two servers
+    with one model name are two models. The fields of :data:`HOW` are no part of what a run is, and two specs that
+    differ in them alone are equal: ``batch_size`` fixes the rows of a batch by hand, ``key_variable`` names the
+    environment variable of the servers' key, and the prices and the budget are those of
+    :class:`~core.inference.server.spending.Price`.
 
     >>> RunSpec(model="pocket-1m", task="qa").run_id
     'pocket-1m-qa-base-0shot-float32-a28c452d31'
@@ -74,7 +93,12 @@ class RunSpec:
     orders: bool = False
     system: str = ""
     repeats: int = 0
+    servers: tuple[str, ...] = ()
     batch_size: int | None = field(default=None, compare=False)
+    key_variable: str = field(default="", compare=False)
+    price_read: float = field(default=0.0, compare=False)
+    price_written: float = field(default=0.0, compare=False)
+    budget: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.model.strip():
@@ -82,10 +106,11 @@ class RunSpec:
         if not self.task.strip():
             raise InputError("a run needs a task")
         _among("strategy", self.strategy, STRATEGIES)
-        _among("dtype", self.dtype, DTYPES)
+        _among("dtype", self.dtype, (SERVED,) if self.servers else DTYPES)
         _among("form", self.form, (*FORMS, PERPLEXITY, JURY))
         _among("format", self.prompt_format, FORMATS)
         self._check_asking()
+        self._check_servers()
         if self.batch_size is not None and self.batch_size < 1:
             raise InputError(
                 f"a batch size must be at least 1, got {self.batch_size}; leave it out to let memory decide"
@@ -112,6 +137,29 @@ class RunSpec:
             raise InputError(f"repeats must lie from 0 to {MAX_REPEATS}, got {self.repeats}")
         if len(self.system) > MAX_SYSTEM:
             raise InputError(f"a system prompt may have {MAX_SYSTEM:,} characters, got {len(self.system):,}")
+
+    def _check_servers(self) -> None:
+        if not self.servers:
+            if self.key_variable or self.budget is not None or self.price_read or self.price_written:
+                raise InputError(
+                    "a key, prices and a budget belong to a model on a server; give its address (--server)"
+                )
+            return
+        if self.form not in FORMS:
+            raise InputError("a model on a server can only answer questions; choose a model that Hedge loads itself")
+        object.__setattr__(self, "servers", tuple(sorted({server_url(url) for url in self.servers})))
+        key_variable(self.key_variable)
+        _ = self.price
+
+    @property
+    def asked_model(self) -> str:
+        """The model as a person chooses it: with the servers that hold it, because two of them are two models."""
+        return f"{self.model}{ON_SERVERS}{', '.join(self.servers)}" if self.servers else self.model
+
+    @property
+    def price(self) -> Price:
+        """What requests to the servers cost."""
+        return Price(self.price_read, self.price_written, self.budget)
 
     @property
     def asks_texts(self) -> bool:
@@ -163,7 +211,7 @@ class RunSpec:
         unknown = set(values) - {field.name for field in fields(cls)}
         if unknown:
             raise InputError(f"a run's spec has unknown keys {sorted(unknown)}; it was written by a newer Hedge")
-        return cls(**values)
+        return cls(**values | {"servers": tuple(values.get("servers", ()))})
 
 
 @functools.lru_cache(maxsize=4096)  # pages sort and look up all runs by their ids several times each time they run
@@ -178,7 +226,8 @@ def _run_id(spec: RunSpec) -> str:
 @functools.lru_cache(maxsize=4096)
 def _fingerprint_hash(spec: RunSpec) -> str:
     content = asdict(spec)
-    del content["batch_size"]
+    for name in HOW:
+        del content[name]
     content = {key: value for key, value in content.items() if key not in LATER or value != LATER[key]}
     text = json.dumps(content, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:10]

@@ -72,6 +72,17 @@ class RunRecord:
         """The run's id, which is its folder's name."""
         return self.spec.run_id
 
+    @property
+    def bounded(self) -> int:
+        """The number of questions with letters of which the server gave only an upper bound."""
+        return int(self.provenance.get("bounded_questions", 0))
+
+    @property
+    def spent(self) -> tuple[int, int]:
+        """The tokens that servers have read and written for the run so far."""
+        read, written = self.provenance.get("spent", (0, 0))
+        return int(read), int(written)
+
 
 def runs_folders() -> tuple[Path, ...]:
     """The folders that are searched for runs: the person's own, then the bundled one."""
@@ -254,20 +265,39 @@ def write_logits(folder: Path, scored: OptionLogits) -> None:
     write_table(folder / "logits.parquet", _logits_table(scored))
 
 
+def write_part(folder: Path, index: int, scored: OptionLogits) -> None:
+    """Write what a try that stops has of a chunk."""
+    tables.write_part(folder, index, _logits_table(scored))
+
+
+def read_part(folder: Path, index: int) -> OptionLogits | None:
+    """What an earlier try had of a chunk that it did not finish; None if it had nothing."""
+    table = tables.read_part(folder, index)
+    return None if table is None else _scored(table)
+
+
 def read_logits(run_id: str) -> OptionLogits:
     """``logits.parquet`` of a run that has ended well."""
-    table = read_table(folder_of(run_id) / "logits.parquet")
+    return _scored(read_table(folder_of(run_id) / "logits.parquet"))
+
+
+def _scored(table: pa.Table) -> OptionLogits:
     n = table.num_rows
     flat = table["logits"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
     counts = None
     if "option_tokens" in table.column_names:
         counts = table["option_tokens"].combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(n, -1)
+    bounded = None
+    if "bounded" in table.column_names:
+        flags = table["bounded"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        bounded = flags.reshape(n, -1).astype(np.bool_)
     return OptionLogits(
         ids=tuple(table["id"].to_pylist()),
         logits=flat.reshape(n, -1).astype(np.float32, copy=False),
         letter_mass=table["letter_mass"].to_numpy().astype(np.float32, copy=False),
         option_tokens=counts,
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
+        bounded=bounded,
     )
 
 
@@ -326,6 +356,8 @@ def _logits_table(scored: OptionLogits) -> pa.Table:
     }
     if scored.option_tokens is not None:
         columns["option_tokens"] = number_rows(scored.option_tokens.astype(np.int32))
+    if scored.bounded is not None:
+        columns["bounded"] = number_rows(scored.bounded.astype(np.int32))
     if scored.top_tokens is not None:
         columns["top_token"] = texts(scored.top_tokens)
     return pa.table(columns)

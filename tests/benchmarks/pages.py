@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from app.navigation import MENU, PAGES, PageEntry
 from tests.browser.conftest import FLAGS, server
@@ -25,7 +26,7 @@ from tests.browser.test_pages import FIGURES
 
 CLICKS = 10
 SEEN_WITHIN_MS = 60_000
-ARM = """([figure, last]) => {
+ARM = """([figure, last, within]) => {
   const drawn = () => {
     const hosts = document.querySelectorAll('[data-testid^=stBidiComponent]');
     const roots = [document, ...[...hosts].map(one => one.shadowRoot).filter(Boolean)];
@@ -35,9 +36,17 @@ ARM = """([figure, last]) => {
     });
   };
   const old = new Set(drawn());
+  let begun = null;
   window.useful = new Promise((done, failed) => {
-    setTimeout(() => failed(new Error("nothing useful was painted within a minute")), 60_000);
-    let begun = null;
+    setTimeout(() => {
+      const app = document.querySelector('.stApp');
+      const computing = [...document.querySelectorAll('.computing')].map(one => one.textContent);
+      failed(new Error(`waited for a new ${figure}; ${JSON.stringify({
+        address: location.pathname, heading: document.querySelector('h1')?.textContent, clicked: begun !== null,
+        figures: drawn().length, of_them_old: drawn().filter(one => old.has(one)).length,
+        script: app?.dataset.testScriptState, connection: app?.dataset.testConnectionState, computing,
+      })}`));
+    }, within);
     document.addEventListener('click', event => begun = event.timeStamp, { capture: true, once: true });
     const look = () => {
       const heading = document.querySelector('h1');
@@ -111,9 +120,14 @@ def _clicked(page: Page, entry: PageEntry) -> tuple[float, float]:
     page.get_by_test_id("stTopNavSection").filter(has_text=group).click()
     link = page.get_by_test_id("stTopNavDropdownLink").filter(has_text=entry.title)
     link.wait_for()
-    page.evaluate(ARM, [FIGURES[entry.name], page.get_by_role("heading", level=1).inner_text()])
+    before = page.get_by_role("heading", level=1).inner_text()
+    page.evaluate(ARM, [FIGURES[entry.name], before, SEEN_WITHIN_MS])
     link.click()
-    seconds = page.evaluate("window.useful")
+    try:
+        seconds = page.evaluate("window.useful")
+    except PlaywrightError as error:
+        within = SEEN_WITHIN_MS // 1000
+        sys.exit(f"from “{before}” to “{entry.title}”: nothing useful was painted within {within} s. {error.message}")
     page.wait_for_function(IDLE)
     return seconds, processor_time() - used
 

@@ -17,8 +17,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from app.components.one_question.own_examples import EXAMPLES
 from core.inference.models import bundled_models
+from core.reports.bounded import bounded_report
 from core.tasks import bank
 from tests.browser.conftest import Lab, Visitor, choose_page, engine_ended, eventually, page_server, server, still
+from tests.core.inference.server.loopback import loopback_server
 from tests.processes import end_all
 
 ENDS_WITHIN_MS = 120_000
@@ -137,6 +139,49 @@ def test_a_pocket_run_from_the_button_to_the_lab(pocket: str, visit: Visitor):
         lab.expect_alpha(dragged)
         lab.expect_report(run_id[1])
     expect(page).to_have_url(re.compile(rf"alpha={dragged}"))
+
+
+def test_a_run_of_a_model_on_a_server_from_connecting_to_its_ranges(pocket: str, visit: Visitor):
+    with loopback_server() as served:
+        served.reset(most=5, echo=False)
+        page = visit(pocket).open("/new_run")
+        page.get_by_text("On a server", exact=True).click()
+        address = page.get_by_role("textbox", name="Address of the server")
+        connect = page.get_by_role("button", name="Connect")
+        address.fill(pocket)
+        address.press("Enter")
+        connect.click()
+        expect(page.get_by_text("give the address of the API, which usually ends in /v1")).to_be_visible()
+        address.fill(served.url)
+        address.press("Enter")
+        connect.click()
+        expect(page.get_by_text("5 most probable next tokens")).to_be_visible()
+        expect(page.locator("[data-tag]").get_by_text("pocket-3m", exact=True)).to_be_visible()
+        page.get_by_text("other", exact=True).click()
+        page.get_by_role("spinbutton", name="How many").fill("40")
+        page.get_by_role("spinbutton", name="How many").press("Enter")
+        page.get_by_role("button", name="Launch").click()
+        expect(page.get_by_text("Launched pocket-3m on Question answering")).to_be_visible()
+        expect(page.get_by_text(re.compile("The server did not list all letters of"))).to_be_visible(
+            timeout=ENDS_WITHIN_MS
+        )
+    main = page.get_by_test_id("stMain")
+    card = main.get_by_test_id("stVerticalBlock").filter(has_text="The server did not list all letters of").last
+    card.get_by_role("link", name="Open in the Alpha lab").click()
+    exact = page.locator("article[data-score=lac] [data-figure=exact]")
+    expect(exact).to_have_text(re.compile(r"^\d+\.\d%$"))
+    expect(page.locator("article[data-score=aps] [data-figure=coverage]")).to_have_text(re.compile(r"^\d.*%$"))
+    slider = page.get_by_role("slider", name="alpha")
+    slider.press("PageUp")
+    expect(page.get_by_role("spinbutton", name="alpha as a number")).to_have_value("0.110")
+    expect(page).to_have_url(re.compile(r"alpha=110"))
+    run_id = re.search(r"run=([^&]+)", page.url)
+    assert run_id is not None
+    shown = bounded_report(run_id[1], 110).scores
+    expect(exact).to_have_attribute("data-low", f"{shown['lac'].exact_share:g}")
+    expect(page.locator("article[data-score=aps] [data-figure=size]")).to_have_text(
+        re.compile(rf"{shown['aps'].mean_set_size[1]:.2f}$")
+    )
 
 
 class Clicks:

@@ -14,6 +14,8 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from app.formatting import JOINER
 from app.navigation import PAGES, PageEntry
 from charts.theme import FAINT
+from core.exchange.run_table import run_table
+from core.exchange.writing import to_csv
 from core.jury_pipeline import jury_store
 from core.runs import store
 from core.settings import ROOT
@@ -244,6 +246,30 @@ def test_runs_are_chosen_with_the_keyboard(visit: Visitor, address: str, home: P
     expect(page.get_by_role("button", name="Show the first")).to_be_visible()
     axe.required()
     assert faults == []
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
+def test_an_opened_question_and_an_import_shut_nobody_out(
+    visit: Visitor, address: str, home: Path, tmp_path: Path, theme: str, width: int
+):
+    """A question of two runs opened in full on Compare, and a file before its import."""
+    page = visit(address, theme=theme, width=width).open("/compare")
+    page.locator(".inspector .asked").first.click()
+    expect(page.locator(".inspector .more").first).to_be_visible()
+    page.wait_for_function(SETTLED)
+    found = axe.faults(page) if axe.SCRIPT.is_file() else []
+    page.goto(f"{address}/data")
+    table = tmp_path / "mine.csv"
+    some = run_table(next(name for name in store.run_ids() if name.startswith("model-0"))).slice(100, 100)
+    table.write_bytes(to_csv(some))
+    page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(table)
+    expect(page.get_by_text("mine.csv").first).to_be_visible()
+    expect(page.get_by_role("button", name="Import 1 run")).to_be_visible()
+    page.wait_for_function(SETTLED)
+    page.wait_for_function(NOTHING_SCROLLS_SIDEWAYS)
+    found += axe.faults(page) if axe.SCRIPT.is_file() else []
+    axe.required()
+    assert found == []
 
 
 def test_cells_and_cards_open_their_pages_without_a_reload(visit: Visitor, address: str, home: Path):

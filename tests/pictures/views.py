@@ -6,9 +6,10 @@ import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from app.components.one_question.own_examples import EXAMPLES
 from app.navigation import PAGES
@@ -70,7 +71,7 @@ def uploaded(page: Page) -> None:
         table.write_bytes(to_csv(run_table(showcase().run).slice(0, UPLOADED_ROWS)))
         page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(table)
         page.get_by_text("my-results.csv").first.wait_for()
-        page.locator("[data-testid=stDataFrame]").first.wait_for()
+        page.get_by_role("button", name=re.compile("^Import ")).wait_for()
 
 
 def unknown_columns(page: Page) -> None:
@@ -99,6 +100,72 @@ def launched(page: Page) -> None:
                     page.wait_for_function(QUIET)
         page.get_by_role("button", name=f"Launch {number} runs").click()
     page.get_by_text(f"{number} of {number} ended").wait_for(timeout=ENDS_WITHIN_MS)
+
+
+@cache
+def served_address() -> str:
+    """The address of a server that lists five tokens and does not score texts. It ends with this process."""
+    from tests.core.inference.server.loopback import Loopback  # loads a model, which other pictures do not need
+
+    loopback = Loopback()
+    loopback.reset(most=5, echo=False)
+    loopback.thread.start()
+    return loopback.url
+
+
+def connected(page: Page) -> None:
+    """Connect to a server on New run."""
+    page.get_by_text("On a server", exact=True).click()
+    address = page.get_by_role("textbox", name="Address of the server")
+    address.fill(served_address())
+    address.press("Enter")
+    page.get_by_role("button", name="Connect").click()
+    page.get_by_text("5 most probable next tokens").wait_for(timeout=ENDS_WITHIN_MS)
+
+
+def no_server(page: Page) -> None:
+    """Type the address of a server that is not there."""
+    page.get_by_text("On a server", exact=True).click()
+    address = page.get_by_role("textbox", name="Address of the server")
+    address.fill("http://127.0.0.1:9/v1")
+    address.press("Enter")
+    page.get_by_role("button", name="Connect").click()
+    page.get_by_text("No server answers at").wait_for(timeout=ENDS_WITHIN_MS)
+
+
+def served(page: Page) -> None:
+    """Launch a model on a server, unless an earlier picture did, and wait until the run has ended."""
+    ended = page.get_by_text("The server did not list all letters of")
+    if not ended.count():
+        connected(page)
+        page.get_by_role("button", name="Launch").click()
+    ended.first.wait_for(timeout=ENDS_WITHIN_MS)
+
+
+def served_in_lab(page: Page) -> None:
+    """Open the run of a model on a server in the Alpha lab."""
+    served(page)
+    _link_of_served(page, "Open in the Alpha lab").click()
+    page.locator("[data-plot=coverage] svg.chart").wait_for()
+
+
+def served_question(page: Page) -> None:
+    """Open a question of the run of a model on a server."""
+    served(page)
+    _link_of_served(page, "One question").click()
+    page.locator(".rows .track").first.wait_for()
+
+
+def served_overview(page: Page) -> None:
+    """Open the Overview with the run of a model on a server."""
+    served(page)
+    page.goto("/".join(page.url.split("/")[:3]))
+    page.get_by_role("heading", name="Known as ranges").wait_for()
+
+
+def _link_of_served(page: Page, name: str) -> Locator:
+    cards = page.get_by_test_id("stVerticalBlock").filter(has_text="The server did not list all letters of")
+    return cards.last.get_by_role("link", name=name)
 
 
 def no_match(page: Page) -> None:
@@ -143,7 +210,13 @@ VIEWS = {
     "one_question_own_answer": View("/one_question?ask=own", "textarea", own_answer),
     "data_preview": View("/data", FIGURES["data"], uploaded),
     "data_columns": View("/data", FIGURES["data"], unknown_columns),
+    "new_run_server": View("/new_run", FIGURES["new_run"], connected),
+    "new_run_no_server": View("/new_run", FIGURES["new_run"], no_server),
     # Last, because the runs that it leaves behind are shown on the other pages.
     "new_run_group": View("/new_run", FIGURES["new_run"], launched),
+    "new_run_served": View("/new_run", FIGURES["new_run"], served),
+    "alpha_lab_ranges": View("/new_run", FIGURES["new_run"], served_in_lab),
+    "one_question_ranges": View("/new_run", FIGURES["new_run"], served_question),
+    "overview_ranges": View("/new_run", FIGURES["new_run"], served_overview),
 }
 """All views by their names, in the order of the pictures."""

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app import navigation
-from app.components.new_run.form import known_models
+from app.components.new_run.form import NOT_ON_SERVERS, known_models
 from app.components.shared.figures import draw
 from app.errors import spoken
 from app.formatting import counted, plain, sentence
@@ -55,7 +55,14 @@ def _form() -> None:
     offered = known_models()
     first = offered.index(OFFERED.base) if OFFERED.base in offered else 0
     with st.form("make_jury", border=False):
-        base = st.selectbox("Base model (gives the answers)", offered, first, accept_new_options=True, key="jury_base")
+        base = st.selectbox(
+            "Base model (gives the answers)",
+            offered,
+            first,
+            accept_new_options=True,
+            key="jury_base",
+            help=NOT_ON_SERVERS,
+        )
         jurors = st.text_input("Jurors", " ".join(OFFERED.jurors), key="jury_jurors", help=JURORS_HELP)
         questions = st.selectbox(
             "Questions",

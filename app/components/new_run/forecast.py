@@ -26,6 +26,11 @@ TIME_HELP = (
 )
 TOKENS_HELP = "The number of tokens in all prompts together, counted with each model's own tokenizer."
 USUAL_HELP = "The number of tokens in all prompts together, at four characters a token: a tokenizer is not here yet."
+SERVED_TOKENS_HELP = (
+    "What the server reads and writes, estimated by the length of the texts (three bytes a token, which is rather too "
+    "many). Where texts are scored, each option is sent with its whole prompt."
+)
+COST_HELP = "These tokens at your prices. Letters that the server does not list may be asked for once more."
 NO_RATE = "not known"
 NO_RATE_HELP = "No run of this model in this precision and form has finished yet. The first one measures the speed."
 
@@ -55,9 +60,10 @@ def _figures(plan: Plan) -> None:
         st.metric("Questions", f"{sum(work.questions for work in known):,}{more}", width="content")
         tokens = sum(one.tokens or 0 for one in plan.runs)
         counted_all = all(one.counted for one in plan.runs)
-        st.metric(
-            "Tokens in all", f"{_short(tokens)}{more}", help=TOKENS_HELP if counted_all else USUAL_HELP, width="content"
-        )
+        counting = SERVED_TOKENS_HELP if plan.on_servers else TOKENS_HELP if counted_all else USUAL_HELP
+        st.metric("Tokens in all", f"{_short(tokens)}{more}", help=counting, width="content")
+        if plan.cost is not None:
+            st.metric("Cost", f"{plan.cost:,.4g}", help=COST_HELP, width="content")
         seconds = plan.seconds
         if seconds is None:
             st.metric("Time", NO_RATE, help=NO_RATE_HELP, width="content")
@@ -70,7 +76,9 @@ def _room(plan: Plan) -> None:
     sizes = [one.memory_gib for one in plan.runs if one.memory_gib]
     device = max(plan.devices, key=lambda slot: slot.memory_gib)
     said = []
-    if sizes:
+    if plan.on_servers:
+        said.append("Memory: none here, because the server has loaded the model")
+    elif sizes:
         most = "up to " if len(plan.runs) > 1 else ""
         said.append(f"Memory: {most}{max(sizes):.1f} of {device.memory_gib:.0f} GiB ({device.label or device.name})")
     else:
@@ -83,6 +91,7 @@ def _room(plan: Plan) -> None:
     st.caption(plain("; ".join(said) + "."))
     if disk + download > plan.free_disk:
         st.warning("The disk has less free space than these runs need. Free some space first.")
+    _budget(plan)
     refused = [one for one in plan.runs if one.too_large]
     if refused:
         specs = [one.spec for one in refused]
@@ -92,6 +101,19 @@ def _room(plan: Plan) -> None:
         )
     if any(one.work is None for one in plan.runs):
         st.caption("Questions from the hub are counted after their download, which begins with the launch.")
+
+
+def _budget(plan: Plan) -> None:
+    """Warn if a run would reach its budget before its last question."""
+    for one in plan.new:
+        price = one.spec.price
+        cost = price.of(*one.work.sent) if one.work else 0.0
+        if price.budget is not None and cost > price.budget:
+            st.warning(
+                f"A run costs about {cost:,.4g}{price.unit}, and the budget is {price.budget:,g}{price.unit}. It would "
+                "stop there, and keep what has finished."
+            )
+            return
 
 
 def _rate(plan: Plan) -> str:

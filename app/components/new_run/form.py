@@ -8,6 +8,8 @@ from dataclasses import replace
 import streamlit as st
 
 from app.caches import forecast_cache, run_cache
+from app.components.new_run import server_form
+from app.components.new_run.server_form import ServedModels
 from app.components.shared import wrong_place
 from app.formatting import plain
 from core.inference import models
@@ -16,7 +18,7 @@ from core.inference.registry import BY_ID, MODELS
 from core.prompting.strategies import STRATEGIES
 from core.reports.titles import FORM_TITLES, FORMAT_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
-from core.runs.spec import FORMATS, FORMS, MAX_SHOTS, MODES, RunSpec
+from core.runs.spec import FORMATS, FORMS, MAX_SHOTS, MODES, TEXT_FORMS, RunSpec
 from core.settings import settings
 from core.tasks import catalogue
 
@@ -40,6 +42,7 @@ MODEL_HELP = (
     "A model that ships with Hedge, or one from the Hugging Face hub. You can also type a hub id, or a local folder "
     "with a model or a PEFT adapter, and press Enter."
 )
+NOT_ON_SERVERS = "A model on a server can't be measured here: it can only answer questions, on New run and Prompting."
 TASK_HELP = (
     "Tasks that ship with Hedge, or the full data sets on the hub. You can also type the path of your own file (JSON "
     "lines, CSV or Parquet with the columns question, options and label) and press Enter."
@@ -73,22 +76,12 @@ SHARE_HELP = "The share of the questions that calibrates, that is, sets the thre
 
 def form() -> Combination | None:
     """Show the form and return its current request, or None if it has no model or no task."""
-    offered = known_models()
-    st.session_state.setdefault("launch_models", [FIRST_MODEL] if FIRST_MODEL in offered else offered[:1])
-    chosen = st.multiselect(
-        "Models",
-        offered,
-        accept_new_options=True,
-        placeholder="Choose a model, or type a folder or a hub id",
-        select_all=False,  # so typing and Enter choose the first match, not all of them
-        key="launch_models",
-        persist_state="session",
-        help=MODEL_HELP,
-    )
-    with st.container():  # present even if empty, so that what follows keeps its place and its open list
-        for model in chosen:
-            if model in BY_ID:
-                st.caption(plain(about(model, named=len(chosen) > 1)))
+    served = None
+    if on_server := server_form.is_on_server("launch"):
+        served = server_form.served_models("launch")
+        chosen = list(served.models) if served else []
+    else:
+        chosen = _models()
     titles = catalogue.choices()
     st.session_state.setdefault("launch_tasks", list(titles)[:1])
     tasks = st.multiselect(
@@ -105,24 +98,53 @@ def form() -> Combination | None:
     for task in tasks:
         wrong_place.hint_of_task(task)
     samples = _samples()
+    asked = Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples)
+    if served:
+        asked = replace(asked, **served.fields())
     with st.expander("More options"):
         st.markdown("**How the questions are asked**")
-        combination = _prompt_choices(
-            Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples)
-        )
+        combination = _prompt_choices(asked, served)
         st.markdown("**How the answers are computed**")
-        combination = _computing_choices(combination)
+        combination = _computing_choices(combination, on_server=on_server)
     if not (chosen and tasks):
-        st.caption(f"Choose at least one {'task' if chosen else 'model'} to launch a run.")
+        missing = "task" if chosen else "model"
+        st.caption(
+            "Connect to a server and choose a model there to launch a run."
+            if on_server and not chosen
+            else f"Choose at least one {missing} to launch a run."
+        )
         return None
     return combination
+
+
+def _models() -> list[str]:
+    """Show and return the choice of models that Hedge loads."""
+    offered = known_models()
+    st.session_state.setdefault("launch_models", [FIRST_MODEL] if FIRST_MODEL in offered else offered[:1])
+    chosen = st.multiselect(
+        "Models",
+        offered,
+        accept_new_options=True,
+        placeholder="Choose a model, or type a folder or a hub id",
+        select_all=False,  # so typing and Enter choose the first match, not all of them
+        key="launch_models",
+        persist_state="session",
+        help=MODEL_HELP,
+    )
+    with st.container():  # present even if empty, so that what follows keeps its place and its open list
+        for model in chosen:
+            if model in BY_ID:
+                st.caption(plain(about(model, named=len(chosen) > 1)))
+    return list(map(str, chosen))
 
 
 def fill(spec: RunSpec) -> None:
     """Put a run's choices into the form, so that one of them can be changed. For callbacks."""
     amount = next((mode for mode, number in MODES.items() if number == spec.samples), NUMBER if spec.samples else ALL)
+    server_form.fill("launch", spec)
+    if not spec.servers:
+        st.session_state["launch_models"] = [spec.model]
     st.session_state.update(
-        launch_models=[spec.model],
         launch_tasks=[spec.task],
         launch_mode=amount,
         launch_samples=spec.samples or 1000,
@@ -156,13 +178,20 @@ def _samples() -> int | None:
     return int(st.number_input("How many", 2, 1_000_000, step=100, key="launch_samples"))
 
 
-def _prompt_choices(combination: Combination) -> Combination:
-    """Add the options that change the prompt."""
+def _prompt_choices(combination: Combination, served: ServedModels | None) -> Combination:
+    """Add the options that change the prompt; of a server, only those that it can answer."""
+    forms, formats = (served.forms, served.formats) if served else (FORMS, FORMATS)
     for key, value in PROMPT_DEFAULTS.items():
         st.session_state.setdefault(key, value)
+    for key, offered in (("launch_form", forms), ("launch_format", formats)):
+        if st.session_state[key] not in offered:
+            st.session_state[key] = offered[0]
+    if served and st.session_state["launch_form"] in TEXT_FORMS:
+        formats = ("plain",)  # a server does not say how likely a text is in its chat format
+        st.session_state["launch_format"] = "plain"
     scored = st.segmented_control(
         "Options are scored",
-        FORMS,
+        forms,
         format_func=FORM_TITLES.__getitem__,
         required=True,
         key="launch_form",
@@ -186,7 +215,7 @@ def _prompt_choices(combination: Combination) -> Combination:
     )
     prompt_format = st.segmented_control(
         "Format",
-        FORMATS,
+        formats,
         format_func=FORMAT_TITLES.__getitem__,
         required=True,
         key="launch_format",
@@ -203,11 +232,20 @@ def _prompt_choices(combination: Combination) -> Combination:
     )
 
 
-def _computing_choices(combination: Combination) -> Combination:
+def _computing_choices(combination: Combination, *, on_server: bool) -> Combination:
     """Add the options that change how the answers are computed, and which questions calibrate."""
-    offered = precisions()
-    for key, value in (COMPUTING_DEFAULTS | {"launch_dtypes": offered[:1]}).items():
+    if not on_server:
+        combination = _precision_and_batch(combination)
+    for key, value in COMPUTING_DEFAULTS.items():
         st.session_state.setdefault(key, value)
+    seed = st.number_input("Seed", 0, 2**31 - 1, key="launch_seed", help=SEED_HELP)
+    share = st.slider("Calibration share", 0.1, 0.9, step=0.05, key="launch_share", help=SHARE_HELP)
+    return replace(combination, seed=int(seed), calibration_share=float(share))
+
+
+def _precision_and_batch(combination: Combination) -> Combination:
+    offered = precisions()
+    st.session_state.setdefault("launch_dtypes", offered[:1])
     chosen = st.segmented_control(
         "Precision",
         offered,
@@ -219,20 +257,17 @@ def _computing_choices(combination: Combination) -> Combination:
     batch = st.number_input(
         "Batch size", 1, 4096, None, placeholder="memory decides", key="launch_batch", help=BATCH_HELP
     )
-    seed = st.number_input("Seed", 0, 2**31 - 1, key="launch_seed", help=SEED_HELP)
-    share = st.slider("Calibration share", 0.1, 0.9, step=0.05, key="launch_share", help=SHARE_HELP)
     return replace(
         combination,
         dtypes=tuple(name for name in offered if name in chosen) or tuple(offered[:1]),
         batch_size=None if batch is None else int(batch),
-        seed=int(seed),
-        calibration_share=float(share),
     )
 
 
 def known_models() -> list[str]:
     """The bundled models, then those of a person's earlier runs, then those in the table that can be run."""
-    earlier = [record.spec.model for record in run_cache.runs().records if record.spec.origin == "hedge"]
+    own = [record.spec for record in run_cache.runs().records if record.spec.origin == "hedge"]
+    earlier = [spec.model for spec in own if not spec.servers]  # such a name means nothing without its server
     fake = [models.FAKE_MODEL] if os.environ.get(models.FAKE_ENGINE_VARIABLE) else []
     listed = [model.id for model in MODELS if not model.instead]
     return list(dict.fromkeys([*models.bundled_models(), *fake, *earlier, *listed]))

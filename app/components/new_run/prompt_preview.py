@@ -9,9 +9,10 @@ from dataclasses import replace
 import streamlit as st
 
 from app.caches import preview_cache
-from app.caches.preview_cache import Previewed, PreviewJob
+from app.caches.preview_cache import Previewed, PreviewJob, ServedPreview
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
+from core.inference.preview import Preview
 from core.reports.titles import STRATEGY_TITLES
 from core.runs.banks import bank_of_task, task_title
 from core.runs.prompts import Combination
@@ -22,6 +23,7 @@ MOST_READ = 8
 TEXT_HEIGHT = 360
 BUTTON_HELP = "Shows one prompt as the model reads it. Launches nothing and loads no weights."
 TOKENS_HELP = "The prompt below in tokens, the pieces of words from its own vocabulary that the model reads."
+SERVED_TOKENS_HELP = "Estimated by the length of the texts, because the server has the tokenizer."
 SHARED_HELP = "Tokens that all of these prompts begin with; they are computed once for the whole run."
 
 
@@ -87,9 +89,13 @@ def _name(combination: Combination, i: int) -> str:
 
 def _one(one: Previewed) -> None:
     look = one.preview
+    if isinstance(look, ServedPreview):
+        st.metric("Tokens of all prompts", f"about {look.tokens:,}", help=SERVED_TOKENS_HELP)
+        st.code(look.text, language=None, wrap_lines=True, height=TEXT_HEIGHT)
+        return
     with st.container(horizontal=True):
         st.metric("Tokens", f"{look.tokens:,}", help=TOKENS_HELP)
-        st.metric("Of all prompts", f"{look.shortest:,} to {look.longest:,}", help=_seen(one))
+        st.metric("Of all prompts", f"{look.shortest:,} to {look.longest:,}", help=_seen(one, look))
         st.metric("Shared", f"{look.shared:,}", help=SHARED_HELP)
     if look.truncated:
         st.warning(
@@ -102,8 +108,7 @@ def _one(one: Previewed) -> None:
     st.caption(f"What is scored after it, with ␣ for a space: {plain(' | '.join(said))}")
 
 
-def _seen(one: Previewed) -> str:
-    look = one.preview
+def _seen(one: Previewed, look: Preview) -> str:
     limit = f"the model reads at most {look.context:,}" if look.context else "the model states no limit"
     return (
         f"From the shortest to the longest of {look.sampled:,} of the run's {counted(one.questions, 'prompt')}, in "

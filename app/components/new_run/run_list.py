@@ -152,6 +152,8 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
         navigation.link(page, open_words, **view)
         if page is navigation.ALPHA_LAB:
             navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
+        if bounded := status.record.bounded:
+            st.caption(f"The server did not list all letters of {counted(bounded, 'question')}. Figures are ranges.")
     elif status.ended:
         if st.button("Try again" if status.state == "failed" else "Resume", key=f"resume-{run_id}", help=RESUME_HELP):
             engine.resume(run_id)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.caches import question_cache, run_cache
+from app.caches import bounded_cache, question_cache, run_cache
 from app.components.one_question.option_bars import option_bars
 from app.components.one_question.own_examples import what_to_see
-from app.components.one_question.question import options_in_full
+from app.components.one_question.question import RANGES_SAID, options_in_full
+from app.components.shared.ranges import question_ranges
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
@@ -15,6 +16,7 @@ from core.answering.custom_question import ModelAnswer
 from core.errors import HedgeError
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
+from core.reports.bounded import asked_bounds
 from core.reports.question_kind import QuestionKind
 from core.runs.banks import bank_name, task_title
 from core.runs.store import RunRecord
@@ -27,11 +29,15 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
     """Show the answer's bars, its options in full, the warnings, and the prompt."""
     own = answer.own
     try:
-        record, by = run_cache.record(own.run_id), question_cache.calibrated_run(own.run_id)
+        record = run_cache.record(own.run_id)
+        if as_ranges := bool(record.bounded or answer.bounded):
+            between = asked_bounds(bounded_cache.bounded_run(own.run_id), answer.logits, answer.bounded)
+        else:
+            by = question_cache.calibrated_run(own.run_id)
+            probabilities, found = one_question.asked(by, answer.logits)
     except HedgeError as error:
         st.error(plain(sentence(f"the run that calibrated this answer can't be read: {error}")))
         return
-    probabilities, found = one_question.asked(by, answer.logits)
     st.subheader(plain(own.question), anchor=False)
     if own.context:
         with st.container(border=True, height=180 if len(own.context) > 600 else "content"):
@@ -40,16 +46,15 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         st.markdown(plain(said))
     for warning in _warnings(answer, record, question_cache.question_kind(own.run_id)):
         st.warning(plain(warning))
-    option_bars(
-        answer.options,
-        found,
-        by,
-        label=None,
-        version=f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}",
-        view=view,
-    )
-    st.caption(f"{plain(own.model)} {_took(answer)}. Calibrated by {plain(title(record))}.")
-    options_in_full(probabilities, answer.options, found, by, label=None, view=view)
+    version = f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}"
+    said = f"{plain(own.model)} {_took(answer)}. Calibrated by {plain(title(record))}."
+    if as_ranges:
+        question_ranges(answer.options, between.options, between.probabilities, label=None, version=version, view=view)
+        st.caption(f"{said} {RANGES_SAID}")
+    else:
+        option_bars(answer.options, found, by, label=None, version=version, view=view)
+        st.caption(said)
+        options_in_full(probabilities, answer.options, found, by, label=None, view=view)
     with st.expander("The prompt, as the model read it"):
         st.code(answer.prompt, language=None, wrap_lines=True)
 
@@ -74,7 +79,7 @@ def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> lis
             f"Your question has {has} before it, but the calibration questions ({task}) {have}. {NO_GUARANTEE} Choose "
             "a run of another task as the calibration."
         )
-    if answer.own.model != record.spec.model:
+    if answer.own.model != record.spec.asked_model:
         said.append(
             f"{answer.own.model} answered, but the calibration is that of {record.spec.model_name}. {NO_GUARANTEE} "
             f"Launch a run of {answer.own.model} on the New run page to calibrate it."

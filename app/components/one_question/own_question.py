@@ -47,7 +47,7 @@ def ask(view: OneQuestionView) -> None:
         record = calibrating_run(records, view)
         question_form(record)
         model_and_calibration(records, record, view)
-    warm_model(record.spec.model, record)
+    warm_model(record.spec.asked_model, record)
     with answer:
         _answer(view, str(st.session_state[MODEL_KEY] or ""))
     history(view)

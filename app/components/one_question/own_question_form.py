@@ -23,6 +23,7 @@ from core.errors import HedgeError, InputError
 from core.inference import models
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.question_kind import QuestionKind, best_run
+from core.runs.spec import ON_SERVERS
 from core.runs.store import RunRecord
 
 MODEL_KEY = "own_model"
@@ -78,14 +79,17 @@ def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunR
     by_id = {record.run_id: record for record in records}
     chosen = by_id.get(view.calibration)
     asked = chosen or by_id.get(view.run) or default_run(records)
-    st.session_state.setdefault(MODEL_KEY, asked.spec.model)
+    st.session_state.setdefault(MODEL_KEY, asked.spec.asked_model)
     if chosen:
         return chosen
+    model = str(st.session_state[MODEL_KEY] or "")
     options = _typed_options()
+    # A model on a server is calibrated by runs of its own, and Hedge loads no model in a server's precision.
+    here = [record for record in records if not record.spec.servers or record.spec.asked_model == model]
     return best_run(
-        records,
+        here or records,
         question_cache.question_kind,
-        model=str(st.session_state[MODEL_KEY] or ""),
+        model=model,
         typed=len(options) if options else None,
         extra=_extra(),
         has_context=bool((st.session_state.get(CONTEXT_KEY) or "").strip()),
@@ -159,10 +163,10 @@ def _problem(field: str) -> None:
 
 def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view: OneQuestionView) -> None:
     """Show which model and calibration are used, with the choice of the model folded away."""
-    known = list(dict.fromkeys([*models.bundled_models(), *(one.spec.model for one in records)]))
+    known = list(dict.fromkeys([*models.bundled_models(), *(one.spec.asked_model for one in records)]))
     chosen = str(st.session_state[MODEL_KEY] or "")
     by_id = {one.run_id: one for one in records}
-    name = PurePath(chosen).name or "none chosen"
+    name = _short_name(chosen) or "none chosen"
     with st.popover(plain(f"Model: {name}"), width="stretch"):
         st.selectbox(
             "Model",
@@ -178,9 +182,14 @@ def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view:
         _problem(field)
 
 
+def _short_name(model: str) -> str:
+    """The name without its folder or its servers."""
+    return PurePath(model.partition(ON_SERVERS)[0]).name
+
+
 def _pick_calibration(records: Sequence[RunRecord], record: RunRecord, model: str, *, automatic: bool) -> None:
     """Show which run calibrates, with a button to choose another. The list begins with the runs of the ``model``."""
-    name = PurePath(model).name
+    name = _short_name(model)
     if any(one.spec.model_name == name for one in records):
         st.session_state.setdefault(f"{CALIBRATION_PICKER}_pick_models", [name])
 
@@ -188,7 +197,7 @@ def _pick_calibration(records: Sequence[RunRecord], record: RunRecord, model: st
         state.choose_run(run_ids[0])
         state.change(OneQuestionView, calibration=run_ids[0])
 
-    picker = Picker(CALIBRATION_PICKER, records, () if automatic else (record.run_id,), take)
+    picker = Picker(CALIBRATION_PICKER, records, () if automatic else (record.run_id,), take, ranges=True)
     chosen_by = "chosen automatically" if automatic else "chosen by you"
     one_line(picker, f"Calibrated by {title(record)}", chosen_by, help=RUN_HELP)
     if not automatic:
@@ -204,7 +213,7 @@ def _model_chosen() -> None:
     st.session_state.pop(f"{CALIBRATION_PICKER}_pick_models", None)
     by_id = {one.run_id: one for one in run_cache.runs().records}
     chosen = by_id.get(state.remembered(OneQuestionView).calibration)
-    if chosen and chosen.spec.model != st.session_state[MODEL_KEY]:
+    if chosen and chosen.spec.asked_model != st.session_state[MODEL_KEY]:
         state.change(OneQuestionView, calibration=AUTOMATIC)
 
 
@@ -228,7 +237,7 @@ def warm_model(model: str, record: RunRecord) -> None:
 
 def askable_runs() -> list[RunRecord]:
     """The finished runs whose way of asking is known, so that another question can be asked in the same way."""
-    return [record for record in run_cache.runs().finished if record.spec.origin == "hedge"]
+    return [record for record in run_cache.runs().answered if record.spec.origin == "hedge"]
 
 
 def ask_example(name: str) -> None:

@@ -12,11 +12,12 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.caches import question_cache, run_cache
+from app.caches import bounded_cache, question_cache, run_cache
 from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
 from app.components.one_question.option_bars import RunRow, option_bars, run_table
 from app.components.shared import controls
 from app.components.shared.figures import about, download
+from app.components.shared.ranges import question_ranges
 from app.components.shared.run_picker import pick_run
 from app.components.shared.runs import titles
 from app.formatting import counted, plain, shortened
@@ -24,6 +25,7 @@ from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
 from core.records import FloatArray, Question
 from core.reports import one_question
+from core.reports.bounded import bounded_options, probability_ends
 from core.reports.frames import alpha_value
 from core.reports.one_question import CalibratedRun, OptionPValues
 from core.reports.titles import record_task_title
@@ -37,6 +39,11 @@ ASK_WORDS = {"run": "A test question of a run", "own": "Ask your own"}
 SEARCH_WIDTH = 320
 MOST_FOUND = 50
 MOST_RUNS = 40
+RANGES_SAID = (
+    "The server did not list all letters, so some scores and the threshold lie between two ends. An option is surely "
+    "in the set as far as its bar is full, and surely out of it where its bar has ended. In the hatched part, what the "
+    "server left out decides."
+)
 
 
 def pick_kind(view: OneQuestionView) -> None:
@@ -46,8 +53,11 @@ def pick_kind(view: OneQuestionView) -> None:
 
 def question_of_a_run(view: OneQuestionView) -> None:
     """Show a test question of the selected run, under every score and in every run that tested it."""
-    record = pick_run(view, "The options of a question and its sets")
+    record = pick_run(view, "The options of a question and its sets", ranges=True)
     if record is None:
+        return
+    if record.bounded:
+        _question_with_ranges(record, view)
         return
     questions = question_cache.question_list(record.run_id)
     place = pick_question(view, questions)
@@ -59,6 +69,25 @@ def question_of_a_run(view: OneQuestionView) -> None:
     option_bars(options, shown.standings, by, label=label, version=version, view=view)
     options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)
     other_runs(shown, record, view)
+
+
+def _question_with_ranges(record: RunRecord, view: OneQuestionView) -> None:
+    """Show a question of a run whose server did not list all letters: where its options may leave their sets."""
+    run = bounded_cache.bounded_run(record.run_id)
+    questions = bounded_cache.question_list(record.run_id)
+    place = pick_question(view, questions)
+    row = int(questions["row"].iloc[place])
+    question = bounded_cache.question(record.run_id, row)
+    show_question(question)
+    question_ranges(
+        question.options,
+        bounded_options(run, row),
+        probability_ends(run, row),
+        label=question.label,
+        version=f"{run_cache.version(record.run_id)}:{question.id}",
+        view=view,
+    )
+    st.caption(RANGES_SAID)
 
 
 def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:

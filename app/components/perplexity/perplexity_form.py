@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import state, style
 from app.caches.perplexity_library import Library, ScoringSetup, library
-from app.components.new_run.form import MODEL_HELP, known_models, precisions
+from app.components.new_run.form import MODEL_HELP, NOT_ON_SERVERS, known_models, precisions
 from app.components.shared import controls, wrong_place
 from app.formatting import plain, sentence
 from app.state.perplexity import WINDOWS, PerplexityView
@@ -139,7 +139,7 @@ def _models(view: PerplexityView) -> tuple[str, ...]:
         placeholder="a folder or a hub id",
         key=MODELS_KEY,
         on_change=_models_chosen,
-        help=MODEL_HELP,
+        help=f"{MODEL_HELP} {NOT_ON_SERVERS}",
         wrap=True,
     )
     return tuple(map(str, chosen))

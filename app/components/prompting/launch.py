@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from app import navigation
-from app.components.new_run import form, launch
+from app.components.new_run import form, launch, server_form
 from app.components.new_run.forecast import forecast
 from app.components.prompting.experiment import ShownExperiment
 from app.formatting import plain
 from core.prompting.strategies import STRATEGIES
 from core.reports.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
-from core.runs.spec import FORMATS, FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM
+from core.runs.spec import FORMATS, FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM, SERVED, TEXT_FORMS
 from core.tasks import catalogue
 
 SHOTS = (0, 1, 2, 5)
@@ -48,7 +49,7 @@ def section(shown: ShownExperiment | None) -> None:
 def _begin_with(shown: ShownExperiment | None) -> None:
     """Set the form to the experiment that is shown, once for each; later changes of a person stay."""
     key = shown.experiment.key if shown else ""
-    if st.session_state.get(BEGUN_WITH) == key and "ways_models" in st.session_state:
+    if st.session_state.get(BEGUN_WITH) == key and "ways_shots" in st.session_state:
         return
     begin: dict[str, Any] = {
         "ways_models": form.known_models()[:1],
@@ -63,8 +64,9 @@ def _begin_with(shown: ShownExperiment | None) -> None:
     if shown:
         specs, same = [record.spec for record in shown.records], shown.experiment
         forms = {spec.form for spec in specs}
+        server_form.offer("ways", specs[0])
+        begin |= {"ways_models": [same.model]} if not specs[0].servers else {}
         begin |= {
-            "ways_models": [same.model],
             "ways_tasks": [same.task],
             "ways_forms": [name for name in FORMS if name in forms],
             "ways_shots": list(shown.shots),
@@ -79,9 +81,22 @@ def _begin_with(shown: ShownExperiment | None) -> None:
 def _form(shown: ShownExperiment | None) -> Combination | None:
     left, right = st.columns(2, gap="medium")
     offered, titles = form.known_models(), catalogue.choices()
-    models = left.multiselect(
-        "Models", offered, accept_new_options=True, key="ways_models", help=form.MODEL_HELP, wrap=True
-    )
+    with left:
+        served, on_server = None, server_form.is_on_server("ways")
+        if on_server:
+            served = server_form.served_models("ways")
+            models = list(served.models) if served else []
+        else:
+            st.session_state.setdefault("ways_models", offered[:1])
+            models = st.multiselect(
+                "Models", offered, accept_new_options=True, key="ways_models", help=form.MODEL_HELP, wrap=True
+            )
+    able_forms, formats = (served.forms, served.formats) if served else (FORMS, FORMATS)
+    st.session_state["ways_forms"] = [name for name in st.session_state["ways_forms"] if name in able_forms]
+    if served and set(st.session_state["ways_forms"]) & set(TEXT_FORMS):
+        formats = ("plain",)  # a server does not say how likely a text is in its chat format
+    if st.session_state["ways_format"] not in formats:
+        st.session_state["ways_format"] = formats[0]
     tasks = right.multiselect(
         "Questions",
         list(titles),
@@ -93,7 +108,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
     )
     forms = left.segmented_control(
         "Options are scored",
-        FORMS,
+        able_forms,
         selection_mode="multi",
         format_func=FORM_TITLES.__getitem__,
         key="ways_forms",
@@ -117,7 +132,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
     )
     prompt_format = left.segmented_control(
         "Format",
-        FORMATS,
+        formats,
         format_func=FORMAT_TITLES.__getitem__,
         required=True,
         key="ways_format",
@@ -132,7 +147,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
     if not (models and tasks and forms):
         st.caption(plain("Choose a model, questions and a way of scoring."))
         return None
-    return Combination(
+    made = Combination(
         models=tuple(map(str, models)),
         tasks=tuple(map(str, tasks)),
         strategies=(str(strategy),),
@@ -145,6 +160,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         repeats=int(repeats),
         **_unchanged(shown),
     )
+    return replace(made, **served.fields()) if served else made
 
 
 def _unchanged(shown: ShownExperiment | None) -> dict[str, Any]:
@@ -152,4 +168,5 @@ def _unchanged(shown: ShownExperiment | None) -> dict[str, Any]:
     if shown is None:
         return {}
     same = shown.experiment
-    return {"dtypes": (same.dtype,), "seed": same.seed, "calibration_share": same.calibration_share}
+    precision = {"dtypes": (same.dtype,)} if same.dtype != SERVED else {}
+    return {**precision, "seed": same.seed, "calibration_share": same.calibration_share}

@@ -27,6 +27,7 @@ SHOWN_KEY = "run_dialog_shown"
 FIRST_ROWS = 60
 """The runs that the list shows at first, and how many more each click adds. The cost grows with what is shown."""
 HEIGHT = 420
+RANGES_ONLY = "its figures are ranges"
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,14 @@ class Picker:
 
     shares_questions: bool = True
     """Whether a switch keeps the runs that share their questions with the first one that is chosen."""
+    ranges: bool = False
+    """Whether the page can show runs whose figures are ranges, because their server did not list all letters."""
 
     @cached_property
     def by_id(self) -> dict[str, RunRecord]:
         """The runs that can be chosen, by their id."""
-        return {record.run_id: record for record in self.records if record.state == "done"}
+        done = (record for record in self.records if record.state == "done")
+        return {record.run_id: record for record in done if self.ranges or not record.bounded}
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -179,7 +183,7 @@ def _show_more() -> None:
 
 def _runs(picker: Picker, group: RunGroup, shown: Sequence[RunRecord]) -> None:
     """Show runs as buttons that stay pressed, and below them those that can't be chosen."""
-    labels = {one.run_id: label(one, picker.names[one.run_id]) for one in shown if one.state == "done"}
+    labels = {one.run_id: label(one, picker.names[one.run_id]) for one in shown if one.run_id in picker.by_id}
     key, draft = _group_key(picker, group), _draft()
     pressed = [run_id for run_id in draft if run_id in labels]
     several = picker.most > 1
@@ -198,8 +202,9 @@ def _runs(picker: Picker, group: RunGroup, shown: Sequence[RunRecord]) -> None:
     elif labels:
         st.pills(_heading(group), list(labels), required=True, **drawn)
     for one in shown:
-        if one.state != "done":
-            st.caption(f"{label(one, picker.names[one.run_id])} ({STATE_TITLES[one.state]})")
+        if one.run_id not in picker.by_id:
+            why = RANGES_ONLY if one.state == "done" else STATE_TITLES[one.state]
+            st.caption(f"{label(one, picker.names[one.run_id])} ({why})")
 
 
 def _take_pressed(picker: Picker, key: str, shown: Sequence[str]) -> None:
@@ -225,7 +230,7 @@ def _set_draft(run_ids: tuple[str, ...]) -> None:
 def _choose_all(picker: Picker, group: RunGroup) -> None:
     """Show a button that chooses all finished runs of a group, as far as there is room for them."""
     draft = _draft()
-    others = [record.run_id for record in group.records if record.state == "done" and record.run_id not in draft]
+    others = [run_id for record in group.records if (run_id := record.run_id) in picker.by_id and run_id not in draft]
     added = tuple(others[: picker.most - len(draft)])
     if added:
         said = f"Choose all {len(added)}" if len(added) == len(others) else f"Choose the first {len(added)}"

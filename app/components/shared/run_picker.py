@@ -27,19 +27,20 @@ MOST_CHIPS = 12
 SAID_KEY = "run_picker_said"
 
 
-def pick_run(view: SharedView, what: str) -> RunRecord | None:
+def pick_run(view: SharedView, what: str, *, ranges: bool = False) -> RunRecord | None:
     """Show which run is chosen, with a button to choose another, and return the run that the view names.
 
     If the view names none, it is :func:`~app.showcase.default_run`. If the view names a run that can't be shown,
     the page says so and shows the default run instead. Returns None if there is no finished run. ``what`` is what the
-    page would show.
+    page would show. With ``ranges``, the page also shows runs whose figures are ranges.
     """
-    found = {record.run_id: record for record in run_cache.runs().finished}
+    runs = run_cache.runs()
+    found = {record.run_id: record for record in (runs.answered if ranges else runs.finished)}
     if not found:
         no_runs_yet(what)
         return None
     if view.run not in found:
-        default = default_run(tuple(found.values()))
+        default = default_run(runs.finished or tuple(found.values()))
         if view.run:
             st.warning(plain(_why_not(view.run) + f" The run {title(default)} is shown instead."))
         view = state.change(type(view), run=default.run_id)
@@ -48,7 +49,8 @@ def pick_run(view: SharedView, what: str) -> RunRecord | None:
     def take(run_ids: tuple[str, ...]) -> None:
         state.choose_run(run_ids[0], page)
 
-    one_line(Picker(_name(page), _listed(), (view.run,), take), title(found[view.run]), details(found[view.run].spec))
+    picker = Picker(_name(page), _listed(), (view.run,), take, ranges=ranges)
+    one_line(picker, title(found[view.run]), details(found[view.run].spec))
     return found[view.run]
 
 
@@ -68,7 +70,7 @@ def pick_runs(view: SharedView, what: str, *, first: int = FIRST_SHOWN, most: in
     linked = [] if cleared else [name for name in view.runs.split(",") if name]
     for name in linked:
         if name not in found:
-            st.warning(plain(f"There is no finished run {shortened(name)} here (it may have been deleted)."))
+            st.warning(plain(_why_left_out(name)))
     chosen = [name for name in linked if name in found] or ([] if cleared else default)
     page = type(view)
 
@@ -187,7 +189,19 @@ def _add_sharing(picker: Picker) -> None:
         picker.take((*picker.chosen, *(record.run_id for record in added)))
 
 
+def _why_left_out(run_id: str) -> str:
+    if any(record.run_id == run_id for record in run_cache.runs().ranges):
+        return _why_not(run_id)
+    return f"There is no finished run {shortened(run_id)} here (it may have been deleted)."
+
+
 def _why_not(run_id: str) -> str:
+    for record in run_cache.runs().ranges:
+        if record.run_id == run_id:
+            return (
+                f"The figures of {title(record)} are ranges, because its server did not list all letters, and this "
+                "page needs every letter's probability. The Alpha lab shows them."
+            )
     known = {record.run_id: record for record in run_cache.runs().unfinished}
     if run_id in known:
         return f"Run {run_id} is {known[run_id].state}; its figures are shown once it has finished successfully."

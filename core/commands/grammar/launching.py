@@ -21,6 +21,7 @@ def run(made: argparse.ArgumentParser) -> None:
         "run --model pocket-8m --task qa --mode short",
         "run --model pocket-3m pocket-8m --task qa rc --shots 0 5 --queue",
         "run --model ~/models/qwen --task questions.csv --dtype bfloat16",
+        "run --model llama-70b --task qa --server http://gpu-3:8000/v1",
     )
     made.add_argument("--model", nargs="+", required=True, help="bundled names, folders or hub ids")
     made.add_argument("--task", nargs="+", required=True, help=TASK_HELP)
@@ -62,6 +63,7 @@ def run(made: argparse.ArgumentParser) -> None:
         help="also let the model write N sampled answers to each question",
     )
     made.add_argument("--batch-size", type=int, help="questions in a batch; free memory decides if this is not given")
+    _server_arguments(made)
     amount = made.add_mutually_exclusive_group()
     amount.add_argument(
         "--mode",
@@ -78,6 +80,31 @@ def run(made: argparse.ArgumentParser) -> None:
         "--dry-run", action="store_true", help="only show the exact prompt and count its tokens; run nothing"
     )
     queue_argument(made)
+
+
+def _server_arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument(
+        "--server",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="URL",
+        help="the models are on this server (or on several that share the work), which speaks the OpenAI protocol: "
+        "http://host:8000/v1",
+    )
+    made.add_argument(
+        "--key-variable",
+        default="",
+        metavar="NAME",
+        help="the environment variable that holds the server's key; none if not given",
+    )
+    made.add_argument("--price-read", type=float, default=0.0, help="the server's price of a million tokens read")
+    made.add_argument("--price-written", type=float, default=0.0, help="the price of a million tokens written")
+    made.add_argument(
+        "--budget",
+        type=float,
+        help="stop a run before it costs more; in millions of tokens where no price is given; no limit if not given",
+    )
 
 
 def doctor(made: argparse.ArgumentParser) -> None:

@@ -12,11 +12,11 @@ from core.conformal.pvalues import holm
 from core.estimates import Estimate
 from core.reports.run_filter import DEFAULTS, name_order, task_key, task_order
 from core.runs.banks import task_title
-from core.runs.spec import RunSpec
+from core.runs.spec import HOW, RunSpec
 
 SAME_QUESTIONS = ["task", "bank", "questions", "k"]
 """Runs that agree in these columns of an overview frame were tested on the same questions."""
-OF_A_TASK = ("task", "batch_size")
+OF_A_TASK = ("task", *HOW)
 """Fields of :class:`RunSpec` in which two runs of one row may differ."""
 IN_A_ROW = tuple(each.name for each in fields(RunSpec) if each.name not in OF_A_TASK)
 LEVEL = 0.05

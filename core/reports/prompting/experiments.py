@@ -82,7 +82,7 @@ class PromptingExperiment:
     def of(cls, spec: RunSpec) -> PromptingExperiment:
         """The experiment that a run belongs to."""
         return cls(
-            spec.model,
+            spec.asked_model,
             spec.task,
             spec.strategy,
             spec.dtype,

@@ -220,7 +220,8 @@ def _look_forever(worker: Worker) -> None:
 
 def _prepare_for(run_id: str) -> None:
     """Import what the run will need, before DBOS has come round to starting it."""
-    if store.read_record(run_id).spec.model != FAKE_MODEL:
+    spec = store.read_record(run_id).spec
+    if spec.model != FAKE_MODEL and not spec.servers:
         with suppress(ImportError, OSError):  # the run itself says what is wrong with torch
             language_models()
 

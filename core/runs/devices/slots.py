@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -10,6 +12,8 @@ from pathlib import Path
 import psutil
 
 from core import nvml
+from core.errors import InputError
+from core.inference.models import QUANTIZED
 from core.runs.agent import liveness
 
 CPU = "cpu"
@@ -49,6 +53,22 @@ def slots() -> tuple[Slot, ...]:
     if not devices:
         return (Slot(CPU, "", host_memory_gib(), "CPU"),)
     return tuple(_gpu(f"gpu{d if d.isdigit() else place}", d) for place, d in enumerate(devices))
+
+
+def check_precision(dtype: str, devices: Iterable[Slot]) -> None:
+    """Raise :class:`InputError` if the precision needs a GPU and none of the devices is one, or its package is missing.
+
+    Looks at no torch, so it is said before a model is loaded.
+    """
+    if dtype not in QUANTIZED:
+        return
+    if all(slot.name == CPU for slot in devices):
+        missing = "an NVIDIA GPU, and there is none here"
+    elif importlib.util.find_spec("bitsandbytes") is None:
+        missing = "the package bitsandbytes, which is not installed here"
+    else:
+        return
+    raise InputError(f"{dtype} needs {missing}; choose 32-bit (float32) or 16-bit (float16, bfloat16) precision")
 
 
 def host_memory_gib() -> float:

@@ -6,24 +6,29 @@ import errno
 import platform
 import time
 import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, SelfCheckError
 from core.files.file_lock import take
 from core.files.tables import drop_chunks, finished_chunks, join_chunks
 from core.inference import memory_estimate
 from core.inference.engine import Engine, SelfCheck, cut_short
-from core.inference.engine_factory import load_engine
+from core.inference.engine_factory import load_engine, load_server_engine
 from core.inference.models import resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
+from core.inference.server.address import check_key
 from core.inference.unconditional import score_bare
 from core.prompting.written import find_answer
-from core.records import Prompt, joined
+from core.records import OptionLogits, Prompt, joined
 from core.runs import banks, store
 from core.runs.agent import liveness
+from core.runs.devices.slots import check_precision, slots
 from core.runs.execution import jury_run, perplexity_run
 from core.runs.execution.progress import IsCancelled, OnProgress, ProgressReporter
 from core.runs.prompts import draw_questions, load_data, make_prompt, prompts
@@ -32,6 +37,9 @@ from core.runs.store import RunRecord
 from core.settings import settings
 from core.tasks import bank
 from core.tasks.split import Draw
+
+if TYPE_CHECKING:
+    from core.inference.server.engine import ServerEngine
 
 
 def execute(
@@ -61,6 +69,7 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
     folder = settings().runs / spec.run_id
     if not (folder / "run.json").exists():
         preflight(spec)
+        check_precision(spec.dtype, slots())
         store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     lock = take(liveness.run_lock(folder))
     if lock is None:
@@ -94,12 +103,16 @@ def preflight(spec: RunSpec) -> None:
     with an empty side. Loads no model.
     """
     kind_of(spec).check(spec)
-    resolve(spec.model)
+    if spec.servers:
+        check_key(spec.key_variable)
+    else:
+        resolve(spec.model)
 
 
 def memory_gib(spec: RunSpec) -> float:
-    """The GiB that the run's device must have; 0 if the model's size is unknown until it is loaded."""
-    return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype)
+    """The GiB that the run's device must have; 0 if the model's size is unknown until it is loaded, or a server has
+    it."""
+    return 0.0 if spec.servers else memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype)
 
 
 class _Execution:
@@ -112,11 +125,55 @@ class _Execution:
         self.drawn = draw_questions(spec, self.data)
         self.reporter = reporter
         self.reporter.total = len(self.drawn.scored)
+        self.served: ServerEngine | None = None
+        self.trouble = ""
 
     def run(self) -> dict[str, Any]:
         self._begin()
-        self.reporter.report("loading the model")
-        engine = load_engine(self.spec.model, dtype=self.spec.dtype, batch_size=self.spec.batch_size)
+        self.reporter.report("asking the server" if self.spec.servers else "loading the model")
+        with self._loaded() as engine:
+            return self._ask(engine)
+
+    @contextmanager
+    def _loaded(self) -> Iterator[Engine]:
+        """The engine that scores the run; connections to servers are closed at its end."""
+        spec = self.spec
+        if not spec.servers:
+            yield load_engine(spec.model, dtype=spec.dtype, batch_size=spec.batch_size)
+            return
+        engine = load_server_engine(
+            spec.model,
+            servers=spec.servers,
+            key_variable=spec.key_variable,
+            price=spec.price,
+            spent=store.read_record(spec.run_id).spent,
+            all_needed=not (self.folder / "chunks").exists(),
+            on_wait=self._waiting,
+        )
+        with closing(engine):
+            for url in set(spec.servers) - set(engine.client.urls):
+                self.reporter.log(f"the server {url} can't be reached; the others do its work")
+            self.served = engine
+            try:
+                yield engine
+            finally:
+                self._note_spent()
+
+    def _waiting(self, reason: str) -> None:
+        """Called while no answer arrives."""
+        self.reporter.stop_if_cancelled()
+        if reason and reason != self.trouble:
+            self.reporter.log(reason)
+        self.trouble = reason
+        if reason:
+            self.reporter.report(f"waiting: {reason}")
+
+    def _note_spent(self) -> None:
+        if self.served:
+            known = store.read_record(self.spec.run_id).provenance
+            store.update_record(self.spec.run_id, provenance=known | {"spent": self.served.client.spending.tokens})
+
+    def _ask(self, engine: Engine) -> dict[str, Any]:
         self.reporter.stop_if_cancelled()
         asked = prompts(self.spec, self.drawn)
         if self.spec.asks_texts and not (self.folder / store.BARE).is_file():
@@ -132,12 +189,17 @@ class _Execution:
         if self.spec.repeats:
             self._write(engine)
         join_chunks(self.folder, "logits.parquet")
-        return _provenance(engine, check, self.drawn, asked, seconds)
+        return _provenance(engine, check, self.drawn, asked, seconds) | self._bounds()
+
+    def _bounds(self) -> dict[str, int]:
+        """How many questions have letters of which the server gave only an upper bound."""
+        bounded = store.read_logits(self.spec.run_id).bounded
+        return {} if bounded is None else {"bounded_questions": int(bounded.any(axis=1).sum())}
 
     def _begin(self) -> None:
         before = store.read_record(self.spec.run_id).provenance
         data = bank.fingerprint(self.drawn.questions)
-        if finished_chunks(self.folder) and before.get("data_fingerprint") != data:
+        if (self.folder / "chunks").exists() and before.get("data_fingerprint") != data:
             drop_chunks(self.folder)
             (self.folder / store.BARE).unlink(missing_ok=True)
             self.reporter.log("the questions have changed since the last try, which is dropped")
@@ -160,7 +222,8 @@ class _Execution:
         for reason in check.refused:
             self.reporter.log(f"self-check refused {reason}")
         by = f" by {check.rung}" if check.rung else ""
-        self.reporter.log(f"self-check passed{by}: {check.largest_difference:.2e} of {check.tolerance:g}")
+        of = f", of {check.kept}, for the same model, precision, device and versions" if check.kept else ""
+        self.reporter.log(f"self-check passed{by}: {check.largest_difference:.2e} of {check.tolerance:g}{of}")
         return check
 
     def _chunk(self, engine: Engine) -> int:
@@ -175,22 +238,35 @@ class _Execution:
         return engine.chunk
 
     def _score(self, engine: Engine, prompts: list[Prompt], size: int) -> float:
-        """Score the chunks that are missing; returns the seconds it took."""
+        """Score the chunks that are missing; returns the seconds it took.
+
+        A model that is here gets one chunk at a time. A server gets all that is missing, because its requests in flight
+        would run dry at the end of each chunk; what a try has of unfinished chunks when it stops is kept.
+        """
         chunks = [prompts[i : i + size] for i in range(0, len(prompts), size)]
         finished = set(finished_chunks(self.folder))
         missing = [i for i in range(len(chunks)) if i not in finished]
-        self.reporter.done = sum(len(chunks[i]) for i in finished)
-        if finished:
+        begun = {i: part for i in missing if self.spec.servers and (part := store.read_part(self.folder, i))}
+        known = {name for part in begun.values() for name in part.ids}
+        asked = {i: [p for p in chunks[i] if p.question_id not in known] for i in missing}
+        self.reporter.done = len(prompts) - sum(map(len, asked.values()))
+        if self.reporter.done:
             self.reporter.log(f"goes on after {self.reporter.done} questions that an earlier try finished")
-        self.reporter.expect(sum(len(p.text) for i in missing for p in chunks[i]))
-        k = max(p.k for p in prompts)  # of all: a chunk's table has the columns of every other one
-        for i in missing:
-            batches = []
-            characters = {p.question_id: len(p.text) for p in chunks[i]}
-            for batch in engine.score(chunks[i]):
-                batches.append(batch)
-                self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
-            store.write_chunk(self.folder, i, joined(batches, list(characters), k=k))
+        self.reporter.expect(sum(len(p.text) for i in missing for p in asked[i]))
+        k = max(p.k for p in prompts)
+        for together in [missing] if self.spec.servers else [[i] for i in missing]:
+            scoring = _Chunks(
+                self.folder, {i: chunks[i] for i in together}, k=k, begun=begun, served=bool(self.spec.servers)
+            )
+            try:
+                characters = {p.question_id: len(p.text) for i in together for p in asked[i]}
+                for batch in engine.score([p for i in together for p in asked[i]]):
+                    if scoring.add(batch):
+                        self._note_spent()
+                    self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
+            finally:
+                if self.spec.servers:
+                    scoring.keep()
         return self.reporter.rate.seconds
 
     def _write(self, engine: Engine) -> None:
@@ -203,6 +279,52 @@ class _Execution:
             rows += [(question.id, i, text, find_answer(text, question.options)) for i, text in enumerate(texts)]
             self.reporter.report(f"writing answers, {number + 1:,} of {len(test):,}")
         store.write_written(self.folder, rows)
+
+
+class _Chunks:
+    """Chunks that are being scored at the same time; each is written when its last question is there."""
+
+    def __init__(
+        self,
+        folder: Path,
+        prompts: Mapping[int, Sequence[Prompt]],
+        *,
+        k: int,
+        begun: Mapping[int, OptionLogits],
+        served: bool,
+    ) -> None:
+        self.folder = folder
+        self.k = k
+        self.served = served
+        self.ids = {i: [p.question_id for p in of] for i, of in prompts.items()}
+        self.chunk_of = {name: i for i, of in self.ids.items() for name in of}
+        self.batches = {i: [begun[i]] if i in begun else [] for i in self.ids}
+        for i in list(self.ids):
+            self._write_if_finished(i)
+
+    def add(self, batch: OptionLogits) -> bool:
+        """Take a batch, whose questions are all of one chunk; says whether the chunk is finished."""
+        i = self.chunk_of[batch.ids[0]]
+        self.batches[i].append(batch)
+        return self._write_if_finished(i)
+
+    def keep(self) -> None:
+        """Write down what there is of unfinished chunks."""
+        for i, batches in self.batches.items():
+            if batches:
+                store.write_part(self.folder, i, self._joined(batches, [name for of in batches for name in of.ids]))
+
+    def _write_if_finished(self, i: int) -> bool:
+        if sum(len(batch.ids) for batch in self.batches[i]) < len(self.ids[i]):
+            return False
+        store.write_chunk(self.folder, i, self._joined(self.batches.pop(i), self.ids[i]))
+        return True
+
+    def _joined(self, batches: Sequence[OptionLogits], ids: Sequence[str]) -> OptionLogits:
+        made = joined(batches, ids, k=self.k)
+        if self.served and made.bounded is None:  # all chunks have the same columns
+            made = replace(made, bounded=np.zeros(made.logits.shape, dtype=np.bool_))
+        return made
 
 
 def _provenance(

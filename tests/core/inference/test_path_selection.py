@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from core.errors import RunError, SelfCheckError
-from core.inference import paths
+from core.inference import masks, paths
+from core.inference.budget import Budget
 from core.inference.decoder import Decoder
+from core.inference.memory import geometry
 from core.inference.path_selection import climb_down, ladder, shared_part
 from core.inference.prefix import Prefix
 from core.inference.rows import TokenRow
@@ -271,3 +274,44 @@ def test_a_single_row_without_memory_is_said(monkeypatch):
     monkeypatch.setattr(paths, "letters", never)
     with pytest.raises(RunError, match="there was not enough memory on a single question"):
         climbed("llama", *letter_rows())
+
+
+def test_long_rows_have_no_path_with_a_mask_and_are_scored_right(monkeypatch):
+    """A mask of all pairs of 32,000 tokens takes 8 GB; the path without one gives the same sums."""
+    monkeypatch.setattr(masks, "MOST_MASK", masks.MASK_BYTES * 20 * 20)
+    made = decoder("llama")
+    rows = [TokenRow(tuple(range(1, 30 + i)), ((3, 4), (5,), (6, 7, 8))) for i in range(3)]
+    assert not masks.fits_mask(29)
+    climb = climb_down(ladder(made, letters=False, prefix=False, long=True), rows, prefix=None, dtype="float32")
+    assert climb.rung.name == "context cache"
+    assert not any(rung.masked for rung in ladder(made, letters=False, prefix=False, long=True))
+
+
+def test_the_check_shares_batches_only_as_far_as_memory_goes():
+    """Rows are checked together, so that padding shows, but never in more memory than the run itself may take."""
+    made = decoder("llama")
+    rows = [TokenRow(tuple(range(1, 20 + i)), ((3, 4), (5,))) for i in range(4)]
+    seen: list[int] = []
+
+    def counted(rung):
+        compute = rung.compute
+        return replace(rung, compute=lambda batch, prefix: seen.append(len(batch)) or compute(batch, prefix))
+
+    budget = Budget(made.device, geometry(made.model))
+    for share, largest in ((10.0, 4), (2.5, 2), (0.0, 1)):
+        seen.clear()
+        tree = ladder(made, letters=False, prefix=False)[0]
+        one = budget.shape.row(tree.cost(rows[-1]), 0) + masks.MASK_BYTES * tree.cost(rows[-1]) ** 2
+        budget.bytes = int(share * one)
+        rungs = [counted(tree), ladder(made, letters=False, prefix=False)[-1]]
+        climb = climb_down(rungs, rows, prefix=None, dtype="float32", budget=budget)
+        assert climb.rung.name == "tree (full mask)"
+        assert max(seen) == largest
+
+
+def test_the_reference_keeps_only_the_places_that_are_read():
+    made = decoder("llama")
+    row = list(range(1, 30))
+    whole = made.whole(row)
+    assert made.whole(row, last=3).shape == (3, whole.shape[1])
+    torch.testing.assert_close(made.whole(row, last=3), whole[-3:])

@@ -23,7 +23,7 @@ from core.reports.titles import (
 from core.runs import store
 from core.runs.banks import bank_name
 from core.runs.execution import jury_run
-from core.runs.spec import FORMATS, FORMS, RunSpec
+from core.runs.spec import FORMATS, FORMS, SERVED, RunSpec
 from core.tasks import POCKET_BANK
 
 PLAIN = RunSpec(model="org/phi-2", task="ds")
@@ -31,7 +31,12 @@ PLAIN = RunSpec(model="org/phi-2", task="ds")
 
 @pytest.mark.parametrize(
     ("words", "known"),
-    [(STRATEGY_TITLES, STRATEGIES), (PRECISION_TITLES, DTYPES), (FORM_TITLES, FORMS), (FORMAT_TITLES, FORMATS)],
+    [
+        (STRATEGY_TITLES, STRATEGIES),
+        (PRECISION_TITLES, (*DTYPES, SERVED)),
+        (FORM_TITLES, FORMS),
+        (FORMAT_TITLES, FORMATS),
+    ],
 )
 def test_every_setting_has_words_of_its_own(words: dict[str, str], known: tuple[str, ...]):
     assert tuple(words) == known

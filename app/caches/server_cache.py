@@ -1,0 +1,46 @@
+"""What servers were found to do, for ten minutes. Connecting asks them anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.errors import HedgeError
+from core.inference.server.abilities import Abilities
+
+ASKED_AGAIN_S = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a server can do with a model, or the ``problem`` in one sentence. It is kept, because asking a server that
+    is gone takes seconds."""
+
+    able: Abilities | None = None
+    problem: str = ""
+
+
+def asked(model: str, servers: tuple[str, ...], key: str) -> Asked:
+    """What the servers can do with ``model``; ``key`` names the environment variable of their key."""
+    return _asked(model, servers, key)
+
+
+def ask_again() -> None:
+    """Forget what servers were found to do."""
+    _asked.clear()
+
+
+@st.cache_resource(max_entries=128, ttl=ASKED_AGAIN_S, show_spinner="Asking the server what it can do …")  # 1 kB each
+def _asked(model: str, servers: tuple[str, ...], key: str) -> Asked:
+    from core.inference.server.connect import abilities_of  # with its HTTP client, for which no first paint waits
+
+    return _told(lambda: abilities_of(model, servers, key=key))
+
+
+def _told(ask: Callable[[], Abilities]) -> Asked:
+    try:
+        return Asked(ask())
+    except HedgeError as error:
+        return Asked(problem=str(error))

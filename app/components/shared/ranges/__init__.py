@@ -1,0 +1,116 @@
+"""Figures of a run in which only an upper bound of some letters is known, as ranges that move with alpha.
+
+Where the ends of a range meet, the figure is known. Python computes both ends at every alpha
+(:mod:`core.reports.bounded`), and the browser draws those of the alpha that a person drags to. As in the Alpha lab,
+data stays the same between reruns, and a released alpha goes into the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from app import state
+from app.components.shared.seed import browser_shows, seed
+from app.state.shared import SharedView
+from charts.scripts import LIVE_CSS, bundle
+from core.conformal.scores import SCORES
+from core.records import LETTERS, FloatArray
+from core.reports.bounded import BoundedCurves, BoundedOptions, BoundedRun
+
+HERE = Path(__file__).parent
+SCRIPT = HERE / "ranges.js"
+LAB_KEY, QUESTION_KEY = "lab_ranges", "question_ranges"
+_mount = st.components.v2.component(
+    "hedge_ranges",
+    html=(HERE / "ranges.html").read_text(encoding="utf-8"),
+    css=LIVE_CSS.read_text(encoding="utf-8") + (HERE / "ranges.css").read_text(encoding="utf-8"),
+    js=bundle(SCRIPT),
+)
+
+
+def lab_ranges(of: BoundedRun, curves: Mapping[str, BoundedCurves], *, version: str, view: SharedView) -> None:
+    """Mount the coverage, the mean set size and the share of exact sets of a run, at every alpha."""
+    columns = {
+        f"{name}_{figure}": values
+        for name, one in curves.items()
+        for figure, values in {
+            "coverage_low": one.coverage[0],
+            "coverage_high": one.coverage[1],
+            "size_low": one.mean_set_size[0],
+            "size_high": one.mean_set_size[1],
+            "exact": one.exact_share,
+        }.items()
+    }
+    run = of.run
+    _mounted(
+        LAB_KEY,
+        {
+            "kind": "lab",
+            "n": len(run.calibration),
+            "m": len(run.test),
+            "k": run.k,
+            "bounded": of.bounded_questions,
+            "scores": [{"name": name, "title": SCORES[name].title} for name in curves],
+            "curves": pa.table(columns),
+        },
+        version=version,
+        view=view,
+    )
+
+
+def question_ranges(
+    options: Sequence[str],
+    found: Sequence[BoundedOptions],
+    probabilities: tuple[FloatArray, FloatArray],
+    *,
+    label: int | None,
+    version: str,
+    view: SharedView,
+) -> None:
+    """Mount one question's ``options`` (k,) with the least and the largest of their ``probabilities``.
+
+    ``label`` is the index of the true option, or None if it is unknown.
+    """
+    low, high = probabilities
+    _mounted(
+        QUESTION_KEY,
+        {
+            "kind": "question",
+            "letters": list(LETTERS[: len(options)]),
+            "options": list(options),
+            "truth": -1 if label is None else label,
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "scores": [
+                {
+                    "name": one.name,
+                    "title": SCORES[one.name].title,
+                    "surely": one.surely.tolist(),
+                    "perhaps": one.perhaps.tolist(),
+                }
+                for one in found
+            ],
+        },
+        version=version,
+        view=view,
+    )
+
+
+def _mounted(key: str, data: dict[str, Any], *, version: str, view: SharedView) -> None:
+    started = seed(key, version, view.alpha)
+    _mount(
+        key=key,
+        data={**data, "version": version, "alpha": started.start, "revision": started.revision},
+        on_view_change=lambda: _take_view(key, type(view)),
+    )
+
+
+def _take_view(key: str, page: type[SharedView]) -> None:
+    reported = st.session_state[key].get("view") or {}
+    view = state.read_changes(page, {"alpha": str(reported.get("alpha", ""))})
+    browser_shows(key, view.alpha)

@@ -1,0 +1,384 @@
+// Figures between two ends, which move with alpha. Data comes in once; only a released alpha is sent to Python.
+
+import { draw, make, put, say, shownAlpha } from "../dom.js";
+import { counted, percent, promise } from "../formatting.js";
+import { bands } from "../coverage_distributions.js";
+import { hints } from "../hints.js";
+import { areaPath, asPercent, axes, canvas, linePath, linear, MARKS, steps } from "../svg.js";
+
+const REPORT_AFTER_MS = 60;
+const SPEAK_AFTER_MS = 500;
+const PAGE_STEP = 10;
+const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
+const MARK_OF = { lac: MARKS.circle, aps: MARKS.diamond };
+const FIGURES = [
+  ["exact", "Sets known exactly", "The share of test questions whose set does not depend on what the server left out."],
+  ["coverage", "Coverage", "The share of test questions whose prediction set holds the truth lies between these ends."],
+  ["size", "Mean set size", "The mean number of options in a prediction set lies between these ends."],
+];
+const UNTOLD = "can’t be told";
+const views = new WeakMap();
+
+// Two ends as one text; a single figure where they are shown alike.
+export function between(low, high, format) {
+  const [from, to] = [format(low), format(high)];
+  return from === to ? from : `${from.replace(/%$/, "")} to ${to}`;
+}
+
+// The stretches of alpha at which every set is known exactly, as [first, last] in thousandths.
+export function stretches(shares) {
+  const found = [];
+  for (let alpha = 1; alpha <= shares.length; alpha++) {
+    if (shares[alpha - 1] !== 1) continue;
+    if (found.length && found[found.length - 1][1] === alpha - 1) found[found.length - 1][1] = alpha;
+    else found.push([alpha, alpha]);
+  }
+  return found;
+}
+
+// Where the nearest alpha is at which every set is known exactly.
+export function exactText(alpha, known) {
+  if (!known.length) return "At no alpha are all sets known exactly.";
+  const count = known.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  const share = `All sets are known exactly at ${count.toLocaleString("en")} of 999 alphas`;
+  const here = known.find(([first, last]) => first <= alpha && alpha <= last);
+  if (here) return `${share}, and at this one: from ${shownAlpha(here[0])} to ${shownAlpha(here[1])}.`;
+  const distance = (at) => Math.abs(at - alpha);
+  const nearest = known.flat().reduce((best, at) => (distance(at) < distance(best) ? at : best));
+  return `${share}; the nearest is ${shownAlpha(nearest)}.`;
+}
+
+// What can be said of the guarantee, whatever the true coverage between the ends is.
+export function rangeVerdict(low, high, band) {
+  if (high < band.low) return "▼ Below the band, wherever it lies: luck alone rarely gives coverage this low.";
+  if (low > band.high) return "▲ Above the band, wherever it lies: more than promised.";
+  if (low < band.low) return "Whether it is within the band can’t be told from what the server lists.";
+  if (high > band.high) return "✓ Not below the band, wherever it lies.";
+  return "✓ Within the band: what the guarantee promises, give or take luck.";
+}
+
+export function word(alpha, surely, perhaps) {
+  if (alpha <= surely) return "in";
+  return alpha <= perhaps ? UNTOLD : "out";
+}
+
+export function probabilityText(low, high) {
+  if (high < 0.0005) return "< 0.001";
+  if (low <= 1e-9) return `≤ ${high.toFixed(3)}`;
+  return between(low, high, (p) => p.toFixed(3));
+}
+
+class Ranges {
+  constructor(root) {
+    this.root = root;
+    this.host = root.host ?? root;
+    this.find = (selector) => root.querySelector(selector);
+    this.range = this.find("#alpha");
+    this.number = this.find("#alpha-number");
+    this.listen();
+    hints(root);
+    this.watch = new ResizeObserver(() => this.resized());
+    this.watch.observe(this.find(".lab"));
+  }
+
+  load(data) {
+    this.data = data;
+    this.find(".lab").classList.remove("fresh");
+    this.find(".plots").hidden = data.kind !== "lab";
+    this.find(".notice").hidden = data.kind !== "lab";
+    this.alpha = data.alpha;
+    this.build();
+  }
+
+  seed(data) {
+    this.alpha = data.alpha;
+    this.range.value = data.alpha;
+    this.paint();
+  }
+
+  listen() {
+    this.range.oninput = () => this.move(Number(this.range.value));
+    this.range.onchange = () => this.report();
+    this.range.onkeydown = (event) => {
+      const step = { PageUp: PAGE_STEP, PageDown: -PAGE_STEP }[event.key];
+      if (event.key.startsWith("Arrow")) event.stopPropagation(); // outside of the component it turns the page
+      if (!step) return;
+      event.preventDefault();
+      this.range.value = this.alpha + step;
+      this.move(Number(this.range.value));
+      this.report();
+    };
+    this.number.onchange = () => this.typed();
+  }
+
+  move(alpha) {
+    this.alpha = alpha;
+    say(this.find("#alpha-problem"), "");
+    this.frame ??= requestAnimationFrame(() => this.paint());
+  }
+
+  typed() {
+    const thousandths = Math.round(Number(this.number.value) * 1000);
+    if (!(thousandths >= 1 && thousandths <= 999)) {
+      say(this.find("#alpha-problem"), `alpha must be between 0.001 and 0.999. It stays at ${shownAlpha(this.alpha)}.`);
+      this.number.value = shownAlpha(this.alpha);
+      return;
+    }
+    this.range.value = thousandths;
+    this.move(thousandths);
+    this.report();
+  }
+
+  report() {
+    clearTimeout(this.reporting);
+    this.reporting = setTimeout(() => this.send("view", { alpha: this.alpha }), REPORT_AFTER_MS);
+  }
+
+  themed() {
+    const colors = getComputedStyle(this.host).getPropertyValue("--st-chart-categorical-colors").split(",");
+    MEANINGS.forEach((meaning, i) => this.find(".lab").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
+  }
+
+  resized() {
+    const width = this.find(".lab").clientWidth;
+    if (!this.data || width === this.width) return;
+    this.build();
+    this.paint();
+  }
+
+  // ---- drawing
+
+  build() {
+    this.width = this.find(".lab").clientWidth;
+    const articles = this.data.scores.map((score) => {
+      const article = make("article", "score");
+      article.dataset.score = score.name;
+      article.setAttribute("aria-label", score.title);
+      article.style.setProperty("--own", `var(--${score.name})`);
+      const heading = make("h3", "", score.title);
+      const key = draw(heading, "svg", { class: "key", viewBox: "-7 -7 14 14", "aria-hidden": "true" });
+      draw(key, "path", { d: MARK_OF[score.name] });
+      heading.prepend(key);
+      article.append(heading);
+      return article;
+    });
+    this.find(".scores").replaceChildren(...articles);
+    this.updates = this.data.kind === "lab" ? this.buildLab(articles) : this.buildQuestion(articles);
+  }
+
+  paint() {
+    this.frame = null;
+    const { alpha } = this;
+    this.number.value = shownAlpha(alpha);
+    say(this.find("#promise"), promise(alpha));
+    const said = this.updates.map((update) => update(alpha)).filter(Boolean);
+    clearTimeout(this.speaking);
+    this.speaking = setTimeout(
+      () => say(this.find(".summary"), `At alpha ${shownAlpha(alpha)} ${said.join("; ")}.`),
+      SPEAK_AFTER_MS,
+    );
+  }
+
+  buildLab(articles) {
+    const { data } = this;
+    const { n, m, k } = data;
+    const digits = m >= 1000 ? 2 : 1;
+    const share = (value) => percent(value, digits);
+    say(
+      this.find(".notice"),
+      `The server listed only its most probable tokens. For ${data.bounded.toLocaleString("en")} of ` +
+        `${counted(n + m, "question", "questions")}, some letters have only an upper bound. So each figure lies ` +
+        "between two ends, whatever the probabilities of these letters are. The ends are no intervals of chance.",
+    );
+    const band = bands(n, m);
+    const at = (name, figure) => data.curves.getChild(`${name}_${figure}`).toArray();
+    const ends = Object.fromEntries(
+      data.scores.map(({ name }) => [
+        name,
+        {
+          exact: [at(name, "exact"), at(name, "exact")],
+          coverage: [at(name, "coverage_low"), at(name, "coverage_high")],
+          size: [at(name, "size_low"), at(name, "size_high")],
+        },
+      ]),
+    );
+    const formats = { exact: share, coverage: share, size: (value) => value.toFixed(2) };
+    const cards = data.scores.map(({ name, title }, i) => {
+      const shown = this.buildCard(articles[i], { m, k });
+      const known = stretches(ends[name].exact[0]);
+      const strip = stripOf(shown.strip, `${title}: the alphas at which all sets are known exactly`, known);
+      return (alpha) => {
+        for (const [figure] of FIGURES) {
+          const [low, high] = ends[name][figure].map((values) => values[alpha - 1]);
+          say(shown[figure], between(low, high, formats[figure]));
+          shown[figure].dataset.low = low;
+          shown[figure].dataset.high = high;
+        }
+        const [low, high] = ends[name].coverage.map((values) => values[alpha - 1]);
+        const limits = { low: band.testLow[alpha - 1], high: band.testHigh[alpha - 1] };
+        say(shown.band, `band ${(100 * limits.low).toFixed(digits)} to ${share(limits.high)}`);
+        say(shown.verdict, rangeVerdict(low, high, limits));
+        say(shown.known, exactText(alpha, known));
+        strip(alpha);
+        return `${title} sets are known exactly for ${shown.exact.textContent} of questions`;
+      };
+    });
+    const step = Math.ceil(k / 6);
+    const percentTicks = { yMax: 1, yTicks: steps(4, 0.25), yFormat: asPercent };
+    const sizeTicks = { yMax: k, yTicks: steps(Math.floor(k / step), step), yFormat: String };
+    const plots = FIGURES.map(([figure, title]) =>
+      rangeFigure(this.find(`[data-plot=${figure}] .plot`), `${title} against alpha`, data.scores, {
+        ends: Object.fromEntries(data.scores.map(({ name }) => [name, ends[name][figure]])),
+        bands: figure === "coverage" ? band : null,
+        ...(figure === "size" ? sizeTicks : percentTicks),
+      }),
+    );
+    return [...cards, ...plots];
+  }
+
+  buildCard(article, { m, k }) {
+    const row = make("div", "figures-row");
+    const notes = {
+      exact: `of ${counted(m, "test question", "test questions")}`,
+      coverage: "",
+      size: `of ${k} options`,
+    };
+    const shown = {};
+    for (const [figure, title, hover] of FIGURES) {
+      const box = make("div", "figure");
+      const label = make("span", "label", title);
+      label.title = hover;
+      shown[figure] = make("span", "big");
+      shown[figure].dataset.figure = figure;
+      const note = make("span", "note", notes[figure]);
+      if (figure === "coverage") shown.band = note;
+      box.append(label, shown[figure], note);
+      row.append(box);
+    }
+    shown.strip = make("div", "strip");
+    shown.known = make("p", "note");
+    shown.verdict = make("p", "verdict");
+    article.append(row, shown.verdict, shown.strip, shown.known);
+    return shown;
+  }
+
+  buildQuestion(articles) {
+    const { data } = this;
+    return data.scores.map((score, i) => {
+      const rows = make("div", "rows");
+      const verdict = make("p", "verdict");
+      articles[i].append(verdict, rows);
+      const shown = data.letters.map((letter, j) => optionRow(rows, data, score, j));
+      const ends = make("div", "ends");
+      ends.append(make("span", "", "alpha 0"), make("span", "", "1"));
+      rows.append(ends);
+      return (alpha) => {
+        const words = data.letters.map((letter, j) => word(alpha, score.surely[j], score.perhaps[j]));
+        shown.forEach((show, j) => show(alpha, words[j]));
+        say(verdict, setText(data.letters, words));
+        return `the ${score.title} set: ${setText(data.letters, words)}`;
+      };
+    });
+  }
+
+  close() {
+    clearTimeout(this.reporting);
+    clearTimeout(this.speaking);
+    cancelAnimationFrame(this.frame);
+    this.watch.disconnect();
+    views.delete(this.root);
+  }
+}
+
+export function setText(letters, words) {
+  const of = (asked) => letters.filter((_, j) => words[j] === asked);
+  const inside = of("in");
+  const untold = of(UNTOLD);
+  const known = inside.length ? `{ ${inside.join(", ")} }` : "{ }";
+  return untold.length ? `${known}, and ${untold.join(", ")} can’t be told` : `${known}, known exactly`;
+}
+
+function optionRow(rows, data, score, j) {
+  const name = make("div", "option");
+  name.append(make("b", "", data.letters[j]), ` ${data.options[j]} `);
+  if (j === data.truth) name.append(make("span", "tag", "truth"), " ");
+  const chance = make("span", "chance", probabilityText(data.low[j], data.high[j]));
+  name.append(chance);
+  const track = make("div", "track");
+  const [surely, perhaps, line] = ["surely", "perhaps", "line"].map((part) => make("span", part));
+  surely.style.width = `${score.surely[j] / 9.99}%`;
+  perhaps.style.left = `${score.surely[j] / 9.99}%`;
+  perhaps.style.width = `${(score.perhaps[j] - score.surely[j]) / 9.99}%`;
+  track.append(surely, perhaps, line);
+  const said = make("div", "word");
+  rows.append(name, track, said);
+  return (alpha, text) => {
+    line.style.left = `${(100 * (alpha - 1)) / 998}%`;
+    say(said, text);
+    said.classList.toggle("out", text === "out");
+    said.classList.toggle("untold", text === UNTOLD);
+  };
+}
+
+// A rail of all alphas, dark where all sets are known exactly.
+function stripOf(host, label, known) {
+  const { svg, width } = canvas(host, label, { height: 34 });
+  const x = linear(0, 1, 6, width - 6);
+  draw(svg, "rect", { class: "rail", x: x(0), width: x(1) - x(0), y: 8, height: 8 });
+  for (const [first, last] of known) {
+    const from = x((first - 0.5) / 1000);
+    draw(svg, "rect", { class: "known", x: from, width: x((last + 0.5) / 1000) - from, y: 8, height: 8 });
+  }
+  for (const tick of [0, 0.5, 1]) draw(svg, "text", { x: x(tick), y: 30, "text-anchor": "middle" }, String(tick));
+  const now = draw(svg, "line", { class: "now", y1: 2, y2: 22 });
+  return (alpha) => put(now, { x1: x(alpha / 1000), x2: x(alpha / 1000) });
+}
+
+function rangeFigure(host, label, scores, { ends, bands: band, yMax, yTicks, yFormat }) {
+  const { svg, x, y } = axes(host, label, {
+    xMax: 1,
+    xTicks: steps(5, 0.2),
+    xFormat: (tick) => tick.toFixed(1),
+    xTitle: "alpha",
+    yMax,
+    yTicks,
+    yFormat,
+  });
+  const defs = draw(svg, "defs");
+  scores.forEach(({ name }, i) => {
+    const pattern = draw(defs, "pattern", {
+      id: `hatch-${name}`,
+      patternUnits: "userSpaceOnUse",
+      width: 6,
+      height: 6,
+      patternTransform: `rotate(${i ? -45 : 45})`,
+    });
+    draw(pattern, "line", { class: `hatch ${name}`, x1: 0, x2: 0, y1: 0, y2: 6 });
+  });
+  if (band) draw(svg, "path", { class: "test", d: areaPath(x, y, band.testLow, band.testHigh) });
+  for (const { name } of scores) {
+    const [low, high] = ends[name];
+    draw(svg, "path", { class: `hatched-${name}`, d: areaPath(x, y, low, high) });
+    for (const end of [low, high]) draw(svg, "path", { class: `edge ${name}`, d: linePath(x, y, end) });
+  }
+  const now = draw(svg, "line", { class: "now", y1: y(0), y2: y(yMax) });
+  return (alpha) => {
+    put(now, { x1: x(alpha / 1000), x2: x(alpha / 1000) });
+  };
+}
+
+// Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
+export function mountRanges({ data, parentElement, setStateValue }) {
+  const shown = views.get(parentElement) ?? new Ranges(parentElement);
+  views.set(parentElement, shown);
+  shown.send = setStateValue;
+  shown.themed();
+  const isNew = shown.version !== data.version;
+  if (isNew) shown.load(data);
+  shown.version = data.version;
+  if (isNew || shown.revision !== data.revision) shown.seed(data);
+  shown.revision = data.revision;
+  return () => shown.close();
+}
+
+export default mountRanges;

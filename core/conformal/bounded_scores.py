@@ -1,0 +1,199 @@
+r"""Bounds of every score where some options' probabilities are known only up to an upper bound.
+
+As in :mod:`core.conformal.bounds`, :math:`w_j` are the weights of listed options, :math:`S` is their sum,
+:math:`0 \le w_u \le c_u` holds for the others, and :math:`p_j = w_j / (S + T)` with :math:`T = \sum_u w_u`.
+
+**Bounds of probabilities.** Of a listed option :math:`p_j` falls in T, so
+:math:`w_j / (S + \sum c_u) \le p_j \le w_j / S`. Of another, :math:`p_u = w_u / (S + w_u + \sum_{v \ne u} w_v)` rises
+in :math:`w_u` and falls in the rest, so :math:`0 \le p_u \le c_u / (S + c_u)`.
+
+**Bounds of LAC.** :math:`s = 1 - p` falls in p, so its bounds are those of p, turned.
+
+**Bounds of APS.** :math:`s_j = 1 - \sum p` of the options ranked after j. Of a listed option let :math:`A_j` be the sum
+of the listed ones ranked after it. An option that is not listed has :math:`w_u \le c_u \le w_j` and so ranks after j,
+unless both are equal; let :math:`X_j` be the sum of the :math:`c_u \ge w_j`, which may rank before. With those that do
+rank before summing to :math:`x \le X_j`, and all to T, :math:`s_j = (S - A_j + x) / (S + T)`. It falls in T for a
+given x, so it is least at x = 0, :math:`T = \sum c_u`; and with T = x, its least value for a given x, it rises in x
+(the derivative has the sign of :math:`A_j \ge 0`), so :math:`s_j \le (S - A_j + X_j) / (S + X_j)`. Of an option u that
+is not listed, what ranks after it is not listed either, or equal to it: it sums to at most
+:math:`B(w) = \sum_{v \ne u} \min(c_v, w) + \sum_{w_j \le c_u} \min(w_j, w)` for :math:`w_u = w`, where listed options
+j of :math:`w_j \le c_u` are counted although they rank after u only at equality. So
+:math:`1 - \max_w B(w) / (S' + B(w) + w) \le s_u \le 1`, S' being the sum of the other listed options. Between two
+neighbours of the values c and w_j, B is linear in w and the ratio monotone, so the largest is found at one of these.
+
+**Bounds of the rank.** Before a listed option j stand the listed ones that the ranking puts there, and at most also the
+u with :math:`c_u \ge w_j`. Before an option u that is not listed stand at least the listed ones of
+:math:`w_j > c_u`, and at most all. These are the bounds of top-k. RAPS adds to APS what rises with the rank, so its
+bounds are those of APS with this cost at the bounds of the rank.
+
+**Bounds of SAPS.** The largest probability is at least :math:`\max_j w_j / (S + \sum c_u)` and at least 1 / k, and at
+most the largest of the upper bounds of the probabilities; the cost of the rank is added.
+
+**Bounds of margin and of randomised APS.** Both are differences: :math:`\max_{i \ne j} p_i - p_j` and
+:math:`s_j - u\,p_j`. The least value is that of the least minuend and the largest subtrahend, and the other way round.
+They need not be reached at the same time, so these bounds hold, but may be wider than what is possible.
+
+Each function takes weights (n, k), NaN for an option that the question lacks, and which of them are ``bounded``.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from core.conformal.scores.ranking import put_back, ranks, rising_order
+from core.conformal.scores.record import UNTUNED, Parameters
+from core.errors import InputError
+from core.records import BoolArray, FloatArray
+
+Bounds = tuple[FloatArray, FloatArray]
+
+
+class BoundsFunction(Protocol):
+    """The least and the largest value of a score, both (n, k)."""
+
+    def __call__(
+        self, weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+    ) -> Bounds: ...
+
+
+def _lac(
+    weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> Bounds:
+    low, high = _probabilities(weights, bounded)
+    return 1 - high, 1 - low
+
+
+def _aps(
+    weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> Bounds:
+    listed, caps = _listed(weights, bounded), _caps(weights, bounded)
+    total, loose = listed.sum(axis=1, keepdims=True), caps.sum(axis=1, keepdims=True)
+    order = rising_order(listed)
+    sums = np.cumsum(np.take_along_axis(listed, order, axis=1), axis=1)
+    after = put_back(np.concatenate([np.zeros_like(sums[:, :1]), sums[:, :-1]], axis=1), order)  # A (n, k)
+    before = np.where(caps[:, None, :] >= weights[:, :, None], caps[:, None, :], 0).sum(axis=2)  # X (n, k)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lower = (total - after) / (total + loose)
+        upper = (total - after + before) / (total + before)
+    low = np.where(bounded, 1 - _largest_share_after(listed, caps, bounded), lower)
+    return _unless_lacking(low, weights, 0.0), _unless_lacking(np.where(bounded, 1.0, upper), weights, 1.0)
+
+
+def _aps_randomised(
+    weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> Bounds:
+    if u is None:
+        raise InputError("randomised APS needs a number u in [0, 1) for each question, and none were given")
+    least, most = _aps(weights, bounded)
+    low, high = _probabilities(weights, bounded)
+    return least - u[:, None] * high, most - u[:, None] * low
+
+
+def _raps(
+    weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> Bounds:
+    least, most = _aps(weights, bounded)
+    low, high = (parameters.weight * np.maximum(rank - parameters.free_ranks, 0) for rank in _ranks(weights, bounded))
+    return least + low, most + high
+
+
+def _saps(
+    weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> Bounds:
+    low, high = _probabilities(weights, bounded)
+    k = (~np.isnan(weights)).sum(axis=1, keepdims=True)
+    least = np.maximum(np.nanmax(low, axis=1, keepdims=True), 1 / k)
+    most = np.nanmax(high, axis=1, keepdims=True)
+    first, last = _ranks(weights, bounded)
+    return least + parameters.weight * (first - 1), most + parameters.weight * (last - 1)
+
+
+def _margin(
+    weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> Bounds:
+    low, high = _probabilities(weights, bounded)
+    return _best_other(low) - high, _best_other(high) - low
+
+
+def _top_k(
+    weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> Bounds:
+    return _ranks(weights, bounded)
+
+
+def _probabilities(weights: FloatArray, bounded: BoolArray) -> Bounds:
+    """The least and the largest probability of each option."""
+    listed, caps = _listed(weights, bounded), _caps(weights, bounded)
+    total = listed.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        most = np.where(bounded, caps / (total + caps), weights / total)
+        least = np.where(bounded, 0.0, weights / (total + caps.sum(axis=1, keepdims=True)))
+    return _unless_lacking(least, weights, 0.0), _unless_lacking(most, weights, 1.0)
+
+
+def _ranks(weights: FloatArray, bounded: BoolArray) -> Bounds:
+    """The first and the last rank that each option may have."""
+    listed = np.where(bounded, np.nan, weights)
+    caps = _caps(weights, bounded)
+    before = np.where(np.isnan(listed), 0, ranks(listed) - 1)  # (n, k): of listed ones by listed ones
+    with np.errstate(invalid="ignore"):
+        may = ((caps[:, None, :] >= weights[:, :, None]) & bounded[:, None, :]).sum(axis=2)
+        sure = (listed[:, None, :] > caps[:, :, None]).sum(axis=2)
+    k = (~np.isnan(weights)).sum(axis=1, keepdims=True)
+    first = np.where(bounded, 1 + sure, 1 + before).astype(np.float64)
+    last = np.where(bounded, k, 1 + before + may).astype(np.float64)
+    return np.where(np.isnan(weights), np.nan, first), np.where(np.isnan(weights), np.nan, last)
+
+
+def _best_other(p: FloatArray) -> FloatArray:
+    """The largest of the other options' values, (n, k)."""
+    known = np.where(np.isnan(p), -np.inf, p)
+    rising = np.sort(known, axis=1)
+    is_best = np.arange(p.shape[1]) == known.argmax(axis=1)[:, None]
+    return np.where(is_best, rising[:, -2:-1], rising[:, -1:])
+
+
+def _largest_share_after(listed: FloatArray, caps: FloatArray, bounded: BoolArray) -> FloatArray:
+    """The largest share of an unlisted option's question that may rank after it, (n, k)."""
+    k = listed.shape[1]
+    values = listed + caps  # (n, k): each option's weight or cap; an option has but one of the two
+    best = np.zeros_like(values)
+    for u in range(k):
+        others = np.arange(k) != u
+        tied = (listed <= caps[:, [u]]) & ~bounded
+        movable = np.where(bounded | tied, values, 0) * others
+        fixed = np.where(bounded | tied, 0, listed).sum(axis=1)
+        for b in range(k):
+            w = np.minimum(values[:, b], caps[:, u])
+            after = np.minimum(movable, w[:, None]).sum(axis=1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                share = after / (fixed + after + w)
+            best[:, u] = np.fmax(best[:, u], np.where(np.isnan(share), 1.0, share))
+    return best
+
+
+def _listed(weights: FloatArray, bounded: BoolArray) -> FloatArray:
+    return np.where(bounded | np.isnan(weights), 0.0, weights)
+
+
+def _caps(weights: FloatArray, bounded: BoolArray) -> FloatArray:
+    return np.where(bounded, weights, 0.0)
+
+
+def _unless_lacking(bounds: FloatArray, weights: FloatArray, unknown: float) -> FloatArray:
+    """The bounds, ``unknown`` where nothing is listed that they could be computed from, NaN for a lacking option."""
+    return np.where(np.isnan(weights), np.nan, np.where(np.isnan(bounds), unknown, bounds))
+
+
+BOUNDS: dict[str, BoundsFunction] = {
+    "lac": _lac,
+    "aps": _aps,
+    "aps-randomised": _aps_randomised,
+    "raps": _raps,
+    "saps": _saps,
+    "margin": _margin,
+    "top-k": _top_k,
+}
+"""The bounds of every score of :data:`core.conformal.scores.SCORES`, by name."""

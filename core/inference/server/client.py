@@ -1,0 +1,461 @@
+"""Requests to the servers that hold one model: one pool of connections, many in flight, each tried until it succeeds.
+
+aiohttp sends them. A request costs it 0.2 ms of processor time and httpx 0.9 ms with 32 in flight
+(``tests.benchmarks.server_requests clients``), and a fast server answers thousands in a second. The typed answers of
+the ``openai`` package would be in the way, because the fields that matter (``echo``, ``logprobs: -1``) differ from
+server to server. tenacity decides when to try again.
+
+What passes is tried again, with growing pauses or after the pause that the server names (``Retry-After``), which all
+requests to this server keep: no connection, a connection that was cut, no answer in time, 408, 429, 5xx, an answer that
+is no JSON. A server that can't be reached is waited for; an answer that stays wrong is not. Redirects are not followed,
+because the key would go to another host. Every error is one sentence, without the key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import json
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import tenacity
+
+from core.errors import InputError, ServerError
+from core.inference.server.address import check_key, key_of, server_url, without_key
+from core.inference.server.concurrency import MOST, START, InFlight
+from core.inference.server.spending import Price, Spending
+
+Parsed = TypeVar("Parsed")
+Done = TypeVar("Done")
+Body = Mapping[str, Any]
+
+TOO_FAST = (429, 503)
+PASSING = (408, 425, 429, 500, 502, 503, 504, 529)
+PROBES = 2
+"""Tries of a request that only asks what a server can do."""
+QUOTED = 200
+"""Characters of a server's own message that are repeated."""
+TICK_S = 0.5
+"""How often somebody who waits is told why, while no answer arrives."""
+KEPT_OPEN_S = 4.0
+"""Servers close a connection that was idle for 5 seconds or more (uvicorn's default), so ours is closed before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, in seconds. ``answer_s`` is for one request, ``first_s`` for a server that can't be reached at
+    the first contact, ``gone_s`` for one that can't be reached later or says that it is busy, and ``tries`` for how
+    often an answer may be wrong. Pauses double from ``first_pause_s``."""
+
+    connect_s: float = 10.0
+    answer_s: float = 120.0
+    first_s: float = 30.0
+    gone_s: float = 300.0
+    tries: int = 5
+    first_pause_s: float = 0.5
+    longest_pause_s: float = 30.0
+
+
+class RefusedError(ServerError):
+    """A server answered that it does not do what was asked; ``status`` is its HTTP status."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class WrongReplyError(ServerError):
+    """A server answered with something that can't be read."""
+
+
+class PassingError(ServerError):
+    """What may be over in a moment. ``after_s`` is the pause that the server named, ``alive`` whether it answered with
+    an error of its own, which is not waited for as long."""
+
+    def __init__(self, message: str, *, after_s: float | None = None, alive: bool = False) -> None:
+        super().__init__(message)
+        self.after_s = after_s
+        self.alive = alive
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRequest(Generic[Parsed]):
+    """One request for tokens: where it goes, what ``read`` makes of the reply, and its ``place`` among the others.
+
+    ``read`` raises :class:`WrongReplyError` where the reply can't be right.
+    """
+
+    path: str
+    body: Body
+    read: Callable[[dict[str, Any]], Parsed]
+    place: tuple[int, ...] = ()
+
+
+@dataclass
+class _Host:
+    """One server: its address, its requests in flight, the time until which it is left alone, and how often in a row
+    it failed. ``proxy`` is the one that the environment names for it; aiohttp would look for it at every request."""
+
+    url: str
+    in_flight: int = 0
+    rests_until: float = field(default=0.0)
+    failures: int = 0
+    proxy: str | None = None
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        self.proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
+class ServerClient:
+    """Sends requests to one or several servers that hold the same model. Not for several threads at once.
+
+    ``on_wait`` is called about twice a second while no answer arrives, with the reason if there is one. What it raises
+    ends the requests.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[str],
+        *,
+        key_variable: str = "",
+        price: Price | None = None,
+        spent: tuple[int, int] = (0, 0),
+        patience: Patience | None = None,
+        in_flight: int = START,
+        most: int = MOST,
+        on_wait: Callable[[str], None] = lambda reason: None,
+    ) -> None:
+        if not servers:
+            raise InputError("a model on a server needs the server's address, such as http://localhost:8000/v1")
+        self.hosts = [_Host(server_url(url)) for url in servers]
+        self.key_variable = key_variable
+        self.patience = patience or Patience()
+        self.spending = Spending(price or Price(), spent)
+        self.flight = InFlight(start=in_flight * len(self.hosts), most=most)
+        self.on_wait = on_wait
+        check_key(key_variable)
+        self._trouble = ""
+        self._ending = False
+        self._loop = asyncio.new_event_loop()
+        self._http = self._loop.run_until_complete(self._session(most))
+
+    def __enter__(self) -> ServerClient:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        if not self._loop.is_closed():
+            self._loop.run_until_complete(self._http.close())
+            self._loop.close()
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The servers' addresses."""
+        return tuple(host.url for host in self.hosts)
+
+    def drop(self, url: str) -> None:
+        """Ask this server nothing more."""
+        self.hosts = [host for host in self.hosts if host.url != url]
+
+    def get(self, path: str, *, of: str = "") -> dict[str, Any]:
+        """What the first server, or whatever is at the address ``of``, says at ``path``, tried until it succeeds.
+
+        Raises :class:`RefusedError` if it has no such thing, :class:`ServerError` if it can't be reached.
+        """
+        host = _Host(of or self.hosts[0].url)
+        return self._run(self._tried(lambda: self._sent(host, "GET", path, None), _as_it_is, PROBES, self._first))
+
+    def post(
+        self, path: str, body: Body, read: Callable[[dict[str, Any]], Parsed], *, of: str = "", paid: bool = True
+    ) -> Parsed:
+        """One answer of the first server or of the one at the address ``of``, as ``read`` makes it of the reply.
+
+        It asks what a server can do, so a wrong answer soon counts as "no". A request that no tokens are computed for
+        is not ``paid``.
+        """
+        host = next((host for host in self.hosts if host.url == of), _Host(of) if of else self.hosts[0])
+
+        def send() -> Awaitable[dict[str, Any]]:
+            return self._paid(host, path, body) if paid else self._sent(host, "POST", path, body)
+
+        return self._run(self._tried(send, read, PROBES, self._first))
+
+    def ask(
+        self, path: str, bodies: Sequence[Body], read: Callable[[int, dict[str, Any]], Parsed]
+    ) -> Iterator[tuple[int, Parsed]]:
+        """Send all requests, and yield the number of each with its answer as soon as it is there, in any order; see
+        :meth:`stream`. ``read`` makes the answer of a request's number and reply."""
+        waiting = deque(TokenRequest(path, body, partial(read, i), (i,)) for i, body in enumerate(bodies))
+        for request, answer in self.stream(waiting):
+            yield request.place[0], answer
+
+    def stream(self, waiting: deque[TokenRequest[Parsed]]) -> Iterator[tuple[TokenRequest[Parsed], Parsed]]:
+        """Send all requests that are ``waiting``, the first one first, and yield each with its answer as soon as it is
+        there, in any order. Whoever iterates may put more into ``waiting``.
+
+        Each request is answered once. After an error nothing more is sent; what is in flight by then is paid for, so
+        its answers are yielded first. Raises :class:`RefusedError` if a server does not do what is asked,
+        :class:`ServerError` if it can't be reached for longer than patience lasts,
+        :class:`~core.errors.RunError` if the budget is reached.
+        """
+        flying: dict[asyncio.Task[Parsed], TokenRequest[Parsed]] = {}
+        failed: BaseException | None = None
+        self.flight.pause()
+        try:
+            while flying or (waiting and failed is None):
+                while waiting and failed is None and len(flying) < self.flight.limit:
+                    request = waiting.popleft()
+                    flying[self._loop.create_task(self._answer(request))] = request
+                done, _ = self._loop.run_until_complete(
+                    asyncio.wait(flying, timeout=TICK_S, return_when=asyncio.FIRST_COMPLETED)
+                )
+                if not done:
+                    self.on_wait(self._trouble)
+                for task in sorted(done, key=lambda task: task.exception() is not None):
+                    request = flying.pop(task)
+                    if (error := task.exception()) is None:
+                        yield request, task.result()
+                    else:
+                        failed, self._ending = failed or error, True
+            if failed is not None:
+                raise failed
+        finally:
+            self._ending = False
+            self._end(list(flying))
+
+    async def _session(self, most: int) -> aiohttp.ClientSession:
+        """One pool of connections. It knows no key and keeps no cookies; proxies are those of the environment."""
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=most, keepalive_timeout=KEPT_OPEN_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=self.patience.answer_s, sock_connect=self.patience.connect_s),
+        )
+
+    def _run(self, asking: Coroutine[Any, Any, Done]) -> Done:
+        """Wait for one thing, and tell whoever waits."""
+        task = self._loop.create_task(asking)
+        try:
+            while not self._loop.run_until_complete(asyncio.wait([task], timeout=TICK_S))[0]:
+                self.on_wait(self._trouble)
+        finally:
+            self._end([] if task.done() else [task])
+        return task.result()
+
+    async def _answer(self, request: TokenRequest[Parsed]) -> Parsed:
+        host: _Host | None = None
+
+        async def send() -> dict[str, Any]:
+            nonlocal host
+            host = self._freest(other_than=host)
+            await self._rest(host)
+            return await self._paid(host, request.path, request.body)
+
+        return await self._tried(send, request.read, self.patience.tries, self.patience.gone_s)
+
+    async def _rest(self, host: _Host) -> None:
+        """Wait as long as the server asked to be left alone."""
+        while (pause := host.rests_until - time.monotonic()) > 0:
+            if self._ending or pause > self.patience.gone_s:
+                raise PassingError(_gone(host.url, "has too many requests"), after_s=pause)
+            await asyncio.sleep(min(pause, TICK_S))
+
+    async def _paid(self, host: _Host, path: str, body: Body) -> dict[str, Any]:
+        reserved = self.spending.reserve(body)
+        host.in_flight += 1
+        try:
+            reply = await self._sent(host, "POST", path, body)
+        except BaseException as error:
+            self.spending.release(reserved)
+            if isinstance(error, PassingError):
+                self._leave_alone(host, error)
+            raise
+        finally:
+            host.in_flight -= 1
+        self.spending.settle(reserved, reply.get("usage"))
+        self.flight.answered(time.monotonic())
+        host.failures, self._trouble = 0, ""
+        return reply
+
+    def _leave_alone(self, host: _Host, error: PassingError) -> None:
+        """The pause that the server named is for all requests; one that is gone is tried again now and then, while
+        others do its work."""
+        host.failures += 1
+        pause = error.after_s
+        if pause is None and not error.alive and len(self.hosts) > 1:
+            grown: float = self.patience.first_pause_s * 2.0 ** min(host.failures, 20)
+            pause = min(self.patience.longest_pause_s, grown)
+        host.rests_until = max(host.rests_until, time.monotonic() + (pause or 0.0))
+        self._trouble = str(error).partition(";")[0]
+
+    async def _tried(
+        self,
+        send: Callable[[], Awaitable[dict[str, Any]]],
+        read: Callable[[dict[str, Any]], Parsed],
+        tries: int,
+        gone_s: float,
+    ) -> Parsed:
+        failing: list[float] = []  # since when
+
+        def enough(state: tenacity.RetryCallState) -> bool:
+            failing.append(time.monotonic())
+            error = state.outcome.exception() if state.outcome else None
+            if self._ending:
+                return True
+            if isinstance(error, WrongReplyError) or (isinstance(error, PassingError) and error.alive):
+                return state.attempt_number >= tries
+            return failing[-1] - failing[0] + state.upcoming_sleep > gone_s
+
+        retrying = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception_type((PassingError, WrongReplyError)),
+            wait=self._pause,
+            stop=enough,
+            reraise=True,
+        )
+        async for attempt in retrying:
+            with attempt:
+                return read(await send())
+        raise AssertionError("unreachable")
+
+    @property
+    def _first(self) -> float:
+        return min(self.patience.first_s, self.patience.gone_s)
+
+    def _pause(self, state: tenacity.RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        now = time.monotonic()
+        if len(self.hosts) > 1 and any(host.rests_until <= now for host in self.hosts):
+            return 0.0  # another server is there
+        grown = tenacity.wait_random_exponential(
+            multiplier=self.patience.first_pause_s, max=self.patience.longest_pause_s
+        )(state)
+        named = error.after_s if isinstance(error, PassingError) else None
+        return max(named, 0.0) + min(grown, self.patience.first_pause_s) if named is not None else grown
+
+    def _freest(self, *, other_than: _Host | None) -> _Host:
+        now = time.monotonic()
+        return min(self.hosts, key=lambda host: (max(host.rests_until, now), host.in_flight, host is other_than))
+
+    async def _sent(self, host: _Host, method: str, path: str, body: Body | None) -> dict[str, Any]:
+        url = f"{host.url}{path}"
+        key = key_of(self.key_variable)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        try:
+            async with self._http.request(
+                method, url, json=body, headers=headers, proxy=host.proxy, allow_redirects=False
+            ) as reply:
+                content = await reply.read()
+        except aiohttp.ClientSSLError as error:
+            raise RefusedError(
+                f"the server {host.url} shows a certificate that this machine does not trust; install the one that "
+                "signed it, or use http inside your own network",
+                status=0,
+            ) from error
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise self._passing(_gone(host.url, "can't be reached")) from error
+        except TimeoutError as error:  # aiohttp's timeouts are of this class as well
+            self.flight.refused()
+            raise self._passing(_gone(host.url, f"does not answer within {self.patience.answer_s:g} s")) from error
+        except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError) as error:
+            raise self._passing(_gone(host.url, f"cuts the connection ({type(error).__name__})")) from error
+        except aiohttp.ClientError as error:
+            raise WrongReplyError(_unreadable(host.url, type(error).__name__)) from error
+        if reply.status == 200:
+            return _object(content, host.url)
+        raise self._refusal(host.url, reply, content)
+
+    def _passing(self, message: str) -> PassingError:
+        self._trouble = message.partition(";")[0]
+        return PassingError(message)
+
+    def _refusal(self, url: str, reply: aiohttp.ClientResponse, content: bytes) -> ServerError:
+        status = reply.status
+        said = _message(content, self.key_variable)
+        if status in TOO_FAST:
+            self.flight.refused()
+        if status in PASSING:
+            busy = status in TOO_FAST
+            words = "has too many requests" if busy else f"fails with HTTP status {status}{said}"
+            return PassingError(_gone(url, words), after_s=_retry_after(reply), alive=not busy)
+        if 300 <= status < 400:
+            to = urlsplit(reply.headers.get("location", ""))
+            where = f" to {to.scheme}://{to.hostname}{to.path}" if to.hostname else ""
+            return RefusedError(
+                f"the server {url} redirects{where}; Hedge does not follow, because the key would go along, so give "
+                "the address that it redirects to",
+                status=status,
+            )
+        if status in (401, 403):
+            held = f"refuses the key in {self.key_variable}" if self.key_variable else "asks for a key"
+            return RefusedError(
+                f"the server {url} {held}; name the environment variable that holds the right one with --key-variable",
+                status=status,
+            )
+        return RefusedError(f"the server {url} refuses with HTTP status {status}{said}", status=status)
+
+    def _end(self, tasks: list[asyncio.Task[Any]]) -> None:
+        if tasks and not self._loop.is_closed():
+            for task in tasks:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+
+def _as_it_is(reply: dict[str, Any]) -> dict[str, Any]:
+    return reply
+
+
+def _gone(url: str, how: str) -> str:
+    return f"the server {url} {how}; what has finished is kept, so resume the run when the server is back"
+
+
+def _unreadable(url: str, what: str) -> str:
+    return f"the server {url} gave an answer that can't be read ({what}), again and again; look into its log"
+
+
+def _object(content: bytes, url: str) -> dict[str, Any]:
+    try:
+        values = json.loads(content)
+    except ValueError as error:
+        raise WrongReplyError(_unreadable(url, "no JSON")) from error
+    if not isinstance(values, dict):
+        raise WrongReplyError(_unreadable(url, f"{type(values).__name__} and no object"))
+    return values
+
+
+def _message(content: bytes, key_variable: str) -> str:
+    """What an error reply says, shortened and without the key; empty if it says nothing readable."""
+    try:
+        values = json.loads(content)
+    except ValueError:
+        return ""
+    values = values.get("error", values) if isinstance(values, dict) else ""
+    if isinstance(values, dict):
+        values = values.get("message") or values.get("detail") or ""
+    said = without_key(" ".join(str(values).split()), key_variable)  # before it is cut, or a part of the key would stay
+    return f" ({said[:QUOTED]})" if said else ""
+
+
+def _retry_after(reply: aiohttp.ClientResponse) -> float | None:
+    """The pause in seconds that a reply names, as a number or as a date (RFC 9110, section 10.2.3)."""
+    named = reply.headers.get("retry-after", "").strip()
+    if not named:
+        return None
+    try:
+        return max(0.0, float(named))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(named).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,0 +1,101 @@
+"""What a person who waits is told about a server: its models, and what it can do with one of them.
+
+The answers come soon or not at all, and each error is one sentence that speaks of the connection and not of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from core.errors import InputError
+from core.inference.server import abilities
+from core.inference.server.abilities import Abilities
+from core.inference.server.address import server_url
+from core.inference.server.client import PassingError, Patience, RefusedError, ServerClient, WrongReplyError
+
+Found = TypeVar("Found")
+
+SOON = Patience(connect_s=5.0, answer_s=30.0, first_s=2.0, gone_s=2.0, tries=2, first_pause_s=0.2, longest_pause_s=1.0)
+NOT_FOUND = (404, 405)
+
+
+def addresses(text: str) -> tuple[str, ...]:
+    """The servers' addresses in a text, which are separated by commas or spaces.
+
+    Raises :class:`InputError` if there is none, or one is no address.
+
+    >>> addresses("http://gpu-1:8000, http://gpu-2:8000/v1")
+    ('http://gpu-1:8000/v1', 'http://gpu-2:8000/v1')
+    """
+    found = tuple(sorted({server_url(one) for one in text.replace(",", " ").split()}))
+    if not found:
+        raise InputError("type the server's address first, such as http://localhost:8000/v1")
+    return found
+
+
+def models_on(servers: Sequence[str], *, key: str = "") -> tuple[str, ...]:
+    """The names of the models that the first of the servers has; ``key`` names the variable that holds the key.
+
+    Raises :class:`InputError` if it can't be reached, refuses the key, is no such server, or has no model.
+    """
+    found = _asked(servers, key, abilities.models)
+    if not found:
+        raise InputError(f"the server {servers[0]} has no model; load one there, then connect again")
+    return tuple(found)
+
+
+def abilities_of(model: str, servers: Sequence[str], *, key: str = "") -> Abilities:
+    """What the servers can do with ``model``.
+
+    Raises :class:`InputError` as :func:`models_on` does, if one of the servers has no such model, and if the first
+    gives no log-probabilities.
+    """
+    return _asked(servers, key, lambda client: abilities.abilities(client, model))
+
+
+def _asked(servers: Sequence[str], key: str, ask: Callable[[ServerClient], Found]) -> Found:
+    try:
+        with errors_in_words(servers, key), ServerClient(servers, key_variable=key, patience=SOON) as client:
+            return ask(client)
+    except WrongReplyError as error:
+        raise InputError(
+            f"what answers at {servers[0]} is no API, but perhaps a web page; give the address of the API, which "
+            "usually ends in /v1"
+        ) from error
+
+
+@contextmanager
+def errors_in_words(servers: Sequence[str], key: str = "") -> Iterator[None]:
+    """Errors of servers in the block as :class:`InputError`, in words that speak of no run."""
+    try:
+        yield
+    except PassingError as error:
+        if error.alive:
+            raise InputError(_without_advice(error)) from error
+        raise InputError(
+            f"no server answers at {' or '.join(servers)}; check the address, and that the server runs"
+        ) from error
+    except RefusedError as error:
+        raise InputError(_refused(error, servers, key)) from error
+
+
+def _refused(error: RefusedError, servers: Sequence[str], key: str) -> str:
+    if error.status in NOT_FOUND:
+        return (
+            f"the server at {servers[0]} has no list of models there; give the address of the API, which usually ends "
+            "in /v1"
+        )
+    if error.status in (401, 403):
+        return (
+            f"the server {servers[0]} refuses the key in {key}; check the key, and start Hedge again if you change it"
+            if key
+            else f"the server {servers[0]} asks for a key; name the environment variable that holds it"
+        )
+    return str(error)
+
+
+def _without_advice(error: PassingError) -> str:
+    """What failed, without what is said of a run."""
+    return str(error).partition(";")[0] + "; look into the server's log, then connect again"

@@ -1,0 +1,397 @@
+"""Scoring with a model on a server, by the same protocol as the transformers engine.
+
+**Letters.** One token is written after each prompt, and the server lists the most probable ones. A letter is the token
+that follows ``Answer:`` as the transformers engine takes it, in the one spelling (with or without its space) that has
+most of the probability in the self-check's questions. A letter that is not listed is asked for again: in a list of all
+tokens, or by the log-probability of the prompt with the letter behind it, where the server gives one of these. Where it
+gives neither, only an upper bound is known, and :attr:`OptionLogits.bounded` marks it.
+
+**Texts.** The server echoes prompt and option with their log-probabilities; an option's score is the sum over its
+tokens, which begin where the transformers engine's do.
+
+Plain prompts go to the completions endpoint, prompts in chat format to the chat endpoint, in the server's own template.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError, SelfCheckError
+from core.inference.engine import SelfCheck
+from core.inference.rows import common_prefix
+from core.inference.server.abilities import (
+    PROBE,
+    Abilities,
+    abilities,
+    chat_body,
+    echo_body,
+    id_body,
+    letter_body,
+    token_ids,
+)
+from core.inference.server.client import Body, Patience, ServerClient, TokenRequest
+from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens, written
+from core.inference.server.spending import Price
+from core.records import LETTERS, OptionLogits, Prompt
+
+CHUNK = 128
+"""Questions per chunk, few enough that a killed worker loses little; chunks do not wait for one another."""
+BY_ID = -1
+"""The place of a request that names the tokens' ids."""
+WAITING = math.inf
+"""In the place of a log-probability that was asked for."""
+CHECKED_QUESTIONS = 4
+TOLERANCE = 0.1
+"""Largest difference in the log-probability of a letter between asking alone and asking at the same time: servers
+compute in half precision, in batches that change. Of a text it grows with the root of its tokens."""
+USUAL = 20
+"""Next tokens to ask for at first, even where the server gives all of its vocabulary."""
+WRITTEN = 24
+"""The most tokens of a written answer, as in the transformers engine."""
+SPELLINGS = (" {}", "{}", "▁{}", "Ġ{}")
+"""How servers spell a letter's token: with its space, without, or with their tokenizer's sign for the space."""
+
+
+class ServerEngine:
+    """One model on one or several servers."""
+
+    def __init__(self, client: ServerClient, model: str, able: Abilities) -> None:
+        self.client = client
+        self.model = model
+        self.able = able
+        self.spelling = ""
+        self.ids: dict[str, int] = {}
+        self.bounded = 0
+        self.endpoint = ""
+
+    @classmethod
+    def load(
+        cls,
+        model: str,
+        *,
+        servers: Sequence[str],
+        key_variable: str = "",
+        price: Price | None = None,
+        spent: tuple[int, int] = (0, 0),
+        patience: Patience | None = None,
+        all_needed: bool = True,
+        on_wait: Callable[[str], None] = lambda reason: None,
+    ) -> ServerEngine:
+        """Find out what the servers do for ``model``; see :func:`~core.inference.server.abilities.abilities`.
+
+        ``spent`` are the tokens that earlier tries read and wrote, and ``on_wait`` is told why while nothing arrives.
+        Raises :class:`~core.errors.InputError` if a server has no such model or gives no log-probabilities, and
+        :class:`~core.errors.ServerError` if one can't be reached.
+        """
+        client = ServerClient(
+            servers, key_variable=key_variable, price=price, spent=spent, patience=patience, on_wait=on_wait
+        )
+        try:
+            return cls(client, model, abilities(client, model, all_needed=all_needed))
+        except BaseException:
+            client.close()
+            raise
+
+    @property
+    def chunk(self) -> int:
+        """Questions worth handing over at once."""
+        return CHUNK
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What computes, for ``run.json``. It holds no key."""
+        able, spending = self.able, self.client.spending
+        return {
+            "model": self.model,
+            "servers": list(self.client.urls),
+            "device": f"server {', '.join(self.client.urls)}",
+            "server_kind": able.kind,
+            "server_version": able.version,
+            "server_model": able.root,
+            "quantisation": able.quantisation,
+            "endpoint": self.endpoint,
+            "template": "the server's own" if self.endpoint == "chat" else "",
+            "context": able.context,
+            "listed_tokens": able.chat_listed if self.endpoint == "chat" else able.listed,
+            "echo": able.echo,
+            "letters_by_id": bool(self.ids),
+            "letter_spelling": self.spelling,
+            "bounded_questions": self.bounded,
+            "in_flight": self.client.flight.best,
+            "tokens_read": spending.read,
+            "tokens_written": spending.written,
+            "cost": spending.cost,
+        }
+
+    def prepare(self, prompts: Sequence[Prompt]) -> None:
+        """Look whether the server can answer such prompts.
+
+        Raises :class:`~core.errors.InputError` if it can't.
+        """
+        chat, texts = prompts[0].chat, bool(prompts[0].continuations)
+        where = f"the server {self.client.urls[0]}"
+        if texts and chat:
+            raise InputError(
+                "a server does not say how likely a text is in its chat format; score texts in the plain format "
+                "(--format plain), or ask for letters"
+            )
+        if texts and not self.able.echo:
+            raise InputError(
+                f"{where} does not give the log-probabilities of a text that it was sent, so texts can't be scored; "
+                "ask for letters, or use a server that does, such as vLLM"
+            )
+        if any(not prompt.text for prompt in prompts):
+            raise InputError("a server does not say how likely the first token of a text is")
+        if not (self.able.chat_listed if chat else self.able.listed):
+            other = "plain" if chat else "chat"
+            raise InputError(
+                f"{where} gives no log-probabilities on its {'chat' if chat else 'completions'} endpoint; ask in the "
+                f"{other} format (--format {other})"
+            )
+        self.endpoint = "chat" if chat else "completions"
+        self.spelling, self.ids = "", {}
+        self.bounded = 0
+
+    def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
+        """Ask a few prompts one after the other and then all at once, and compare.
+
+        Raises :class:`~core.errors.SelfCheckError` if every option scores the same, or no letter is ever listed.
+        """
+        rows = sorted(prompts, key=lambda prompt: len(prompt.text))
+        chosen = [rows[i] for i in sorted({round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)})]
+        if not chosen[0].continuations:
+            self.spelling = self._spelling(chosen)
+            if self.able.by_id and not chosen[0].chat:
+                tokens = [self.spelling.format(letter) for letter in LETTERS[: max(one.k for one in prompts)]]
+                self.ids = token_ids(self.client, self.client.urls[0], self.model, PROBE, tokens)
+        bounded = self.bounded
+        alone = {scored.ids[0]: scored for prompt in chosen for scored in self.score([prompt])}
+        together = {scored.ids[0]: scored for scored in self.score(chosen)}
+        self.bounded = bounded
+        self._refuse_equal([alone[prompt.question_id] for prompt in chosen])
+        difference, allowed = 0.0, TOLERANCE
+        for name, one in alone.items():
+            exact = ~_bounds(one) & ~_bounds(together[name]) & np.isfinite(one.logits)
+            differences = np.abs(one.logits - together[name].logits)[exact]
+            if one.option_tokens is not None:
+                differences = differences / np.sqrt(np.maximum(one.option_tokens, 1))[exact]
+            difference = max(difference, float(differences.max(initial=0.0)))
+        return SelfCheck(len(chosen), difference, allowed, rung=f"{self.endpoint} of the server")
+
+    def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
+        """Score prompts, and yield each as soon as it is answered."""
+        if not prompts:
+            return
+        yield from self._texts(prompts) if prompts[0].continuations else self._letters(prompts)
+
+    def joins(self, prompts: Sequence[Prompt]) -> bool:
+        """Whether a token reaches from any prompt's text into what follows it."""
+        asked = [(prompt.text, said) for prompt in prompts for said in prompt.continuations]
+        return any(found.joined for _, found in self._echoes(asked))
+
+    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
+        """So many answers of at most :data:`WRITTEN` tokens, sampled at temperature 1 without cutting the tail off."""
+        sampling = {"max_tokens": WRITTEN, "temperature": 1, "top_p": 1}
+        asked = {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
+        bodies = [{"model": self.model, **asked, **sampling, "seed": seed * repeats + i} for i in range(repeats)]
+        texts = [""] * repeats
+        for i, text in self.client.ask(_path(prompt.chat), bodies, lambda _, reply: written(reply, chat=prompt.chat)):
+            texts[i] = text
+        return texts
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.client.close()
+
+    # ---------------------------------------------------------------- letters
+
+    def _letters(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
+        """A question's letters that are not listed are asked for again at once, so that it is finished soon."""
+        chat = prompts[0].chat
+        able = self.able.chat_listed if chat else self.able.listed
+        by_echo = self.able.echo and not chat and self._spelling_of(prompts[0]) == SPELLINGS[0]
+        waiting = deque(self._first_request(prompt, i) for i, prompt in enumerate(prompts))
+        heard: dict[int, NextTokens] = {}
+        known: dict[int, dict[int, float]] = {}
+        for request, found in self.client.stream(waiting):
+            i, *of = request.place
+            prompt = prompts[i]
+            tokens = self._tokens(prompt)
+            if isinstance(found, EchoedText):
+                known[i][of[0]] = _echoed_letter(found, heard[i].floor)
+            else:
+                heard[i] = found
+                missing = [j for j, token in enumerate(tokens) if found.log_p(token) is None]
+                if missing and of == [BY_ID]:
+                    waiting.appendleft(self._letter_request(prompt, i, self._usual(chat)))
+                    continue
+                if missing and able < 0 and not of:
+                    waiting.appendleft(self._letter_request(prompt, i, able, 0))
+                    continue
+                if missing and by_echo:
+                    known[i] = dict.fromkeys(missing, WAITING)
+                    waiting.extendleft(self._echo_request(prompt.text, tokens[j], (i, j)) for j in missing)
+            if WAITING not in known.get(i, {}).values():
+                yield self._scored(prompt, heard.pop(i), known=known.pop(i, {}))
+
+    def _first_request(self, prompt: Prompt, i: int) -> TokenRequest[NextTokens | EchoedText]:
+        """The letters by their tokens' ids where the server takes these, so that one request has them all."""
+
+        def read(reply: dict[str, Any]) -> NextTokens:
+            return next_tokens(reply, chat=False, asked=1)
+
+        tokens = self._tokens(prompt)
+        if prompt.chat or not all(token in self.ids for token in tokens):
+            return self._letter_request(prompt, i, self._usual(prompt.chat))
+        ids = [self.ids[token] for token in tokens]
+        return TokenRequest("/completions", id_body(self.model, prompt.text, ids), read, (i, BY_ID))
+
+    def _letter_request(
+        self, prompt: Prompt, i: int, listed: int, *again: int
+    ) -> TokenRequest[NextTokens | EchoedText]:
+        def read(reply: dict[str, Any]) -> NextTokens:
+            return next_tokens(reply, chat=prompt.chat, asked=listed)
+
+        body = (
+            chat_body(self.model, _messages(prompt), listed=listed)
+            if prompt.chat
+            else letter_body(self.model, prompt.text, listed=listed)
+        )
+        return TokenRequest(_path(prompt.chat), body, read, (i, *again))
+
+    def _echo_request(self, text: str, said: str, place: tuple[int, ...]) -> TokenRequest[NextTokens | EchoedText]:
+        def read(reply: dict[str, Any]) -> EchoedText:
+            return echoed(reply, text=text, continuation=said)
+
+        return TokenRequest("/completions", echo_body(self.model, text + said), read, place)
+
+    def _usual(self, chat: bool) -> int:
+        """How many next tokens to ask for at first."""
+        able = self.able.chat_listed if chat else self.able.listed
+        return min(USUAL, able) if able > 0 else USUAL
+
+    def _scored(self, prompt: Prompt, listed: NextTokens, *, known: Mapping[int, float]) -> OptionLogits:
+        logits = np.empty((1, prompt.k), dtype=np.float32)
+        bounded = np.zeros((1, prompt.k), dtype=np.bool_)
+        for j, token in enumerate(self._tokens(prompt)):
+            log_p = listed.log_p(token)
+            if log_p is None and not math.isnan(known.get(j, math.nan)):
+                log_p = known[j]
+            bounded[0, j] = log_p is None
+            # The bound is rounded up, so that it stays one in 32 bits.
+            logits[0, j] = np.nextafter(np.float32(listed.floor), np.float32(np.inf)) if log_p is None else log_p
+        self.bounded += bool(bounded.any())
+        return OptionLogits(
+            ids=(prompt.question_id,),
+            logits=logits,
+            letter_mass=np.array([min(1.0, np.exp(logits[~bounded].astype(np.float64)).sum())], dtype=np.float32),
+            top_tokens=(listed.tokens[0][0],),
+            bounded=bounded,
+        )
+
+    def _tokens(self, prompt: Prompt) -> list[str]:
+        return [self._spelling_of(prompt).format(letter) for letter in LETTERS[: prompt.k]]
+
+    def _spelling_of(self, prompt: Prompt) -> str:
+        return self.spelling or SPELLINGS[1 if prompt.chat else 0]
+
+    def _spelling(self, prompts: Sequence[Prompt]) -> str:
+        """The spelling that has most of the letters' probability."""
+        asked = deque(self._letter_request(prompt, i, self._usual(prompt.chat)) for i, prompt in enumerate(prompts))
+        heard = {request.place[0]: found for request, found in self.client.stream(asked)}
+        answers = [(prompts[i], found) for i, found in heard.items() if isinstance(found, NextTokens)]
+        if all(len(listed.tokens) > 1 and listed.tokens[0][1] == listed.tokens[-1][1] for _, listed in answers):
+            raise SelfCheckError(self._equal("every token", len(answers)))
+        mass = {
+            spelling: sum(
+                math.exp(log_p)
+                for prompt, listed in answers
+                for letter in LETTERS[: prompt.k]
+                if (log_p := listed.log_p(spelling.format(letter))) is not None
+            )
+            for spelling in SPELLINGS
+        }
+        best = max(mass, key=lambda spelling: mass[spelling])
+        if not mass[best]:
+            raise SelfCheckError(
+                f"the server lists none of the answer letters among its most probable tokens after {len(answers)} "
+                "questions, so nothing is known of them; ask in the other format (--format), or with demonstrations "
+                "(--shots)"
+            )
+        return best
+
+    # ---------------------------------------------------------------- texts
+
+    def _texts(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
+        starts = list(itertools.accumulate((prompt.k for prompt in prompts), initial=0))
+        owner = [i for i, prompt in enumerate(prompts) for _ in range(prompt.k)]
+        found: dict[int, dict[int, EchoedText]] = {}
+        for place, text in self._echoes([(prompt.text, said) for prompt in prompts for said in prompt.continuations]):
+            i = owner[place]
+            found.setdefault(i, {})[place - starts[i]] = text
+            if len(found[i]) == prompts[i].k:
+                texts = found.pop(i)
+                yield _text_logits(prompts[i], [texts[j] for j in range(prompts[i].k)])
+
+    def _echoes(self, asked: Sequence[tuple[str, str]]) -> Iterator[tuple[int, EchoedText]]:
+        """Each text with its continuation as the server's tokens; those of one text stay together."""
+        bodies: list[Body] = [echo_body(self.model, text + said) for text, said in asked]
+        yield from self.client.ask(
+            "/completions", bodies, lambda i, reply: echoed(reply, text=asked[i][0], continuation=asked[i][1])
+        )
+
+    def _refuse_equal(self, scored: Sequence[OptionLogits]) -> None:
+        rows = [one.logits[0] for one in scored if one.logits.shape[1] > 1]
+        each = [one.logits[0] / one.option_tokens[0] for one in scored if one.option_tokens is not None]
+        for made in (rows, each):
+            if len(rows) > 1 and len(made) == len(rows) and all(np.ptp(row) == 0 for row in made):
+                raise SelfCheckError(self._equal("every option", len(rows)))
+
+    def _equal(self, what: str, questions: int) -> str:
+        return (
+            f"the server {self.client.urls[0]} gives {what} the same score in {questions} of {questions} questions, so "
+            "its log-probabilities are not those of the model; use another server, or another version of it"
+        )
+
+
+def _echoed_letter(text: EchoedText, floor: float) -> float:
+    """The log-probability of the letter behind a text; NaN if it is not one token of its own, so that only the bound
+    is known."""
+    said = text.log_p[text.context :]
+    return said[0] if len(said) == 1 and not text.joined and said[0] <= floor + TOLERANCE else math.nan
+
+
+def _text_logits(prompt: Prompt, texts: Sequence[EchoedText]) -> OptionLogits:
+    """Sums over each option's tokens: those that the options do not share, from the prompt's end at the latest, as
+    :func:`core.inference.rows.split_options` divides them."""
+    numbers: dict[str, int] = {}
+    wholes = [tuple(numbers.setdefault(token, len(numbers)) for token in text.tokens) for text in texts]
+    shared = min(common_prefix(wholes), min(text.context for text in texts))
+    sums = [math.fsum(text.log_p[shared:]) for text in texts]
+    if any(math.isnan(value) for value in sums):
+        raise InputError("the server gives no log-probabilities for some tokens of the options")
+    return OptionLogits(
+        ids=(prompt.question_id,),
+        logits=np.array([sums], dtype=np.float32),
+        letter_mass=np.full(1, np.nan, dtype=np.float32),
+        option_tokens=np.array([[len(text.tokens) - shared for text in texts]], dtype=np.int32),
+    )
+
+
+def _bounds(scored: OptionLogits) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    return np.zeros(scored.logits.shape, dtype=np.bool_) if scored.bounded is None else scored.bounded
+
+
+def _messages(prompt: Prompt) -> list[dict[str, str]]:
+    system = [{"role": "system", "content": prompt.system}] * bool(prompt.system)
+    return [*system, {"role": "user", "content": prompt.text}]
+
+
+def _path(chat: bool) -> str:
+    return "/chat/completions" if chat else "/completions"

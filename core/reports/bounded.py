@@ -1,0 +1,318 @@
+"""The figures of a run in which only an upper bound of some letters is known: each lies between two ends.
+
+The ends hold whatever the letters' probabilities are (:mod:`core.conformal.bounds`); they are no intervals of chance.
+NLL, Brier score and calibration error are not computed: they need every probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
+from core.conformal.bounds import ScoreBounds, bounded_sets, exact_alphas, exact_shares, score_bounds
+from core.conformal.curve import thresholds
+from core.conformal.scores import UNTUNED, score_named
+from core.errors import InputError
+from core.records import BoolArray, FloatArray, IntArray
+from core.reports.evaluation import Evaluation, load
+from core.reports.report import DEFAULT_SCORES, finite
+from core.runs import store
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedScore:
+    """One score's sets on the test questions, each figure between two ends.
+
+    ``exact_share`` is the share of questions whose set is known exactly, ``exact_alphas`` the stretches of alpha, from
+    and to, at which all are.
+    """
+
+    threshold: Ends
+    coverage: Ends
+    mean_set_size: Ends
+    exact_share: float
+    exact_alphas: tuple[Ends, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedReport:
+    """One run at one alpha; ``bounded_questions`` of all its questions have a letter of which only a bound is known."""
+
+    run: str
+    model: str
+    task: str
+    bank: str
+    n_calibration: int
+    n_test: int
+    k: int
+    alpha: float
+    bounded_questions: int
+    accuracy: Ends
+    scores: dict[str, BoundedScore]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values, the endless as ``null``."""
+        values = asdict(self)
+        return {key: finite(value) for key, value in (values | values.pop("scores")).items() if key != "scores"}
+
+    def lines(self, task: str) -> list[str]:
+        """The report as text."""
+        asked = self.n_calibration + self.n_test
+        said = [
+            f"{self.run}",
+            f"  {task}: {self.n_calibration} calibration and {self.n_test} test questions: accuracy "
+            f"{_between(self.accuracy)}",
+            f"  The server gave only an upper bound of some letters for {self.bounded_questions:,} of {asked:,} "
+            "questions, so each figure lies between two ends.",
+            f"  sets at alpha {self.alpha:.3f}:",
+        ]
+        for name, found in self.scores.items():
+            known = ", ".join(f"{low:.3f} to {high:.3f}" for low, high in found.exact_alphas) or "none"
+            said += [
+                f"  {name:<15} coverage {_between(found.coverage)}, mean set size {_between(found.mean_set_size)}, "
+                f"sets known exactly for {found.exact_share:.3f} of questions",
+                f"    alphas at which all sets are known exactly: {known}",
+            ]
+            if score_named(name).tuned:
+                said.append(f"    Not tuned: {parameters_text(name)}, because tuning needs every probability.")
+        return said
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRun:
+    """A finished run as its bounds: ``run`` has the bounds in the place of what is not known, ``logits`` (n, k) are
+    upper bounds where ``bounded`` is true, ``scores`` are the bounds of each score by its name."""
+
+    run: Evaluation
+    logits: FloatArray
+    bounded: BoolArray
+    scores: dict[str, ScoreBounds]
+
+    @property
+    def bounded_questions(self) -> int:
+        """The calibration and test questions with a letter of which only a bound is known."""
+        asked = np.concatenate([self.run.calibration, self.run.test])
+        return int(self.bounded[asked].any(axis=1).sum())
+
+    def calibration(self, name: str) -> ScoreBounds:
+        """The bounds of the true options' calibration scores, (n,)."""
+        return self.scores[name].rows(self.run.calibration).of(self.run.labels[self.run.calibration])
+
+    def test(self, name: str) -> ScoreBounds:
+        """The bounds of the test questions' scores, (m, k)."""
+        return self.scores[name].rows(self.run.test)
+
+
+def bounded_run(run_id: str, *, scores: Sequence[str] = DEFAULT_SCORES) -> BoundedRun:
+    """Read a finished run with its bounds.
+
+    Scores with parameters have the default ones, because tuning needs every probability. Raises :class:`InputError` as
+    :func:`core.reports.evaluation.load` does, for an unknown score, and without calibration or test questions.
+    """
+    run = load(run_id, with_bounds=True)
+    scored = store.read_logits(run_id)
+    bounded = np.zeros(scored.logits.shape, dtype=np.bool_) if scored.bounded is None else scored.bounded
+    if not len(run.calibration) or not len(run.test):
+        raise InputError(
+            f"run {run.run_id} has {len(run.calibration)} calibration and {len(run.test)} test questions; both are "
+            "needed"
+        )
+    logits = scored.logits.astype(np.float64)
+    found = {name: score_bounds(name, logits, bounded, seed=run.spec.seed) for name in scores}
+    return BoundedRun(run, logits, bounded, found)
+
+
+def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = DEFAULT_SCORES) -> BoundedReport:
+    """The figures of a run with bounds at ``alpha`` thousandths. Raises :class:`InputError` as :func:`bounded_run`."""
+    return report_of(bounded_run(run_id, scores=scores), alpha)
+
+
+def report_of(of: BoundedRun, alpha: int) -> BoundedReport:
+    """The figures of a run that was read, at ``alpha`` thousandths."""
+    check_thousandths(alpha)
+    run = of.run
+    return BoundedReport(
+        run=run.run_id,
+        model=run.spec.model_name,
+        task=run.spec.task,
+        bank=run.bank,
+        n_calibration=len(run.calibration),
+        n_test=len(run.test),
+        k=run.k,
+        alpha=alpha / THOUSAND,
+        bounded_questions=of.bounded_questions,
+        accuracy=accuracy_ends(of.logits[run.test], of.bounded[run.test], run.labels[run.test]),
+        scores={name: _score(of, name, alpha=alpha) for name in of.scores},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedCurves:
+    """One score's figures between two ends at each alpha, all (999,), and the share of sets that are known exactly."""
+
+    coverage: tuple[FloatArray, FloatArray]
+    mean_set_size: tuple[FloatArray, FloatArray]
+    exact_share: FloatArray
+
+
+def bounded_curves(of: BoundedRun, name: str) -> BoundedCurves:
+    """The figures of :func:`report_of` at every alpha.
+
+    An option is surely in if s₊ ≤ q₋ and may be in if s₋ ≤ q₊, so sorted bounds give the counts at every threshold.
+    """
+    calibration, test = of.calibration(name), of.test(name)
+    low, high = thresholds(calibration.lower), thresholds(calibration.upper)
+    true, m = test.of(of.run.labels[of.run.test]), len(of.run.test)
+
+    def shares(upper: FloatArray, lower: FloatArray) -> tuple[FloatArray, FloatArray]:
+        surely = np.searchsorted(_sorted(upper), low, side="right") / m
+        perhaps = np.searchsorted(_sorted(lower), high, side="right") / m
+        return np.asarray(surely, dtype=np.float64), np.asarray(perhaps, dtype=np.float64)
+
+    return BoundedCurves(
+        shares(true.upper, true.lower), shares(test.upper, test.lower), exact_shares(calibration, test)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedOptions:
+    """One question's options under one score: up to which alpha (in thousandths, 0: none) each is ``surely`` in the
+    set, and up to which it ``perhaps`` is, both (k,)."""
+
+    name: str
+    surely: IntArray
+    perhaps: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedAnswer:
+    """The options of a question under every score that has bounds, and the least and the largest of their
+    ``probabilities``, (k,)."""
+
+    options: tuple[BoundedOptions, ...]
+    probabilities: tuple[FloatArray, FloatArray]
+
+
+def bounded_options(of: BoundedRun, row: int) -> tuple[BoundedOptions, ...]:
+    """The options of the question in ``row`` under every score that has bounds.
+
+    A threshold falls in alpha, so an option that is in at one alpha is in at all smaller ones.
+    """
+    k = int(of.run.option_counts[row])
+    return _options(of, {name: ScoreBounds(one.lower[row, :k], one.upper[row, :k]) for name, one in of.scores.items()})
+
+
+def asked_bounds(of: BoundedRun, logits: Sequence[float], bounded: Sequence[bool]) -> BoundedAnswer:
+    """A question of a person's own, calibrated by the run; ``logits`` (k,) are upper bounds where ``bounded`` says so
+    (empty: all are exact)."""
+    values = np.array([logits], dtype=np.float64)
+    marks = np.array([bounded or [False] * len(logits)], dtype=np.bool_)
+    scores = {name: score_bounds(name, values, marks) for name in of.scores}
+    own = {name: ScoreBounds(one.lower[0], one.upper[0]) for name, one in scores.items()}
+    return BoundedAnswer(_options(of, own), _turned(own["lac"]))
+
+
+def _options(of: BoundedRun, bounds: Mapping[str, ScoreBounds]) -> tuple[BoundedOptions, ...]:
+    """``bounds`` are those of one question's options, (k,), by the score's name."""
+    found = []
+    for name, own in bounds.items():
+        calibration = of.calibration(name)
+        low, high = thresholds(calibration.lower), thresholds(calibration.upper)
+        surely = (own.upper[:, None] <= low).sum(axis=1)
+        perhaps = (own.lower[:, None] <= high).sum(axis=1)
+        found.append(BoundedOptions(name, surely.astype(np.int64), perhaps.astype(np.int64)))
+    return tuple(found)
+
+
+def probability_ends(of: BoundedRun, row: int) -> tuple[FloatArray, FloatArray]:
+    """The least and the largest probability of each option of the question in ``row``, both (k,): those of LAC,
+    turned."""
+    k, lac = int(of.run.option_counts[row]), of.scores["lac"]
+    return _turned(ScoreBounds(lac.lower[row, :k], lac.upper[row, :k]))
+
+
+def _turned(lac: ScoreBounds) -> tuple[FloatArray, FloatArray]:
+    return np.clip(1 - lac.upper, 0.0, 1.0), np.clip(1 - lac.lower, 0.0, 1.0)
+
+
+def report_frame(report: BoundedReport) -> pd.DataFrame:
+    """Both ends of each figure, one row per score."""
+    return pd.DataFrame(
+        [
+            {
+                "score": name,
+                "exact_share": of.exact_share,
+                **_both("accuracy", report.accuracy),
+                **_both("coverage", of.coverage),
+                **_both("set_size", of.mean_set_size),
+                **_both("threshold", of.threshold),
+            }
+            for name, of in report.scores.items()
+        ]
+    )
+
+
+def _both(name: str, ends: Ends) -> dict[str, float]:
+    return {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+
+
+def accuracy_ends(logits: FloatArray, bounded: BoolArray, labels: IntArray) -> Ends:
+    """The least and the largest accuracy, of logits (n, k) of which the ``bounded`` ones are upper bounds.
+
+    A question is surely right if its label is known and above every other option's value or bound, surely wrong if a
+    known option is above the label's.
+
+    >>> accuracy_ends(np.array([[0.0, -1.0], [-2.0, -1.0]]), np.array([[False, True], [True, True]]), np.array([0, 0]))
+    (0.5, 1.0)
+    """
+    rows = np.arange(len(labels))
+    own = logits[rows, labels]
+    others = logits.copy()
+    others[rows, labels] = -np.inf
+    right = ~bounded[rows, labels] & (own > others.max(axis=1))
+    wrong = np.where(bounded, -np.inf, others).max(axis=1) > own
+    return float(right.mean()), float(1 - wrong.mean())
+
+
+def _score(of: BoundedRun, name: str, *, alpha: int) -> BoundedScore:
+    own, asked = of.calibration(name), of.test(name)
+    sets = bounded_sets(own, asked, alpha)
+    return BoundedScore(
+        threshold=sets.thresholds,
+        coverage=sets.coverage(of.run.labels[of.run.test]),
+        mean_set_size=sets.mean_set_size(),
+        exact_share=sets.exact_share,
+        exact_alphas=_stretches(exact_alphas(own, asked)),
+    )
+
+
+def parameters_text(name: str) -> str:
+    """The default parameters of a score that could be tuned, in words."""
+    free = f" and {UNTUNED.free_ranks} free rank" if "free_ranks" in score_named(name).parameters else ""
+    return f"λ {UNTUNED.weight:g}{free}"
+
+
+def _sorted(scores: FloatArray) -> FloatArray:
+    """The scores in rising order, without those of options that a question lacks."""
+    return np.sort(scores[~np.isnan(scores)])
+
+
+def _stretches(holds: BoolArray) -> tuple[Ends, ...]:
+    """From and to of each run of alphas at which ``holds`` (999,) is true."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(np.int8)))
+    return tuple(
+        (float(ALPHAS[first] / THOUSAND), float(ALPHAS[last - 1] / THOUSAND))
+        for first, last in zip(edges[::2], edges[1::2], strict=True)
+    )
+
+
+def _between(ends: Ends) -> str:
+    low, high = ends
+    return f"{low:.3f}" if low == high else f"{low:.3f} to {high:.3f}"

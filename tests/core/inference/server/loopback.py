@@ -1,0 +1,311 @@
+"""A server around a bundled model that speaks the OpenAI protocol on this machine, with faults that can be switched on.
+
+It shares no code with the engine that asks it: the model's own call, one text at a time, and Python's HTTP server.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from core.settings import ASSETS
+
+KNOWN = 300
+"""Texts whose log-probabilities are kept."""
+TEMPLATE = "<user>{text}<assistant>"
+
+
+@dataclass
+class Behaviour:
+    """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
+    ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
+    ``redirect``; or nothing. ``beside`` is what it answers beside the protocol, by path."""
+
+    most: int = 20
+    all_tokens: bool = False
+    echo: bool = True
+    by_id: bool = False
+    completions: bool = True
+    chat: bool = True
+    logprobs: bool = True
+    equal: bool = False
+    wrong_counts: bool = False
+    key: str = ""
+    kind: str = "loopback"
+    beside: dict[str, Any] = field(default_factory=lambda: {"/version": {"version": "1.2.3"}})
+    delay_s: float = 0.0
+    stall_s: float = 5.0
+    fault: Callable[[int], str] = field(default=lambda number: "")
+
+
+class Loopback:
+    """The server: ``url``, its ``behaviour``, and what it was asked (``texts`` counts the texts it answered well)."""
+
+    def __init__(self, model: str = "pocket-3m") -> None:
+        folder = ASSETS / "models" / model
+        self.name = model
+        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+        self.pieces = [self.tokenizer.decode([i]) for i in range(len(self.tokenizer))]
+        self.behaviour = Behaviour()
+        self.texts: Counter[str] = Counter()
+        self.number = 0
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.lock = threading.Lock()
+        self.compute = threading.Lock()
+        self.released = threading.Event()
+        self.known: dict[tuple[int, ...], torch.Tensor] = {}
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.http.daemon_threads = True
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.http.server_address[1]}/v1"
+
+    def reset(self, **behaviour: Any) -> None:
+        """Behave so from now on, and forget what was asked; nobody is answered any more who asked before."""
+        self.released.set()
+        while self.in_flight:
+            time.sleep(0.01)
+        self.released.clear()
+        self.behaviour = Behaviour(**behaviour)
+        self.texts.clear()
+        self.number = self.most_in_flight = 0
+
+    def log_p(self, tokens: tuple[int, ...]) -> torch.Tensor:
+        """Log-probabilities (tokens, vocabulary) of the next token after each token."""
+        with self.compute:
+            if tokens not in self.known:
+                if len(self.known) >= KNOWN:
+                    self.known.clear()
+                with torch.inference_mode():
+                    logits = self.model(input_ids=torch.tensor([tokens])).logits[0].float()
+                self.known[tokens] = torch.log_softmax(logits, -1)
+            return self.known[tokens]
+
+    # ---------------------------------------------------------------- answers
+
+    def models(self) -> dict[str, Any]:
+        context = self.model.config.max_position_embeddings
+        return {
+            "object": "list",
+            "data": [{"id": self.name, "owned_by": self.behaviour.kind, "max_model_len": context}],
+        }
+
+    def completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        asked = body.get("logprobs")
+        tokens = tuple(self.tokenizer(body["prompt"])["input_ids"])
+        log_p = self.log_p(tokens)
+        written, said = self.write(tokens, body)
+        choice: dict[str, Any] = {"index": 0, "text": said, "finish_reason": "length", "logprobs": None}
+        if asked is not None and self.behaviour.logprobs:
+            shown = [self.pieces[i] for i in (*tokens, *written[:1])] if body.get("echo") else [self.pieces[written[0]]]
+            values: list[float | None]
+            if body.get("echo"):
+                values = [None] + [float(log_p[i, token]) for i, token in enumerate((*tokens[1:], written[0]))]
+            else:
+                values = [float(log_p[-1, written[0]])]
+            if self.behaviour.equal:
+                values = [None if value is None else -1.0 for value in values]
+            named = body.get("logprob_token_ids")
+            places = self.top(log_p[-1], asked if named is None else 1)
+            top = {self.pieces[i]: value for i, value in places}
+            top |= {self.pieces[i]: float(log_p[-1, i]) for i in named or ()}
+            choice["logprobs"] = {"tokens": shown, "token_logprobs": values, "top_logprobs": [top]}
+        if body.get("echo"):
+            choice["text"] = body["prompt"] + said
+        return self.reply(choice, tokens, written)
+
+    def tokens(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """What vLLM's endpoint of this name says."""
+        if not self.behaviour.by_id:
+            return 404, {"error": {"message": "not here"}}
+        ids = self.tokenizer(body["prompt"])["input_ids"]
+        return 200, {"tokens": ids, "token_strs": self.tokenizer.convert_ids_to_tokens(ids)}
+
+    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        text = TEMPLATE.format(text="\n".join(message["content"] for message in body["messages"]))
+        tokens = tuple(self.tokenizer(text)["input_ids"])
+        log_p = self.log_p(tokens)
+        written, said = self.write(tokens, body)
+        choice: dict[str, Any] = {"index": 0, "message": {"role": "assistant", "content": said}, "logprobs": None}
+        if body.get("logprobs") and self.behaviour.logprobs:
+            top = [
+                {"token": self.pieces[i], "logprob": value} for i, value in self.top(log_p[-1], body["top_logprobs"])
+            ]
+            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+        return self.reply(choice, tokens, written)
+
+    def top(self, log_p: torch.Tensor, asked: int) -> list[tuple[int, float]]:
+        values, places = log_p.topk(len(log_p) if asked < 0 else asked)
+        values = torch.full_like(values, -3.0) if self.behaviour.equal else values
+        return list(zip(places.tolist(), values.tolist(), strict=True))
+
+    def write(self, tokens: tuple[int, ...], body: dict[str, Any]) -> tuple[list[int], str]:
+        written: list[int] = []
+        generator = torch.Generator().manual_seed(int(body.get("seed", 0)))
+        for _ in range(body["max_tokens"]):
+            last = self.log_p((*tokens, *written))[-1]
+            if body.get("temperature", 1):
+                written.append(int(torch.multinomial(last.exp(), 1, generator=generator)))
+            else:
+                written.append(int(last.argmax()))
+        return written, self.tokenizer.decode(written)
+
+    def reply(self, choice: dict[str, Any], tokens: tuple[int, ...], written: list[int]) -> dict[str, Any]:
+        counts = {"prompt_tokens": len(tokens), "completion_tokens": len(written)}
+        if self.behaviour.wrong_counts:
+            counts = {"prompt_tokens": -5, "completion_tokens": 0}
+        return {"id": "x", "object": "completion", "choices": [choice], "usage": counts}
+
+    def refusal(self, path: str, body: dict[str, Any]) -> str:
+        """Why the protocol refuses a request; empty if it does not."""
+        does = self.behaviour
+        most = -1 if does.all_tokens else does.most
+        if body.get("model") != self.name:
+            return "no such model"
+        asked = body.get("top_logprobs") if path.startswith("/chat") else body.get("logprobs")
+        if isinstance(asked, int) and most >= 0 and not 0 <= asked <= most:
+            return f"logprobs must be from 0 to {most}"
+        if body.get("echo") and not does.echo:
+            return "echo is not supported"
+        return ""
+
+    # ---------------------------------------------------------------- HTTP
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        loopback = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            counted = False
+            disable_nagle_algorithm = True
+
+            def log_message(self, *args: Any) -> None:
+                """Say nothing."""
+
+            def do_GET(self) -> None:
+                if not self.admitted():
+                    return
+                if self.path == "/v1/models":
+                    self.send(200, loopback.models())
+                elif self.path in loopback.behaviour.beside:
+                    self.send(200, loopback.behaviour.beside[self.path])
+                else:
+                    self.send(404, {"error": {"message": "not here"}})
+
+            def do_POST(self) -> None:
+                sent = self.rfile.read(int(self.headers["Content-Length"]))
+                if not sent:  # whoever asked has left
+                    self.close_connection = True
+                    return
+                body = json.loads(sent)
+                if not self.admitted():
+                    return
+                if self.path in loopback.behaviour.beside:
+                    return self.send(200, loopback.behaviour.beside[self.path])
+                if self.path == "/tokenize":
+                    return self.send(*loopback.tokens(body))
+                with loopback.lock:
+                    number, loopback.number = loopback.number, loopback.number + 1
+                    loopback.in_flight += 1
+                    loopback.most_in_flight = max(loopback.most_in_flight, loopback.in_flight)
+                self.counted = True
+                try:
+                    self.answer(number, body)
+                finally:
+                    self.leave()
+
+            def leave(self) -> None:
+                """It is in flight no more: before the answer is sent, or the next request might come sooner."""
+                with loopback.lock:
+                    loopback.in_flight -= self.counted
+                self.counted = False
+
+            def answer(self, number: int, body: dict[str, Any]) -> None:
+                does = loopback.behaviour
+                if does.delay_s:
+                    time.sleep(does.delay_s)
+                if (fault := does.fault(number)) and self.failed(fault):
+                    return
+                path = self.path.removeprefix("/v1")
+                known = {"/completions": does.completions, "/chat/completions": does.chat}
+                if not known.get(path):
+                    return self.send(404, {"error": {"message": "not here"}})
+                if why := loopback.refusal(path, body):
+                    return self.send(400, {"error": {"message": why}})
+                reply = loopback.chat(body) if path.startswith("/chat") else loopback.completion(body)
+                text = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
+                with loopback.lock:
+                    loopback.texts[text] += 1
+                self.send(200, reply)
+
+            def failed(self, fault: str) -> bool:
+                """Do what goes wrong; False if an answer is still to come."""
+                kind, _, detail = fault.partition(" ")
+                if kind in ("429", "503", "500"):
+                    headers = {"Retry-After": detail} if detail else {}
+                    self.send(int(kind), {"error": {"message": f"key {self.headers['Authorization']}"}}, headers)
+                elif kind == "cut":
+                    self.close_connection = True
+                    self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+                elif kind == "stall":
+                    loopback.released.wait(loopback.behaviour.stall_s)
+                    self.close_connection = True
+                elif kind == "malformed":
+                    self.send(200, b'{"choices": [')
+                elif kind == "list":
+                    self.send(200, [1, 2])
+                elif kind == "no-choice":
+                    self.send(200, {"choices": []})
+                elif kind == "redirect":
+                    self.send(307, {}, {"Location": "https://elsewhere.example/v1/completions?key=1"})
+                else:
+                    raise AssertionError(fault)
+                return True
+
+            def admitted(self) -> bool:
+                key = loopback.behaviour.key
+                if key and self.headers["Authorization"] != f"Bearer {key}":
+                    self.send(401, {"error": {"message": f"incorrect key {self.headers['Authorization']}"}})
+                    return False
+                return True
+
+            def send(self, status: int, values: Any, headers: dict[str, str] | None = None) -> None:
+                self.leave()
+                content = values if isinstance(values, bytes) else json.dumps(values).encode()
+                self.send_response(status)
+                for name, value in (headers or {}).items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(content)))
+                try:
+                    self.end_headers()
+                    self.wfile.write(content)
+                except ConnectionError:  # whoever asked has left
+                    self.close_connection = True
+
+        return Handler
+
+
+@contextmanager
+def loopback_server(model: str = "pocket-3m") -> Iterator[Loopback]:
+    """A server that ends with the block."""
+    server = Loopback(model)
+    server.thread.start()
+    try:
+        yield server
+    finally:
+        server.http.shutdown()
+        server.http.server_close()

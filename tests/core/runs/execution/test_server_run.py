@@ -1,0 +1,208 @@
+"""A run of a model on a server, from the command line to its figures."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from core.cli import main
+from core.errors import InputError
+from core.exchange import run_folder
+from core.exchange.run_table import run_table
+from core.inference.server import client
+from core.inference.server.engine import CHECKED_QUESTIONS
+from core.reports.evaluation import load
+from core.runs import store
+from core.runs.execution import execute as execution
+from core.runs.prompts import draw_questions, prompts
+from core.runs.spec import RunSpec
+from tests.core.inference.server.loopback import loopback_server
+
+KEY = "sk-planted-77aa"
+ASKED = ["--task", "qa", "--samples", "60"]
+
+
+@pytest.fixture(scope="module")
+def _server():
+    with loopback_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(_server, home):
+    _server.reset()
+    return _server
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Faults end soon."""
+    soon = client.Patience(answer_s=60, gone_s=0.3, tries=3, first_pause_s=0.01, longest_pause_s=0.05)
+    monkeypatch.setattr(client, "Patience", lambda: soon)
+
+
+def run(*words, status=0):
+    assert main(["run", "--model", "pocket-3m", *ASKED, *map(str, words)]) == status
+
+
+def asked_by(record):
+    return prompts(record.spec, draw_questions(record.spec))
+
+
+def own_runs():
+    return {record.spec.servers: record for name in store.run_ids() if not store.is_bundled(name)
+            for record in [store.read_record(name)]}  # fmt: skip
+
+
+def test_a_server_gives_the_figures_of_the_model_itself(server, capsys):
+    run("--json")
+    run("--server", server.url, "--json")
+    found = own_runs()
+    here, there = load(found[()].run_id), load(found[(server.url,)].run_id)
+    assert np.abs(here.probabilities - there.probabilities).max() < 1e-4
+    assert list(here.ids) == list(there.ids)
+    record = found[(server.url,)]
+    assert record.run_id.startswith("pocket-3m-qa-base-0shot-served-")
+    assert record.provenance["engine"]["server_kind"] == "loopback"
+    assert record.provenance["engine"]["server_version"] == "1.2.3"
+    assert record.bounded == 0
+
+
+def test_texts_and_written_answers(server, capsys):
+    run("--server", server.url, "--form", "cloze", "letters", "--repeats", 2, "--samples", 8)
+    records = [store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)]
+    by_form = {record.spec.form: record for record in records}
+    assert store.read_bare(by_form["cloze"].run_id).keys() == {"unconditional"}
+    assert "mutual: a server does not say" in "\n".join(store.read_log(by_form["cloze"].run_id))
+    assert store.read_written(by_form["letters"].run_id).num_rows == 8
+
+
+def test_bounded_letters_make_ranges_that_hold_the_figures(server, monkeypatch, capsys):
+    monkeypatch.setattr("core.inference.server.engine.CHUNK", 7)  # some chunks have no bounds
+    run("--json", "--alpha", "0.2")
+    exact = json.loads(capsys.readouterr().out)["reports"][0]
+    server.reset(most=5, echo=False)
+    run("--server", server.url, "--json", "--alpha", "0.2")
+    printed = json.loads(capsys.readouterr().out)
+    (ranges,) = printed["reports"]
+    assert ranges["bounded_questions"] == own_runs()[(server.url,)].bounded > 0
+    assert ranges["accuracy"][0] <= exact["accuracy"] <= ranges["accuracy"][1]
+    for name in ("lac", "aps"):
+        for figure in ("coverage", "mean_set_size", "threshold"):
+            low, high = ranges[name][figure]
+            assert low - 1e-4 <= exact[name][figure] <= (np.inf if high is None else high) + 1e-4
+        assert 0 <= ranges[name]["exact_share"] <= 1
+    (run_id,) = printed["runs"]
+    with pytest.raises(InputError, match="its figures are ranges"):
+        load(run_id)
+    assert main(["report", run_id]) == 0
+    assert "lies between two ends" in capsys.readouterr().out
+    assert main(["report", run_id, "--threshold", "paper"]) == 2
+    capsys.readouterr()
+    assert main(["report", run_id, "--score", "raps", "margin"]) == 0
+    assert "Not tuned: λ 0.1 and 1 free rank, because tuning needs every probability" in capsys.readouterr().out
+    with pytest.raises(InputError, match="only an upper bound"):
+        run_table(run_id)
+    kept = run_folder.read(store.folder_of(run_id)).scored.bounded
+    assert kept is not None
+    assert np.array_equal(kept, store.read_logits(run_id).bounded)
+
+
+def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, impatient, monkeypatch, capsys):
+    monkeypatch.setattr("core.inference.server.engine.CHUNK", 10)
+    server.reset(fault=lambda number: "cut" if number > 90 else "")
+    run("--server", server.url, status=1)
+    (record,) = own_runs().values()
+    assert record.state == "failed"
+    assert "what has finished is kept, so resume the run when the server is back" in record.message
+    before = dict(server.texts)
+    asked = {text for text in before if text.startswith("Question:") and text.endswith("Answer:")}
+    assert 10 <= len(asked) < 60
+    parts = [store.read_part(store.folder_of(record.run_id), i) for i in range(6)]
+    kept = {name for part in parts if part for name in part.ids}
+    kept = {one.text for one in asked_by(record) if one.question_id in kept}
+    assert kept  # also of chunks that are not finished
+    server.reset()
+    run("--server", server.url)
+    assert len(kept & set(server.texts)) <= CHECKED_QUESTIONS
+    assert asked | set(server.texts) >= {one.text for one in asked_by(record)}
+    (record,) = own_runs().values()
+    assert record.state == "done"
+    scored = store.read_logits(record.run_id)
+    assert len(scored.ids) == len(set(scored.ids)) == 60
+    log = "\n".join(store.read_log(record.run_id))
+    assert "goes on after" in log
+
+
+def test_a_budget_stops_a_run_and_a_larger_one_continues_it(server, monkeypatch, capsys):
+    monkeypatch.setattr("core.inference.server.engine.CHUNK", 10)
+    run("--server", server.url, "--budget", "0.004", status=1)
+    (record,) = own_runs().values()
+    assert "the budget of 0.004 million tokens is reached" in record.message
+    before = record.spent
+    assert 0.002 < sum(before) / 1e6 <= 0.004
+    run("--server", server.url, "--budget", "0.004", status=1)  # what the first try spent counts
+    assert sum(before) <= sum(own_runs()[(server.url,)].spent) <= 4000
+    run("--server", server.url, "--budget", "1")
+    (record,) = own_runs().values()
+    assert record.state == "done"
+    assert sum(record.spent) > sum(before)
+
+
+def test_a_key_is_in_no_file(server, monkeypatch, capsys, home):
+    monkeypatch.setenv("PLANTED_API_KEY", KEY)
+    server.reset(key=KEY)
+    run("--server", server.url, "--key-variable", "PLANTED_API_KEY")
+    server.reset(key="another")
+    run("--server", server.url, "--key-variable", "PLANTED_API_KEY", "--seed", 1, status=1)
+    (done,) = [name for name in store.run_ids() if not store.is_bundled(name) and store.read_record(name).ended
+               and store.read_record(name).state == "done"]  # fmt: skip
+    assert main(["export", done, "--format", "csv", "--out", str(home / "out")]) == 0
+    files = [path for path in home.rglob("*") if path.is_file()]
+    assert len(files) > 5
+    assert not [path for path in files if KEY.encode() in path.read_bytes()]
+    said = capsys.readouterr()
+    assert KEY not in said.out + said.err
+    assert "refuses the key in PLANTED_API_KEY" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--server", "host:8000"], "no server's address"),
+        (["--server", "http://127.0.0.1:9", "--key-variable", KEY], "the name of its environment variable"),
+        (["--server", "http://127.0.0.1:9", "--key-variable", "MISSING_API_KEY"], "is not set"),
+        (["--budget", "1"], "belong to a model on a server"),
+        (["--server", "http://127.0.0.1:9", "--budget", "-1"], "budget must be a number from 0 up"),
+    ],
+)
+def test_what_is_no_server(home, capsys, words, says):
+    run(*words, status=2)
+    said = capsys.readouterr().err
+    assert says in said
+    assert KEY not in said
+
+
+def test_the_prompts_are_shown_and_counted_before(server, capsys):
+    run("--server", server.url, "--dry-run", "--json")
+    (found,) = json.loads(capsys.readouterr().out)["previews"]
+    assert found["questions"] == 60
+    assert found["text"].endswith("Answer:")
+    assert 60 * 10 < found["tokens"] < 60 * 200
+    assert server.number == 0
+
+
+def test_a_spec_with_servers_is_another_run_and_older_ids_stay():
+    spec = RunSpec(model="m", task="qa")
+    assert spec.to_json()["servers"] == ()
+    there = RunSpec(model="m", task="qa", dtype="served", servers=("http://b:1", "http://a:1/v1/"))
+    assert there.servers == ("http://a:1/v1", "http://b:1/v1")
+    assert there.run_id != spec.run_id
+    assert there == RunSpec.from_json(json.loads(json.dumps(there.to_json())))
+    assert there == RunSpec(**{**there.to_json(), "key_variable": "X_API_KEY", "budget": 2.0})
+    for wrong in ({"dtype": "float32"}, {"form": "losses"}):
+        with pytest.raises(InputError):
+            RunSpec(**{**there.to_json(), **wrong})
+    assert execution.memory_gib(there) == 0.0

@@ -1,0 +1,125 @@
+"""Runs whose server did not list all letters: ranges where they are shown, one sentence where they can't be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.answering import custom_question
+from core.answering.custom_question import CustomQuestion, ModelAnswer
+from core.reports.bounded import bounded_report
+from core.runs import store
+from tests.conftest import synthetic_run
+from tests.pages.conftest import Open, said
+from tests.served import SERVER, served_run
+
+
+def test_the_alpha_lab_shows_ranges(open_page: Open):
+    run = served_run(listed=2)
+    app = open_page("alpha_lab", run=run, alpha="100")
+    assert not app.exception
+    assert not app.warning
+    assert "need every letter's probability" in said(app)
+    frame = app.dataframe[0].value
+    expected = bounded_report(run, 100).scores["aps"]
+    row = frame[frame["score"] == "APS"].iloc[0]
+    assert (row["coverage_low"], row["coverage_high"]) == expected.coverage
+    assert (row["set_size_low"], row["set_size_high"]) == expected.mean_set_size
+    assert row["exact_share"] == expected.exact_share
+
+
+def test_a_run_whose_server_listed_everything_is_shown_like_any_other(open_page: Open):
+    run = served_run()
+    app = open_page("alpha_lab", run=run)
+    assert not app.exception
+    assert "need every letter's probability" not in said(app)
+    assert "on a server" in said(app)
+
+
+def test_one_question_shows_which_options_can_not_be_told(open_page: Open):
+    run = served_run(listed=2)
+    app = open_page("one_question", run=run, alpha="100")
+    assert not app.exception
+    assert "In the hatched part, what the server left out decides" in said(app)
+    before = app.subheader[0].value
+    next(button for button in app.button if button.label == "Next").click().run()
+    assert app.subheader[0].value != before
+
+
+@pytest.mark.parametrize(("page", "field"), [("calibration", "runs"), ("compare", "runs")])
+def test_pages_that_need_every_probability_refuse_in_one_sentence(open_page: Open, page: str, field: str):
+    run, other = served_run(listed=2), synthetic_run()
+    app = open_page(page, **{field: f"{run},{other}"})
+    assert not app.exception
+    assert "are ranges, because its server did not list all letters" in said(app)
+    assert "The Alpha lab shows them." in said(app)
+
+
+def test_the_overview_shows_both_ends_beside_the_exact_runs(open_page: Open):
+    run = served_run(listed=2, model="far-away")
+    exact = served_run(model="near")
+    synthetic_run(model="at-home")
+    app = open_page("overview", alpha="100")
+    assert not app.exception
+    assert "The server of 1 run did not list all letters" in said(app)
+    (frame,) = [one.value for one in app.dataframe if "APS known exactly" in one.value]
+    of = bounded_report(run, 100)
+    low, high = of.scores["aps"].mean_set_size
+    assert frame.iloc[0]["Model"] == "far-away"
+    assert frame.iloc[0]["APS size"] == f"{low:.2f}–{high:.2f}"
+    assert "hidden by the filters" not in said(app)  # a model on a server has no precision that would hide it
+    assert exact
+
+
+def test_a_home_with_ranges_alone_is_not_empty(open_page: Open):
+    served_run(listed=2)
+    app = open_page("overview")
+    assert not app.exception
+    assert "There is no finished run yet" not in said(app)
+    assert "Known as ranges" in [one.value for one in app.subheader]
+
+
+def own_question(run_id: str, **changes: Any) -> CustomQuestion:
+    spec = store.read_record(run_id).spec
+    asked = {"model": spec.asked_model, "run_id": run_id, "question": "Who?", "options": ("a", "b", "c", "d")}
+    return CustomQuestion(**asked | {"extra": False} | changes)
+
+
+def test_one_s_own_question_is_asked_of_the_server_whose_run_is_chosen(open_page: Open):
+    run = served_run()
+    synthetic_run(model="llama-70b")
+    app = open_page("one_question", ask="own", run=run)
+    assert not app.exception
+    assert app.selectbox(key="own_model").value == f"llama-70b on {SERVER}"
+    assert "Calibrated by llama-70b · Question answering · on a server" in " ".join(
+        one.label.replace("\\", "") for one in app.button
+    )
+
+
+@pytest.mark.parametrize("listed", [None, 2])
+def test_an_answer_with_letters_that_are_not_listed_is_shown_as_ranges(open_page: Open, listed: int | None):
+    run = served_run(listed=listed)
+    marks = (False, False, True, True) if listed else ()
+    given = ModelAnswer(
+        own=own_question(run),
+        options=("a", "b", "c", "d"),
+        logits=(-0.5, -1.5, -3.0, -3.0),
+        letter_mass=1.0,
+        milliseconds=5.0,
+        loading_s=0.0,
+        prompt="Who?",
+        device="server",
+        rung="",
+        recorded_difference=0.0,
+        tolerance=0.3,
+        dropped=0,
+        asked_at=1.0,
+        bounded=marks,
+    )
+    custom_question.write_answer(given)
+    app = open_page("one_question", ask="own", run=run, answer=given.answer_id)
+    assert not app.exception
+    assert not app.error
+    assert ("In the hatched part" in said(app)) == bool(listed)
+    assert f"llama-70b on {SERVER} answered in 5 ms" in said(app)
