@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from charts import run_styles
+from charts import run_styles, theme
 from charts.figure import AltairChart, Figure
 from charts.measures import tips
 from charts.run_names import short_names, task_titles
@@ -52,12 +52,13 @@ class ModelStyle:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The figure of one task. ``key`` tells it from the other panels."""
+    """The figure of one task. ``key`` tells it from the other panels; ``opens``: a click on a mark names a run."""
 
     key: str
     title: str
     options: int
     figure: Figure
+    opens: bool = True
 
 
 def model_styles(models: Sequence[str]) -> list[ModelStyle]:
@@ -69,12 +70,27 @@ def model_styles(models: Sequence[str]) -> list[ModelStyle]:
     ]
 
 
-def accuracy_against_size(runs: pd.DataFrame, score: str) -> list[Panel]:
+def accuracy_against_size(runs: pd.DataFrame, score: str, published: pd.DataFrame | None = None) -> list[Panel]:
     """A panel for each task of an overview frame: accuracy to the right, mean set size of ``score`` up, a mark per run.
 
     The axes run from 0 to 1 and from 0 to the options of the task, so that they stand still while alpha moves. Tasks
     with another number of options have an axis of their own.
+
+    ``published`` has figures that others print (``model``, ``task``, ``bank``, ``task_key``, ``k``, ``accuracy``,
+    ``set_size``, ``source``, ``note``). They are hollow diamonds, in the panel of their questions or in one of their
+    own.
     """
+    printed = pd.DataFrame() if published is None else published
+    made = [] if runs.empty else _of_runs(runs, score, printed)
+    there = {panel.key for panel in made}
+    for of in [of for _, of in printed.groupby(["task_key", "k"], sort=False)] if len(printed) else []:
+        key, options = f"{of['task_key'].iloc[0]}-{of['k'].iloc[0]}", int(of["k"].iloc[0])
+        if key not in there:
+            made.append(Panel(key, task_titles(of)[0], options, _published_panel(of, options), opens=False))
+    return made
+
+
+def _of_runs(runs: pd.DataFrame, score: str, printed: pd.DataFrame) -> list[Panel]:
     keys = [task_key(task, bank) for task, bank in runs[["task", "bank"]].itertuples(index=False)]
     frame = runs.assign(task_key=keys, title=task_titles(runs), name=short_names(runs))
     styles = model_styles(frame["model"].tolist())
@@ -86,12 +102,63 @@ def accuracy_against_size(runs: pd.DataFrame, score: str) -> list[Panel]:
     panels = []
     for key, options, of in groups:
         name = base if len(groups) == 1 else f"{base}-{re.sub('[^a-z0-9]+', '-', key.lower()).strip('-')}-{options}"
-        figure = _panel(of, score, styles, name)
+        same = printed[(printed["task_key"] == key) & (printed["k"] == options)] if len(printed) else printed
+        figure = _panel(of, score, styles, name, same)
         panels.append(Panel(f"{key}-{options}", str(of["title"].iloc[0]), options, figure))
     return panels
 
 
-def _panel(runs: pd.DataFrame, score: str, styles: Sequence[ModelStyle], name: str) -> Figure:
+def _published_panel(printed: pd.DataFrame, options: int) -> Figure:
+    """The panel of questions of which there are published figures only."""
+    title = task_titles(printed)[0]
+    across, upward = _axes(options, "Mean set size")
+    return Figure(
+        printed,
+        alt.layer(_published_marks(printed, across, upward)).properties(height=HEIGHT),
+        f"Published accuracy against mean set size on {title}. {_published_words(printed)}",
+        f"published-accuracy-and-set-size-{re.sub('[^a-z0-9]+', '-', title.lower()).strip('-')}",
+    )
+
+
+def _published_marks(printed: pd.DataFrame, across: dict[str, Any], upward: dict[str, Any]) -> alt.Chart:
+    """A hollow diamond for each published figure. It has no colour of a model, and no interval."""
+    frame = printed.assign(published=printed["model"], title=task_titles(printed))
+    hover = tips(
+        ("published", "Model"),
+        ("title", "Task"),
+        ("accuracy", "Accuracy", ".1%"),
+        ("set_size", "Mean set size", ".2f"),
+        ("source", "Source"),
+        ("note", "How"),
+    )
+    shown = frame[["published", "title", "accuracy", "set_size", "source", "note"]]
+    marks = alt.Chart(shown).mark_point(
+        filled=False, shape="diamond", size=70, strokeWidth=1.5, opacity=0.9, stroke=theme.ink()
+    )
+    placed: alt.Chart = marks.encode(alt.X("accuracy:Q", **across), alt.Y("set_size:Q", **upward), tooltip=hover)
+    return placed
+
+
+def _published_words(printed: pd.DataFrame) -> str:
+    said = [
+        f"{row['model']}: accuracy {row['accuracy']:.0%}, {row['set_size']:.2f} options"
+        for row in printed.to_dict("records")
+    ]
+    return "Published, not computed here: " + "; ".join(said) + "."
+
+
+def _axes(options: int, title: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Accuracy from 0 to 1, and set size from 0 to the options of the task."""
+    across = {"title": "Accuracy", "scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(format=".0%", tickCount=5)}
+    upward = {
+        "title": title,
+        "scale": alt.Scale(domain=[0, options]),
+        "axis": alt.Axis(tickCount=min(options, 8), format="d"),
+    }
+    return across, upward
+
+
+def _panel(runs: pd.DataFrame, score: str, styles: Sequence[ModelStyle], name: str, printed: pd.DataFrame) -> Figure:
     size = f"{score}_set_size"
     ends = [f"{size}_low", f"{size}_high"]
     shown = ["run", "model", "title", "name", "k", "accuracy", "accuracy_low", "accuracy_high", f"{score}_coverage"]
@@ -99,29 +166,22 @@ def _panel(runs: pd.DataFrame, score: str, styles: Sequence[ModelStyle], name: s
     said = _in_words(frame, size, SCORES[score].title)
     return Figure(
         frame,
-        _drawn(frame, score, styles, with_legend=False),
-        said,
+        _drawn(frame, score, styles, printed, with_legend=False),
+        said if printed.empty else f"{said} {_published_words(printed)}",
         name,
-        for_file=partial(_drawn, frame, score, styles, with_legend=True),
+        for_file=partial(_drawn, frame, score, styles, printed, with_legend=True),
     )
 
 
-def _drawn(frame: pd.DataFrame, score: str, styles: Sequence[ModelStyle], *, with_legend: bool) -> AltairChart:
+def _drawn(
+    frame: pd.DataFrame, score: str, styles: Sequence[ModelStyle], printed: pd.DataFrame, *, with_legend: bool
+) -> AltairChart:
     """The chart of one task. On a page the panels share one legend beside them; a file has its own."""
     size, k = f"{score}_set_size", int(frame["k"].iloc[0])
     names = [style.name for style in styles]
     used = [name for name in names if name in set(frame["model"])]
     legend = run_styles.legend(used) if with_legend else None
-    across: dict[str, Any] = {
-        "title": "Accuracy",
-        "scale": alt.Scale(domain=[0, 1]),
-        "axis": alt.Axis(format=".0%", tickCount=5),
-    }
-    upward: dict[str, Any] = {
-        "title": f"Mean {SCORES[score].title} set size",
-        "scale": alt.Scale(domain=[0, k]),
-        "axis": alt.Axis(tickCount=min(k, 8), format="d"),
-    }
+    across, upward = _axes(k, f"Mean {SCORES[score].title} set size")
     color = alt.Color("model:N", scale=run_styles.color_scale(names), legend=legend)
     shape = alt.Shape("model:N", scale=run_styles.scale(names, [style.shape for style in styles]), legend=legend)
     hover = tips(
@@ -138,7 +198,9 @@ def _drawn(frame: pd.DataFrame, score: str, styles: Sequence[ModelStyle], *, wit
     marks = base.mark_point(filled=True, size=90, opacity=0.95, cursor="pointer")
     marks = marks.encode(color=color, shape=shape, tooltip=hover)
     opened = alt.selection_point(name=OPENED, fields=["run"])
-    layers = (accuracies, sizes, marks if with_legend else marks.add_params(opened))
+    layers = [accuracies, sizes, marks if with_legend else marks.add_params(opened)]
+    if not printed.empty:
+        layers.append(_published_marks(printed, across, upward))
     return alt.layer(*layers, data=frame).properties(height=HEIGHT)
 
 

@@ -2,6 +2,7 @@
 
     HedgeError
     ├── InputError          an argument or a file can't be used; the command line ends with status 2
+    │   └── UnreachableError  a host does not answer
     └── RunError            a run could not be finished; the command line ends with status 1
         ├── SelfCheckError  the fast scoring path disagrees with the slow one
         ├── RunCancelled    a person stopped it
@@ -29,6 +30,10 @@ class InputError(HedgeError):
     """An argument, a file or a setting can't be used as it is."""
 
     exit_status = 2
+
+
+class UnreachableError(InputError):
+    """A host on the network does not answer, or there is no network."""
 
 
 class RunError(HedgeError):

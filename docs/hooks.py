@@ -40,6 +40,7 @@ GENERATED = {
 """Each generated page: its file, its name in the menu and what writes it."""
 GUIDES = {
     "shell.md": "Using the command line",
+    "shelf.md": "The shelf",
     "servers.md": "Models on a server",
     "notebook.md": "In a notebook",
     "inspect.md": "In Inspect",

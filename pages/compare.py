@@ -5,7 +5,7 @@ import streamlit as st
 from app import state
 from app.caches import compare_cache
 from app.components.compare import abstention, all_runs, pairs, published_claims
-from app.components.shared import controls, export
+from app.components.shared import controls, export, published_switch
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
 from app.state.compare import CompareView
@@ -20,11 +20,13 @@ view = state.view(CompareView)
 chosen = pick_runs(view, "Runs side by side")
 
 if chosen:
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left, middle, right = st.columns([3, 1, 1.3], vertical_alignment="bottom")
     with left:
         controls.alpha_slider(view)
-    with right:
+    with middle:
         controls.score_choice(view)
+    with right:
+        published_switch.show(view)
     rows = compare_cache.compared(chosen, all_runs.set_rule(view))
     pairs.pairs(chosen, rows, view)
     st.subheader("Claims of a paper, tested on these runs", anchor=False)

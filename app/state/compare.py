@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from app.state.fields import Id, Text, one_of
+from app.state.fields import SWITCH, Id, Text, one_of
 from app.state.shared import SharedView
 from core.reports.compare.run_matrix import MEASURES
 
@@ -35,3 +35,5 @@ class CompareView(SharedView):
     search: Text = ""
     order: Annotated[str, one_of(ORDERS)] = "grew"
     question: Id = ""
+    published: Annotated[str, one_of(SWITCH)] = "on"
+    """Whether published figures stand below the runs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from app.state.fields import Id, run_list
+from app.state.fields import Id, Text, run_list
 from app.state.shared import SharedView
 
 MOST_EXPORTED = 50
@@ -22,3 +22,7 @@ class DataView(SharedView):
     """The runs that are exported ("": the page's default; :data:`~app.state.shared.NO_RUNS`: none)."""
     shelf: Id = ""
     """The result set of the shelf that is shown ("": the first). The page says whether it exists."""
+    shelf_model: Text = ""
+    """The model of the result set that is chosen at first, as its files or its authors call it ("": the first)."""
+    shelf_data: Text = ""
+    """The data set that is chosen at first, as the files call it ("": the first)."""

@@ -16,6 +16,8 @@ Read = Callable[[str], Any]
 
 LONGEST_TEXT = 200
 MOST_COMPARED = 24
+SWITCH = ("on", "off")
+"""The values of something that can be switched off."""
 
 
 def _is_whole(text: str, *, digits: int) -> bool:

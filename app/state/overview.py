@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from app.state.fields import Names, one_of, some_of
+from app.state.fields import SWITCH, Names, one_of, some_of
 from app.state.shared import SharedView
+from core.reports.overview.published import SOURCES
 
 FIGURES = ("matrix", "scatter", "runs")
 ALL = "all"
 """The value of a filter that keeps every run, where an empty one stands for what the page begins with."""
 YOURS = "yours"
 """The runs that a person launched or imported."""
-WHOSE = (ALL, "shipped", YOURS, "launched", "imported")
+WHOSE = (ALL, "shipped", YOURS, "launched", "imported", *SOURCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +38,6 @@ class OverviewView(SharedView):
     precision: Names = ""
     """The precisions ("": the one that the page begins with; :data:`ALL`)."""
     whose: Annotated[str, some_of(WHOSE)] = ALL
-    """The sources of the runs (:data:`YOURS`: launched and imported ones)."""
+    """The sources of the runs (:data:`YOURS`: launched and imported ones) and of published figures."""
+    published: Annotated[str, one_of(SWITCH)] = "on"
+    """Whether published figures stand beside those that were computed here."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.errors import InputError
+from core.errors import InputError, UnreachableError
 from core.exchange.dropped.reading import Drop, FoundJury, Reading, named, refusals
 from core.exchange.imported import ImportedRun, save
 from core.files import file_lock
@@ -57,7 +57,10 @@ def bring(
     files = entry.chosen(only, where=where)
     told.total = size_of(files)
     with _alone(), tempfile.TemporaryDirectory(prefix="hedge-shelf-") as folder:
-        kept = [(file, _fetched(file, told)) for file in files]
+        try:
+            kept = [(file, _fetched(file, told)) for file in files]
+        except UnreachableError as error:
+            raise UnreachableError(f"{error}; {_here_of(files)}") from error
         told.begin(entry.title, "importing")
         laid = Path(folder) / entry.name
         scratch = Path(folder) / "unpacked"
@@ -159,6 +162,14 @@ def _keep(entry: Entry, found: FoundJury) -> str:
     return jury_store.save(
         found.jury.judgements, name=name, origin=f"from the shelf: {entry.title}", notes=found.jury.notes
     )
+
+
+def _here_of(files: Sequence[ShelfFile]) -> str:
+    """How much of what was asked for needs no network."""
+    found = here(files)
+    if not found:
+        return "none of its files is here yet"
+    return f"{found} of its {len(files)} files {'is' if found == 1 else 'are'} here already and can be brought in alone"
 
 
 def here(files: Sequence[ShelfFile]) -> int:

@@ -20,7 +20,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 
 from core import __version__
-from core.errors import InputError
+from core.errors import InputError, UnreachableError
 from core.settings import settings
 from core.shelf import addresses, cache
 from core.shelf.cache import PartialDownload
@@ -42,6 +42,10 @@ REDIRECTS = (301, 302, 303, 307, 308)
 
 class _Broken(Exception):
     """The connection broke; what came before is kept."""
+
+
+class _NoConnection(_Broken):
+    """No connection could be made."""
 
 
 def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
@@ -89,7 +93,8 @@ def _complete(client: httpx2.Client, file: ShelfFile, part: Path, progress: Down
             known = cache.read_part(part)
             if failed >= ATTEMPTS:
                 at = f" after {grown:,} of {known.size:,} bytes" if known else ""
-                raise InputError(f"{file.path}: {error}{at}; bring it again to go on from there") from error
+                kind = UnreachableError if isinstance(error, _NoConnection) else InputError
+                raise kind(f"{file.path}: {error}{at}; bring it again to go on from there") from error
             time.sleep(0.2 * failed)
         have = part.stat().st_size if part.exists() else 0
 
@@ -171,12 +176,17 @@ def _answer(client: httpx2.Client, file: ShelfFile, headers: dict[str, str]) -> 
         try:
             response = client.send(client.build_request("GET", url, headers=headers), stream=True)
         except httpx2.TimeoutException as error:
-            raise InputError(
-                f"{file.path}: {urlsplit(url).hostname} did not answer within {settings().shelf_stall_seconds:g} s; "
-                "nothing was imported"
+            within = client.timeout.connect if isinstance(error, httpx2.ConnectTimeout) else client.timeout.read
+            raise UnreachableError(
+                f"{file.path}: {urlsplit(url).hostname} did not answer within {within:g} s; nothing was imported"
             ) from error
         except (httpx2.TransportError, httpx2.InvalidURL) as error:
-            raise _Broken(f"{urlsplit(url).hostname} can't be reached") from error
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                raise InputError(
+                    f"{file.path}: the certificate of {urlsplit(url).hostname} is not trusted; if it is your network's "
+                    "own, SSL_CERT_FILE names the file of its authority"
+                ) from error
+            raise _NoConnection(f"{urlsplit(url).hostname} can't be reached") from error
         try:
             if not addresses.peer_is_allowed(url, _peer(response)):
                 raise InputError(

@@ -77,6 +77,13 @@ class Entry:
         """All values of one of the ``choices``, in the order of the entry."""
         return tuple(dict.fromkeys(file.values[choice] for file in self.results if choice in file.values))
 
+    def value_named(self, choice: str, name: str) -> str | None:
+        """The value of a choice that is called ``name``: by itself, by the entry, or in the published figures."""
+        printed = self.figure_options.get("models", {})
+        return next(
+            (one for one in self.values_of(choice) if name in (one, self.names.get(one), printed.get(one))), None
+        )
+
     @property
     def results(self) -> tuple[ShelfFile, ...]:
         """The files that a person chooses from."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError, InputError, UnreachableError
 from core.shelf import cache
 from core.shelf.entries import ShelfFile
 from core.shelf.progress import DownloadProgress
@@ -84,7 +84,7 @@ def check_reachable(where: str) -> None:
     try:
         get_session().head(endpoint, timeout=ANSWER_SECONDS, follow_redirects=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-        raise InputError(f"{where}: the hub can't be reached at {endpoint}; nothing was imported") from error
+        raise UnreachableError(f"{where}: the hub can't be reached at {endpoint}; nothing was imported") from error
 
 
 def listed(repository: str) -> list[RepoFile]:
@@ -155,7 +155,7 @@ def asked(where: str, ask: Callable[[], Any]) -> Any:
             f"{where}: its authors ask for an agreement on the hub; agree on its page there, and set HF_TOKEN"
         ) from error
     except LocalEntryNotFoundError as error:
-        raise InputError(f"{where}: the hub can't be reached; nothing was imported") from error
+        raise UnreachableError(f"{where}: the hub can't be reached; nothing was imported") from error
     except (RepositoryNotFoundError, RevisionNotFoundError, EntryNotFoundError) as error:
         raise NotOnHubError(
             f"{where}: it is not on the hub, or HF_TOKEN may not read it; nothing was imported"

@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 
+from app.components.overview.scatter import published_frame
 from charts import run_styles
 from charts.accuracy_and_set_size import OPENED, accuracy_against_size, model_styles
 from core.reports import evaluation, frames
 from core.reports.evaluation import Evaluation
+from core.reports.overview.published import SOURCES, results
 from tests.conftest import synthetic_run
+
+PRINTED = SOURCES["ye-2024"].printed
 
 
 @pytest.fixture
@@ -89,6 +93,26 @@ def test_the_legend_has_the_colours_of_the_marks(runs: list[Evaluation]):
     shapes = dict(zip(encoding["shape"]["scale"]["domain"], encoding["shape"]["scale"]["range"], strict=True))
     for one in styles:
         assert (palette[one.name], shapes[one.name]) == (one.meaning, one.shape)
+
+
+def test_published_figures_are_hollow_in_the_panel_of_their_questions_or_in_one_of_their_own(runs: list[Evaluation]):
+    printed = published_frame([one for one in results() if one.task in ("qa", "rc")])
+    here = frames.overview(runs, 100).assign(bank="MMLU 10k")
+    together, alone = accuracy_against_size(here, "lac", printed)
+    assert (together.title, together.opens) == ("Question answering · MMLU 10k", True)
+    assert (alone.title, alone.opens) == ("Reading comprehension · CosmosQA 10k", False)
+    for panel in (together, alone):
+        drawn = panel.figure.spec
+        layer = drawn["layer"][-1]
+        assert (layer["mark"]["filled"], layer["mark"]["shape"]) == (False, "diamond")
+        assert "Published, not computed here: " in panel.figure.alt
+        (rows,) = [rows for rows in drawn["datasets"].values() if "published" in rows[0]]
+        assert len(rows) == 16  # BLUQ prints no set size of a task
+        assert {row["source"] for row in rows} == {f"Published by Ye et al. 2024 ({PRINTED}), not computed here"}
+    assert together.figure.frame["model"].tolist() == ["model-0", "model-1", "model-2"]
+    elsewhere = accuracy_against_size(frames.overview(runs, 100), "lac", printed)
+    assert [panel.opens for panel in elsewhere] == [True, False, False]  # the questions are others
+    assert len(elsewhere[0].figure.spec["layer"]) == 3
 
 
 def test_no_chart_fixes_the_colour_of_a_mark(runs: list[Evaluation]):

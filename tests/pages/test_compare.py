@@ -38,6 +38,25 @@ def test_an_empty_home_says_what_would_be_here(open_page: Open):
     assert "Runs side by side will be here" in said(app)
 
 
+def test_published_figures_stand_in_rows_of_their_own(open_page: Open):
+    ids = [synthetic_run(model=f"model-{i}", task="rc", seed=7, signal=1.0 + i) for i in range(2)]
+    app = open_page("compare", runs=",".join(ids))
+    ye, bluq = comparison_data(app)["published"]
+    assert (ye["name"], len(ye["models"])) == ("CosmosQA 10k", 16)
+    assert ye["title"].endswith("other questions than the runs here")
+    assert ye["source"][0].startswith("Published by Ye et al. 2024 (arXiv 2401.12794")
+    assert {"name": "Qwen-72B", "accuracy": pytest.approx(0.9179, abs=0.01), "set_size": 1.9} in [
+        of | {"set_size": round(of["set_size"], 1)} for of in ye["models"]
+    ]
+    assert [of["set_size"] for of in bluq["models"]] == 6 * [None]
+    assert "no test compares them with a run" in said(app)
+    assert len(comparison_data(app)["matrix"]["pairs"]["accuracy"]) == 1
+    app.toggle(key="published_switch").set_value(False).run()
+    assert app.query_params["published"] == "off"
+    assert comparison_data(app)["published"] == []
+    assert "hollow diamonds" not in said(app)
+
+
 def test_figures_are_those_of_the_reports_and_the_choice_is_in_the_address(open_page: Open):
     ids = [synthetic_run(model=f"model-{i}", seed=7, signal=1.0 + i) for i in range(3)]
     app = open_page("compare", runs=",".join(ids[:2]), alpha="200")

@@ -54,8 +54,9 @@ def test_cells_hold_the_reports_figures_and_open_their_runs(open_page: Open):
     assert not app.exception
     assert app.slider(key="alpha_slider").value == pytest.approx(0.25)
     matrix = sent(app, "matrix")
-    assert [column["title"] for column in matrix["columns"]] == ["Question answering", "Reading comprehension"]
-    assert {column["below"] for column in matrix["columns"]} == {"6 options · 100 questions"}
+    own = matrix["columns"][:2]  # those of tasks that are only published stand behind them
+    assert [column["title"] for column in own] == ["Question answering", "Reading comprehension"]
+    assert {column["below"] for column in own} == {"6 options · 100 questions"}
     assert [row["title"] for row in matrix["rows"]] == ["model-0", "model-1"]
     assert matrix["rows"][1]["cells"][0] is None  # this one was not run
     cells = {cell["target"]["query"]["run"]: cell for row in matrix["rows"] for cell in row["cells"] if cell}
@@ -126,8 +127,70 @@ def test_filters_live_in_the_link_and_can_be_cleared(open_page: Open):
     assert sent(app, "matrix")["corner"]["below"] == "one, two · any prompt · 0 shots · by letter · 32-bit"
     app.button(key="clear_in_filters").click().run()
     assert dict(app.query_params) == {"alpha": "100"}
-    shown = [cell["target"]["query"]["run"] for row in sent(app, "matrix")["rows"] for cell in row["cells"]]
+    shown = [cell["target"]["query"]["run"] for row in sent(app, "matrix")["rows"] for cell in row["cells"] if cell]
     assert shown == [one, two]
+
+
+def models_of(block: dict[str, Any]) -> list[str]:
+    return [row["title"] for row in block["rows"]]
+
+
+def test_published_figures_stand_below_the_runs_and_can_be_switched_off(open_page: Open):
+    synthetic_run(model="mine")
+    app = open_page("overview")
+    matrix = sent(app, "matrix")
+    ye, bluq = matrix["published"]
+    assert ye["title"] == "Published by Ye et al. 2024, not computed here"
+    assert "at alpha 0.1. Alpha and the score above do not change these figures." in ye["note"]
+    assert len(models_of(ye)) == 16
+    assert {"Mistral-7B", "Qwen-72B"} < set(models_of(ye))
+    assert models_of(bluq)[0] == "Gemma-2-2B-IT"
+    assert ye["heads"][0] == {"title": "MMLU 10k", "below": "other questions"}
+    mistral = ye["rows"][models_of(ye).index("Mistral-7B")]["cells"][0]
+    assert (mistral["size"], mistral["right"]) == ("2.8", "60% right")
+    assert ye["says"][0].startswith("Published by Ye et al. 2024 (arXiv 2401.12794")
+    assert mistral["target"]["page"] == "data"
+    chosen = {"shelf": "llm-uncertainty-bench", "shelf_model": "Mistral-7B", "shelf_data": "mmlu_10k"}
+    assert chosen.items() <= mistral["target"]["query"].items()
+    assert bluq["rows"][0]["details"] == "5.28 options over all tasks"
+    # The sentence and the rows above are about what was computed here alone.
+    assert "mine is right on" in said(app)
+    assert "Yi-34B" not in said(app)
+    assert [row["title"] for row in matrix["rows"]] == ["mine"]
+    app.toggle(key="published_switch").set_value(False).run()
+    assert app.query_params["published"] == "off"
+    assert sent(app, "matrix")["published"] == []
+    assert len(sent(app, "matrix")["columns"]) == 1
+    assert sent(open_page("overview", published="off"), "matrix")["published"] == []
+
+
+def test_filters_apply_to_published_figures(open_page: Open):
+    synthetic_run(model="mine")
+    app = open_page("overview", models="mine,Yi-34B", tasks="qa")
+    (ye,) = sent(app, "matrix")["published"]
+    assert models_of(ye) == ["Yi-34B"]
+    assert len(sent(app, "matrix")["columns"]) == 1
+    published = app.multiselect(key="overview_published_models")
+    assert published.value == ["Yi-34B"]
+    published.set_value(["Yi-34B", "Phi-2"]).run()
+    assert app.query_params["models"] == "mine,Yi-34B,Phi-2"
+    assert [models_of(block) for block in sent(app, "matrix")["published"]] == [["Yi-34B"], ["Phi-2"]]
+    app = open_page("overview", whose="ye-2024")
+    assert "Only published figures are shown." in said(app)
+    assert "No finished run matches" not in said(app)
+    assert [len(sent(app, "matrix")[name]) for name in ("rows", "published")] == [0, 1]
+    assert not sent(open_page("overview", whose="yours"), "matrix")["published"]
+
+
+def test_published_figures_stand_in_panels_of_their_own_questions(open_page: Open):
+    synthetic_run(model="mine")
+    app = open_page("overview", figure="scatter")
+    assert not app.exception
+    assert sent(app, "legend")["published"] == "published, not computed here"
+    charts = app.get("vega_lite_chart")
+    assert len(charts) == 1 + 5
+    assert ["diamond" in chart.proto.spec for chart in charts] == [False] + 5 * [True]
+    assert len(open_page("overview", figure="scatter", whose="ye-2024").get("vega_lite_chart")) == 5
 
 
 def test_the_table_says_the_shots_of_each_run(open_page: Open):
@@ -189,13 +252,13 @@ def test_ones_own_runs_in_a_link_are_the_launched_and_the_imported_ones(open_pag
 def test_panels_and_legend_show_the_runs_that_the_filters_keep(open_page: Open):
     for model, task in (("a", "qa"), ("b", "qa"), ("c", "rc")):
         synthetic_run(model=model, task=task)
-    app = open_page("overview", figure="scatter", tasks="qa", score="aps")
+    app = open_page("overview", figure="scatter", tasks="qa", score="aps", published="off")
     assert not app.exception
     assert [model["name"] for model in sent(app, "legend")["models"]] == ["a", "b"]
     (chart,) = app.get("vega_lite_chart")
     assert "Mean APS set size" in chart.proto.spec
     assert not sent(app, "matrix")
-    assert len(open_page("overview", figure="scatter").get("vega_lite_chart")) == 2
+    assert len(open_page("overview", figure="scatter", published="off").get("vega_lite_chart")) == 2
 
 
 def test_the_table_has_one_run_for_each_model_and_task_and_folds_the_rest(open_page: Open):
@@ -295,7 +358,7 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
     app = open_page("overview", figure="scatter")
     assert "right about equally often" not in said(app)
     assert [title for title in titles if f"**{title}** · 6 options" in said(app)] == titles
-    assert [column["title"] for column in sent(open_page("overview"), "matrix")["columns"]] == titles
+    assert [column["title"] for column in sent(open_page("overview", published="off"), "matrix")["columns"]] == titles
 
 
 def test_a_released_slider_moves_the_address_and_the_figures(open_page: Open):

@@ -148,6 +148,15 @@ def test_an_entry_that_is_not_there(page, open_page: Open):
     assert "There is no none on the shelf" in app.warning[0].value
 
 
+def test_a_link_chooses_a_model_and_a_data_set(open_page: Open):
+    app = open_page("data", shelf="llm-uncertainty-bench", shelf_model="Mistral-7B", shelf_data="hellaswag_10k")
+    chosen = [one.value for one in app.multiselect if one.label in ("Models", "Data sets")]
+    assert chosen == [["Mistral-7B-v0.1"], ["hellaswag_10k"]]
+    app = open_page("data", shelf="llm-uncertainty-bench", shelf_model="none")
+    assert "The link asks for none, which is not in this result set." in said(app)
+    assert [one.value for one in app.multiselect if one.label == "Data sets"] == [["mmlu_10k"]]
+
+
 def test_overview_leads_to_the_shelf_while_only_bundled_runs_are_here(open_page: Open, monkeypatch):
     monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
     assert "are on the shelf" in said(open_page("overview"))

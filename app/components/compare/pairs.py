@@ -19,6 +19,8 @@ from charts.run_names import unique
 from core.errors import InputError
 from core.reports.compare import run_matrix
 from core.reports.compare.run_matrix import MOST_RUNS
+from core.reports.overview import published
+from core.reports.overview.published import PublishedResult
 from core.reports.titles import record_task_title
 
 ONE_RUN = (
@@ -41,6 +43,7 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None
             matrix = arrived(compare_cache.matrix(group, view.alpha, view.score, view.empty))
         except InputError as error:
             problem = sentence(str(error))
+    printed = _published(rows) if view.published == "on" else []
     comparison(
         rows,
         found,
@@ -48,10 +51,11 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None
         groups=_named(names for names in groups if len(names) > 1),
         matrix=matrix,
         problem=problem,
+        published=printed,
         view=view,
     )
     with st.container(horizontal=True, gap="medium"):
-        st.caption(_said(group, matrix), width="stretch")
+        st.caption(f"{_published_said(printed)} {_said(group, matrix)}".strip(), width="stretch")
         figures.download("Figures as CSV", rows, "compared-runs", figures.about(run_ids, view.alpha))
         if matrix is not None:
             figures.download("Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs", figures.about(group, view.alpha))
@@ -82,6 +86,22 @@ def _group(groups: Sequence[tuple[str, ...]], view: CompareView) -> tuple[str, .
         return asked[0], asked[1]
     largest = max(groups, key=len)
     return largest[:MOST_RUNS]
+
+
+def _published(rows: pd.DataFrame) -> list[list[PublishedResult]]:
+    """The published figures on the tasks of the runs, a group for each table and task."""
+    return published.of_tasks(rows["task"].drop_duplicates().tolist())
+
+
+def _published_said(printed: Sequence[Sequence[PublishedResult]]) -> str:
+    """What is different about the published rows."""
+    if not printed:
+        return ""
+    return (
+        "The rows of hollow diamonds are published figures of models up to 72 B parameters, at alpha 0.1 and as their "
+        "authors averaged them. They have no intervals, no test compares them with a run, and a row names its "
+        "questions. A number at the end of a row counts the models beyond the axis."
+    )
 
 
 def _named(groups: Iterable[tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -56,11 +57,11 @@ def section(view: DataView) -> None:
             names,
             format_func=lambda name: titles[name],
             key=ENTRY_KEY,
-            on_change=state.taking(DataView, "shelf", ENTRY_KEY),
+            on_change=state.taking(DataView, "shelf", ENTRY_KEY, shelf_model="", shelf_data=""),
         )
         entry = leaderboard_model.looked_up() if chosen == leaderboard.NAME else found[chosen]
         if entry is not None:
-            _form(entry)
+            _form(entry, {"model": view.shelf_model, "data": view.shelf_data})
         with st.expander("Bring in your own link"):
             _own_link()
 
@@ -87,20 +88,23 @@ def _own_link() -> None:
                 st.rerun()
 
 
-def _form(entry: Entry) -> None:
-    """Say what an entry is, let a person choose files, and offer the button."""
+def _form(entry: Entry, asked: Mapping[str, str]) -> None:
+    """Say what an entry is, let a person choose files, and offer the button. ``asked`` is what a link chooses."""
     st.markdown(plain(entry.about))
     st.caption(f"{plain(entry.authors)}{_paper(entry)}. {_licence(entry)}")
     where = {}
     if entry.choices:
         for column, choice in zip(st.columns(len(entry.choices)), entry.choices, strict=True):
-            values = entry.values_of(choice)
+            values, name = entry.values_of(choice), asked.get(choice, "")
+            wanted = entry.value_named(choice, name) if name else values[0]
+            if wanted is None:
+                st.warning(plain(f"The link asks for {name}, which is not in this result set."))
             where[choice] = column.multiselect(
                 LABELS.get(choice, choice),
                 values,
-                default=values[:1],
+                default=[wanted or values[0]],
                 format_func=lambda value: entry.names.get(value, value),
-                key=f"shelf-{entry.name}-{choice}",
+                key=f"shelf-{entry.name}-{choice}-{name}",
             )
         if not all(where.values()):
             st.caption("Choose at least one of each.")

@@ -11,12 +11,14 @@ import streamlit as st
 from app.caches import overview_cache, run_cache
 from app.components.overview import filters, run_table
 from app.components.overview.matrix import show_matrix
-from app.components.shared import controls, export
+from app.components.shared import controls, export, published_switch
 from app.formatting import counted, plain
 from app.state.overview import YOURS, OverviewView
 from core.reports.compare.benchmark import SetRule
+from core.reports.overview import published
 from core.reports.overview.headline import headline
-from core.reports.overview.matrix import by_model_and_task, leads, matrix
+from core.reports.overview.matrix import Matrix, by_model_and_task, leads, matrix
+from core.reports.overview.published import PublishedResult
 from core.reports.report import shown_with
 from core.reports.run_filter import RunFilter, is_own, offered, record_task_key, with_filtered_at_defaults
 from core.reports.titles import differences
@@ -43,11 +45,13 @@ def read_ahead() -> None:
     view, finished = OverviewView(), run_cache.runs().finished
     active = filters.active_filter(view, finished)
     overview_cache.overview([record for record in finished if active.keeps(record)], view.alpha, view.score)
+    published.results(active)
 
 
 def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Shown:
     """Show the section. The headline speaks of the ``showcase``'s task if it is among those shown."""
-    values, active = offered(finished), filters.active_filter(view, finished)
+    values, active = filters.with_published(offered(finished), view), filters.active_filter(view, finished)
+    printed = published.results(active) if view.published == "on" else []
     kept = [record for record in finished if active.keeps(record)]
     table, problems = overview_cache.overview(kept, view.alpha, view.score)
     if not table.empty:
@@ -58,15 +62,22 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
     words = filters.in_words(active, values)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("Which model hedges well?", anchor=False, width="content")
-        controls.switch(view, "figure", "Figure", FIGURES, key=FIGURE_KEY, label_visibility="collapsed")
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            if view.figure != "runs":
+                published_switch.show(view)
+            controls.switch(view, "figure", "Figure", FIGURES, key=FIGURE_KEY, label_visibility="collapsed")
     if said := headline(table, names, view.score, view.alpha, task=record_task_key(showcase)):
         st.markdown(plain(said))
     _controls(view, active, values)
     _hidden_own(finished, kept)
-    if not kept:
+    alone = bool(printed) and view.figure != "runs"
+    if not kept and alone:
+        st.caption("No run here matches the filters. Only published figures are shown.")
+    elif not kept:
         filters.none_matches(filters.in_words(active, values, narrowing=True))
-    elif not table.empty:
-        _figure(table, specs, words, view)
+    if not table.empty or (alone and not kept):
+        _figure(table, specs, words, view, printed)
+    if not table.empty:
         rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
         export.section(table["run"].tolist(), rule, EXPORTED, key="overview_export")
     return Shown(table, problems)
@@ -103,17 +114,24 @@ def _hidden_own(finished: Sequence[RunRecord], kept: Sequence[RunRecord]) -> Non
             )
 
 
-def _figure(table: pd.DataFrame, specs: Mapping[str, RunSpec], words: str, view: OverviewView) -> None:
+def _figure(
+    table: pd.DataFrame,
+    specs: Mapping[str, RunSpec],
+    words: str,
+    view: OverviewView,
+    printed: Sequence[PublishedResult],
+) -> None:
     # What draws with Altair is imported where it is needed: the first paint does not wait for it.
     if view.figure == "matrix":
-        own = frozenset(run for run in table["run"] if not store.is_bundled(run))
-        show_matrix(matrix(table, specs, own, view.score), specs, words, view)
+        own = frozenset(run for run in specs if not store.is_bundled(run))
+        found = Matrix((), (), {}) if table.empty else matrix(table, specs, own, view.score)
+        show_matrix(*published.below(found, printed), specs, words, view)
         return
     st.caption(plain(words))
     if view.figure == "scatter":
         from app.components.overview import scatter
 
-        scatter.scatter(table, view)
+        scatter.scatter(table, view, printed)
     else:
         from app.components.shared import figures
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from app import state
 from app.components.shared import run_filters
 from app.formatting import plain
 from app.state.overview import ALL, YOURS, OverviewView
+from core.reports.overview import published
 from core.reports.run_filter import SETTINGS, TITLES, RunFilter, resolved
 from core.runs.store import RunRecord
 
@@ -35,6 +37,7 @@ EVERY_RUN = CLEARED | {FIELDS[name]: ALL for name in SETTINGS}
 """The view's fields with every run."""
 OWN_SOURCES = ("launched", "imported")
 """The sources that the link calls :data:`YOURS`."""
+PUBLISHED_MODELS_KEY = "overview_published_models"
 COMMA = "%2C"
 """A comma within a name, because names in a link are separated by commas."""
 
@@ -52,10 +55,22 @@ def active_filter(view: OverviewView, records: Sequence[RunRecord]) -> RunFilter
     return resolved(chosen, left_open, records)
 
 
+def with_published(offered: Offered, view: OverviewView) -> Offered:
+    """What the filters offer, with the published tables among the sources unless they are switched off."""
+    tables = {name: f"{of.title}, published" for name, of in published.SOURCES.items()}
+    return offered if view.published == "off" else {**offered, "sources": {**offered["sources"], **tables}}
+
+
 def filter_controls(view: OverviewView, active: RunFilter, offered: Offered) -> None:
     """Show the filters behind one button. ``active`` is what they come to, ``offered`` what they can be."""
     with st.popover("Filters", icon=":material/filter_list:", width="stretch"):
-        run_filters.chips({name: offered[name] for name in FIELDS}, "overview", chosen=active, on_change=_take)
+        # Chips of runs' models stay chips; the published models are a list of their own below them.
+        own = replace(active, models=tuple(name for name in active.models if name in offered["models"]))
+        if view.published == "off":
+            own = active
+        run_filters.chips({name: offered[name] for name in FIELDS}, "overview", chosen=own, on_change=_take)
+        if view.published == "on":
+            _published_models(active, offered)
         if any(getattr(view, field) != cleared for field, cleared in CLEARED.items()):
             st.button("Clear the filters", on_click=set_fields, args=(CLEARED,), key="clear_in_filters")
 
@@ -85,9 +100,26 @@ def none_matches(words: str) -> None:
     st.button("Clear the filters", on_click=set_fields, args=(CLEARED,), key="clear_filters")
 
 
+def _published_models(active: RunFilter, offered: Offered) -> None:
+    """Show the list of published models. What is chosen there joins the chosen models of runs."""
+    names = [name for name in published.models() if name not in offered["models"]]
+    st.session_state[PUBLISHED_MODELS_KEY] = [name for name in names if name in active.models]
+    st.multiselect(
+        "Model, published",
+        names,
+        key=PUBLISHED_MODELS_KEY,
+        on_change=_take,
+        args=("models", "overview_models"),
+        placeholder="All",
+        select_all=False,
+    )
+
+
 def _take(name: str, key: str) -> None:
     """Write the chips of a property into the view. Without any, a setting or a source keeps every run."""
-    values = list(st.session_state[key])
+    values = list(st.session_state.get(key) or [])
+    if name == "models":
+        values += st.session_state.get(PUBLISHED_MODELS_KEY) or []
     if set(values) == set(OWN_SOURCES):
         values = [YOURS]
     every = "" if name in ("models", "tasks") else ALL

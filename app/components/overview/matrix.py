@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app import navigation, state
 from app.components.overview.first_page import mount, target
+from app.components.shared.published_switch import source_lines
 from app.formatting import counted
 from app.state.alpha_lab import AlphaLabView
+from app.state.data import DataView
 from app.state.overview import OverviewView
 from core.conformal.scores import SCORES
 from core.estimates import Estimate
-from core.reports.overview.matrix import Cell, Column, Matrix, Row
+from core.reports.overview.matrix import Cell, Column, Matrix, Row, shade
+from core.reports.overview.published import SOURCES, PublishedBlock, PublishedResult
 from core.reports.titles import differences
+from core.runs.banks import task_title
 from core.runs.spec import RunSpec
 
 
@@ -25,8 +29,15 @@ def score_color(score: str) -> str:
     return "lac" if score == "lac" else "aps"
 
 
-def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view: OverviewView) -> None:
-    """Show the matrix with its key. ``filtered`` says in words which runs it holds."""
+def show_matrix(
+    found: Matrix,
+    blocks: Sequence[PublishedBlock],
+    specs: Mapping[str, RunSpec],
+    filtered: str,
+    view: OverviewView,
+) -> None:
+    """Show the matrix with its key, and the ``blocks`` of published figures below it. ``filtered`` says in words which
+    runs it holds."""
     score = SCORES[view.score].title
     cells = [found.cells.get((i, j)) for i in range(len(found.rows)) for j in range(len(found.columns))]
     short = any(cell and cell.too_few_covered for cell in cells)
@@ -44,10 +55,11 @@ def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view
             }
             for i, row in enumerate(found.rows)
         ],
+        published=[_block(block) for block in blocks],
         key={
             "surest": "1 option",
             "least": "all options of the task",
-            "smallest": "the smallest sets of the task, as far as the 95% intervals tell",
+            "smallest": "the smallest sets of the task, as far as the 95% intervals tell" if cells else "",
             "warning": "! coverage is too low to be chance, corrected for the number of cells" if short else "",
         },
     )
@@ -74,6 +86,59 @@ def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] |
         "smallest": cell.smallest,
         "warning": "!" if cell.too_few_covered else "",
         "said": _lines(cell, f"{found.rows[i].model} on {found.columns[j].title}"),
+    }
+
+
+def _block(block: PublishedBlock) -> dict[str, Any]:
+    """The rows of one published table."""
+    of = SOURCES[block.source]
+    return {
+        "title": f"Published by {of.title}, not computed here",
+        "note": f"{of.note} Alpha and the score above do not change these figures.",
+        # What a hover says of every cell below its own lines; sent once.
+        "says": [
+            *source_lines(block.source),
+            *["Opens the shelf, from which its results can be brought in"] * bool(of.shelf),
+        ],
+        "heads": [
+            {"title": bank, "below": ("the same questions" if same else "other questions") if bank else ""}
+            for bank, same in zip(block.banks, block.same, strict=True)
+        ],
+        "rows": [
+            {
+                "title": row.model,
+                "details": _over_tasks(row.cells),
+                "cells": [_published_cell(one) for one in row.cells],
+            }
+            for row in block.rows
+        ],
+    }
+
+
+def _over_tasks(cells: Sequence[PublishedResult | None]) -> str:
+    mean = next((one.mean_over_tasks for one in cells if one), None)
+    return "" if mean is None else f"{mean:.2f} options over all tasks"
+
+
+def _published_cell(one: PublishedResult | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    shelf = SOURCES[one.source].shelf
+    size = "Its set size on this task is not printed"
+    if one.set_size is not None:
+        size = f"Mean set size {one.set_size:.2f} of {one.k} options"
+    lines = [
+        f"{one.model} on {task_title(one.task, one.bank)}",
+        size,
+        f"Accuracy {_percent(one.accuracy)}",
+    ]
+    view = state.fresh(DataView, shelf=shelf, shelf_model=one.model, shelf_data=one.data)
+    return {
+        "target": target(navigation.DATA, state.address_of(view)) if shelf else None,
+        "size": "" if one.set_size is None else f"{one.set_size:.1f}",
+        "right": f"{one.accuracy:.0%} right",
+        "shade": 0.0 if one.set_size is None else shade(one.set_size, one.k),
+        "said": lines,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -10,38 +11,65 @@ import streamlit as st
 from app.components.overview import published_tables
 from app.components.overview.first_page import mount
 from app.components.shared import figures
+from app.components.shared.published_switch import source_lines
 from app.components.shared.runs import open_run
 from app.formatting import counted, plain
 from app.state.overview import OverviewView
 from charts import theme
 from charts.accuracy_and_set_size import OPENED, accuracy_against_size, model_styles
+from core.reports.overview.published import PublishedResult
 
+PUBLISHED_SAID = (
+    "A hollow diamond is a figure that a paper prints, at alpha 0.1 and as a mean of several prompts and scores. It "
+    "has no interval, and the slider and the score do not move it. Hover over it to see the model and the source. "
+    "Where no set size is printed for a task, there is no diamond."
+)
 PANEL = 400
 """The width of a panel in pixels, where the window has so many."""
 COLORS = {theme.LAC: "lac", theme.APS: "aps", theme.TRUTH: "truth"}
 """What a colour means → its name in the component's style."""
 
 
-def scatter(table: pd.DataFrame, view: OverviewView) -> None:
-    """Show the panels with their legend, and pairs of models that differ in certainty alone."""
-    styles = model_styles(table["model"].tolist())
-    mount("legend", models=[{"name": one.name, "meaning": COLORS[one.meaning], "path": one.shape} for one in styles])
+def scatter(table: pd.DataFrame, view: OverviewView, printed: Sequence[PublishedResult] = ()) -> None:
+    """Show the panels with their legend, and pairs of models that differ in certainty alone.
+
+    The ``printed`` results stand among the runs where these were asked the same bank's questions, else in panels of
+    their own.
+    """
+    frame = published_frame(printed)
+    styles = [] if table.empty else model_styles(table["model"].tolist())
+    mount(
+        "legend",
+        models=[{"name": one.name, "meaning": COLORS[one.meaning], "path": one.shape} for one in styles],
+        published="" if frame.empty else "published, not computed here",
+    )
     with st.container(horizontal=True, gap="medium"):
-        for panel in accuracy_against_size(table, view.score):
+        for panel in accuracy_against_size(table, view.score, frame):
             key = f"scatter-{panel.key}"
             with st.container(width=PANEL):
                 st.markdown(f"**{plain(panel.title)}** · {counted(panel.options, 'option')}")
-                figures.draw(panel.figure, key=key, on_select=partial(_clicked, key))
+                figures.draw(panel.figure, key=key, on_select=partial(_clicked, key) if panel.opens else "ignore")
     with st.container(horizontal=True, gap="medium"):
         st.caption(
             "Each mark is a run, with the 95% intervals of its accuracy and its mean set size. Of two models that are "
             "right equally often on the same questions, the one further down keeps the same promise with fewer "
-            "options. A click on a mark opens the run in the Alpha lab.",
+            "options. A click on a mark opens the run in the Alpha lab."
+            + ("" if frame.empty else " " + PUBLISHED_SAID),
             width="stretch",
         )
+        if table.empty:
+            return
         about = figures.about(table["run"].tolist(), view.alpha)
         figures.download("Data of these figures", table, f"accuracy-and-{view.score}-set-size", about)
     published_tables.alike_models(table, view.score)
+
+
+def published_frame(printed: Sequence[PublishedResult]) -> pd.DataFrame:
+    """The results whose set size is printed, as the panels draw them."""
+    shown = [one for one in printed if one.set_size is not None]
+    columns = ("model", "task", "bank", "accuracy", "set_size", "k")
+    rows = [[*(getattr(one, name) for name in columns), one.key, *source_lines(one.source)] for one in shown]
+    return pd.DataFrame(rows, columns=[*columns, "task_key", "source", "note"])
 
 
 def _clicked(key: str) -> None:

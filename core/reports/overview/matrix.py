@@ -126,10 +126,19 @@ def _cell(row: Mapping[Hashable, Any], score: str) -> Cell:
         coverage_band=(row[f"{score}_coverage_low"], row[f"{score}_coverage_high"]),
         options=k,
         n_test=row["n_test"],
-        shade=min(1.0, (k - size) / (k - 1)) ** 2 if k > 1 else 0.0,
+        shade=shade(size, k),
         smallest=row["smallest"],
         too_few_covered=row["too_few_covered"],
     )
+
+
+def shade(set_size: float, k: int) -> float:
+    """How strongly a cell is shaded (:class:`Cell`).
+
+    >>> shade(1.0, 6), shade(6.0, 6)
+    (1.0, 0.0)
+    """
+    return min(1.0, (k - set_size) / (k - 1)) ** 2 if k > 1 else 0.0
 
 
 Settings = tuple[tuple[str, Any], ...]

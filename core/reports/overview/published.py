@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -10,20 +12,27 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError
+from core.reports.overview.matrix import Column, Matrix
 from core.reports.report import Report
-from core.runs.banks import FINISHED
+from core.reports.run_filter import RunFilter, name_order, task_key
+from core.runs.banks import FINISHED, task_title
+from core.runs.spec import short_task
 from core.settings import ASSETS
-from core.tasks import DATA_SETS, finished
+from core.tasks import DATA_SETS, POCKET_BANK, finished
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """A published table: its file, its title, its source, and a ``note`` for the reader."""
+    """A published table: its file, its title, its source, and a ``note`` for the reader.
+
+    ``shelf`` names the entry of the shelf that has the results of its models (empty: there is none).
+    """
 
     file: str
     title: str
     printed: str
     note: str
+    shelf: str = ""
 
 
 SOURCES = {
@@ -32,6 +41,7 @@ SOURCES = {
         "Ye et al. 2024",
         "arXiv 2401.12794; github.com/smartyfh/LLM-Uncertainty-Bench",
         "Means of three prompting strategies, set size also of LAC and APS, with six options at alpha 0.1.",
+        shelf="llm-uncertainty-bench",
     ),
     "bluq": PublishedTable(
         "bluq.csv",
@@ -43,6 +53,8 @@ SOURCES = {
 """Every published table by name."""
 
 OPTIONS = 6
+OVER_TASKS = "mean of five"
+"""The task of rows that hold a mean over all five tasks."""
 BANKS = {
     "ye-2024": {task: FINISHED[PurePath(file).stem] for task, file in finished.FILES.items()},
     "bluq": {task: f"BLUQ {DATA_SETS[task]}" for task in finished.FILES},
@@ -87,3 +99,147 @@ def published(name: str) -> pd.DataFrame:
     uacc = table["uacc"] / 100 if "uacc" in table else np.nan
     bank = table["task"].map(BANKS[name])
     return table.assign(accuracy=table["accuracy"] / 100, uacc=uacc, bank=bank, k=OPTIONS, source=source.title)
+
+
+# ---------------------------------------------------------------- beside the figures that are computed here
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResult:
+    """What a table prints of a model on one task: ``accuracy`` as a share, ``set_size`` in options of ``k`` (None: not
+    printed). ``source`` is a key of :data:`SOURCES`. ``mean_over_tasks`` is the set size where only the mean of all
+    tasks is printed.
+    """
+
+    source: str
+    model: str
+    task: str
+    bank: str
+    accuracy: float
+    set_size: float | None
+    k: int
+    mean_over_tasks: float | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of the task and its questions, as runs have one."""
+        return task_key(self.task, self.bank)
+
+    @property
+    def data(self) -> str:
+        """The data set's name in the files of its results, empty if there are none."""
+        return next((stem for stem, bank in FINISHED.items() if bank == self.bank), "")
+
+
+@functools.cache
+def _every() -> tuple[PublishedResult, ...]:
+    """Every published result on a task."""
+    found = []
+    for name in SOURCES:
+        table = published(name)
+        columns = ["model", "task", "bank", "accuracy", "mean_set_size", "k"]
+        rows: list[tuple[str, str, str, float, float, int]] = list(table[columns].itertuples(index=False, name=None))
+        over = {model: size for model, task, _, _, size, _ in rows if task == OVER_TASKS}
+        found += [
+            PublishedResult(name, model, task, bank, accuracy, None if math.isnan(size) else size, k, over.get(model))
+            for model, task, bank, accuracy, size, k in rows
+            if task != OVER_TASKS
+        ]
+    return tuple(found)
+
+
+def models() -> tuple[str, ...]:
+    """The models of all published tables."""
+    return tuple(dict.fromkeys(one.model for one in _every()))
+
+
+def results(active: RunFilter | None = None) -> list[PublishedResult]:
+    """The published results that a filter of runs keeps: by model, by source, and by what a task asks.
+
+    A task is kept whichever questions it is asked with: they are other questions than those of the runs, unless the
+    bank is the same. The settings of runs (prompt, shots, precision) narrow nothing here.
+    """
+    if active is None:
+        return list(_every())
+    asked = {key.partition("@")[0] for key in active.tasks}
+    return [
+        one
+        for one in _every()
+        if (not active.models or one.model in active.models)
+        and (not asked or one.task in asked)
+        and (not active.sources or one.source in active.sources)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A model of a published table, with its result in each column of the matrix (None: there is none)."""
+
+    model: str
+    cells: tuple[PublishedResult | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedBlock:
+    """The rows of one table. ``banks`` names the questions of each column, empty where the table has none.
+
+    ``same`` says of each column whether its runs were asked the same bank's questions.
+    """
+
+    source: str
+    banks: tuple[str, ...]
+    same: tuple[bool, ...]
+    rows: tuple[PublishedRow, ...]
+
+
+def below(found: Matrix, kept: Sequence[PublishedResult]) -> tuple[Matrix, tuple[PublishedBlock, ...]]:
+    """The matrix with a column for every task of the published results, and the block of each table.
+
+    A result stands in the column of its questions, or else in the first column in which a run was asked the same kind
+    of task with as many options.
+    """
+    columns = list(found.columns)
+    places = {}
+    for one in kept:
+        place = next((i for i, of in enumerate(columns) if (of.key, of.options) == (one.key, one.k)), None)
+        if place is None:
+            alike = (i for i, of in enumerate(columns) if (of.key.partition("@")[0], of.options) == (one.task, one.k))
+            place = next(alike, None)
+        if place is None:
+            columns.append(Column(one.task, task_title(one.task, POCKET_BANK), one.k, 0))
+            place = len(columns) - 1
+        places[one] = place
+    blocks = []
+    for source in SOURCES:
+        own = [one for one in kept if one.source == source]
+        if own:
+            blocks.append(_block(source, own, [places[one] for one in own], columns))
+    return Matrix(found.rows, tuple(columns), found.cells), tuple(blocks)
+
+
+def _block(
+    source: str, own: Sequence[PublishedResult], places: Sequence[int], columns: Sequence[Column]
+) -> PublishedBlock:
+    at = dict(zip(places, own, strict=True))
+    by_model: dict[str, dict[int, PublishedResult]] = {}
+    for one, place in zip(own, places, strict=True):
+        by_model.setdefault(one.model, {})[place] = one
+    return PublishedBlock(
+        source,
+        tuple(at[i].bank if i in at else "" for i in range(len(columns))),
+        tuple(i in at and columns[i].key == at[i].key for i in range(len(columns))),
+        tuple(
+            PublishedRow(model, tuple(by_model[model].get(i) for i in range(len(columns))))
+            for model in sorted(by_model, key=name_order)
+        ),
+    )
+
+
+def of_tasks(tasks: Sequence[str]) -> list[list[PublishedResult]]:
+    """The published results on these tasks of runs, in groups of one table and one task each."""
+    names = {short_task(task) for task in tasks}
+    groups: dict[tuple[str, str], list[PublishedResult]] = {}
+    for one in _every():
+        if one.task in names:
+            groups.setdefault((one.source, one.task), []).append(one)
+    return list(groups.values())

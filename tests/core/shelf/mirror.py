@@ -1,16 +1,23 @@
-"""A mirror of published files on this machine, with HTTP ranges, counted bytes, and faults that can be switched on."""
+"""A mirror of published files on this machine, with HTTP ranges, counted bytes, and faults that can be switched on.
+
+It is a proxy too: it answers for every host it is asked for by ``http``, and tunnels ``https`` to a server of the test.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import select
+import socket
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 CHUNK = 1 << 14
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -25,6 +32,12 @@ class Mirror:
     files: dict[str, bytes] = field(default_factory=dict)
     sent: Counter[str] = field(default_factory=Counter)
     requests: list[tuple[str, str]] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
+    """The headers of every request, as they came."""
+    tunnel: int = 0
+    """The port of this machine to which a client that asks for a tunnel is connected."""
+    storage: str = ""
+    """Where the files of data sets really lie, as the hub redirects to its storage."""
     fault: str = ""
     location: str = ""
     ranges: bool = True
@@ -43,12 +56,57 @@ class Mirror:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     mirror: Mirror
+    asked: str
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
 
+    def do_CONNECT(self) -> None:
+        """Tunnel to the test's server, whichever host is asked for."""
+        self.mirror.requests.append((self.path, ""))
+        with socket.create_connection(("127.0.0.1", self.mirror.tunnel)) as there:
+            self.send_response(200)
+            self.end_headers()
+            sides = {self.connection: there, there: self.connection}
+            while ready := select.select(list(sides), [], [], 30)[0]:
+                sent = [one.recv(CHUNK) for one in ready]
+                if not all(sent):
+                    break
+                for one, content in zip(ready, sent, strict=True):
+                    sides[one].sendall(content)
+        self.close_connection = True
+
+    def parse_request(self) -> bool:
+        """Keep the headers, and take the path of an address that a proxy is asked for."""
+        parsed = super().parse_request()
+        if parsed:
+            self.mirror.heads.append(str(self.headers))
+            self.asked = self.path
+            if self.command != "CONNECT" and self.path.startswith("http://"):
+                self.path = urlsplit(self.path).path
+        return parsed
+
+    def _redirected(self) -> bool:
+        """Redirect to the storage, as the hub does for large files."""
+        content = self.mirror.files.get(self.path)
+        if not self.mirror.storage or content is None or "/api/" in self.path:
+            return False
+        digest = f'"{hashlib.sha256(content).hexdigest()}"'
+        self._empty(
+            302,
+            **{
+                "Location": self.mirror.storage + self.path,
+                "X-Repo-Commit": COMMIT,
+                "X-Linked-Size": str(len(content)),
+                "X-Linked-ETag": digest,
+            },
+        )
+        return True
+
     def do_HEAD(self) -> None:
         """Say what a file is, as the hub does."""
+        if self._redirected():
+            return
         content = self.mirror.files.get(self.path)
         if content is not None and self.mirror.fault == "gated":
             self._empty(403, **{"X-Error-Code": "GatedRepo"})
@@ -65,10 +123,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer a request for a file or a range of it."""
         mirror = self.mirror
-        mirror.requests.append((self.path, self.headers.get("Range", "")))
+        mirror.requests.append((self.asked, self.headers.get("Range", "")))
+        if self._redirected():
+            return
         if mirror.fault == "silent listing" and "/api/" in self.path:
             mirror.released.wait(30)
         content = mirror.files.get(self.path) or self._tree()
+        if mirror.fault == "silent":
+            mirror.released.wait(30)
+            return
         if mirror.fault == "redirect":
             self._empty(302, Location=mirror.location)
             return
@@ -135,12 +198,14 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving() -> Iterator[Mirror]:
-    """A mirror on a free port of this machine; it ends with the block."""
+def serving(tls: ssl.SSLContext | None = None) -> Iterator[Mirror]:
+    """A mirror on a free port of this machine, with TLS if there is a context for it; it ends with the block."""
     mirror = Mirror()
     handler = type("Handler", (_Handler,), {"mirror": mirror})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     mirror.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

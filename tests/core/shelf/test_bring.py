@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.errors import InputError, RunCancelled
+from core.errors import InputError, RunCancelled, UnreachableError
 from core.jury_pipeline import jury_store
 from core.runs import store
 from core.settings import settings
@@ -169,8 +169,22 @@ def test_a_cached_file_that_was_changed_on_the_disk_is_fetched_again(made_up: Mi
 
 def test_a_server_that_can_not_be_reached(made_up: Mirror, monkeypatch):
     monkeypatch.setenv("HEDGE_SHELF_MIRROR", "http://127.0.0.1:9")
-    with pytest.raises(InputError, match=r"127.0.0.1 can't be reached"):
+    with pytest.raises(UnreachableError, match=r"127.0.0.1 can't be reached; .*; none of its files is here yet$"):
         bring(entry("made-up"))
+    monkeypatch.setenv("HEDGE_SHELF_MIRROR", made_up.url)
+    bring(entry("made-up"), only="small")
+    monkeypatch.setenv("HEDGE_SHELF_MIRROR", "http://127.0.0.1:9")
+    told = r"127.0.0.1 can't be reached; .*; 1 of its 2 files is here already and can be brought in alone$"
+    with pytest.raises(UnreachableError, match=told):
+        bring(entry("made-up"))
+    assert bring(entry("made-up"), only="small").fetched == 0
+
+
+def test_a_server_that_takes_the_connection_and_says_nothing(made_up: Mirror):
+    made_up.fault = "silent"
+    with pytest.raises(UnreachableError, match=r"127.0.0.1 did not answer within 0.6 s; nothing was imported"):
+        bring(entry("made-up"))
+    assert len(made_up.requests) == 1
 
 
 def test_an_unreadable_result_brings_in_nothing_of_the_others(made_up: Mirror):

@@ -7,7 +7,7 @@ one of its cells chooses that pair for the inspector, which hears of it in the b
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,16 @@ import pandas as pd
 import streamlit as st
 
 from app.components.compare.pair_state import COMPARISON_KEY, take_view
+from app.components.shared.published_switch import source_lines
 from app.components.shared.seed import seed
 from app.state.compare import CompareView
 from charts.run_names import short_names, told_apart
 from charts.scripts import bundle
 from core.conformal.scores import SCORES
 from core.reports.compare.run_matrix import RunMatrix
+from core.reports.overview.published import SOURCES, PublishedResult
+from core.reports.run_filter import name_order, task_key
+from core.runs.banks import task_title
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "comparison.js"
@@ -43,15 +47,17 @@ def comparison(
     groups: Sequence[tuple[str, Sequence[str]]],
     matrix: RunMatrix | None,
     problem: str,
+    published: Sequence[Sequence[PublishedResult]] = (),
     view: CompareView,
 ) -> None:
     """Mount the dot plots of ``rows`` (:func:`core.reports.compare.benchmark.run_rows`) and the matrix of ``group``.
 
     ``titles`` maps each run's id to its title. ``groups`` are the titles and runs of all groups that share questions.
-    ``matrix`` is None while it is computed; ``problem`` says why there is none.
+    ``matrix`` is None while it is computed; ``problem`` says why there is none. ``published`` has figures that others
+    print of the runs' tasks, a group for each row below the runs.
     """
     runs = list(titles)
-    version = f"{','.join(runs)}|{','.join(group)}|{view.alpha}|{view.score}"
+    version = f"{','.join(runs)}|{','.join(group)}|{view.alpha}|{view.score}|{len(published)}"
     start = seed(COMPARISON_KEY, version, {name: getattr(view, name) for name in NAMES})
     _mount(
         key=COMPARISON_KEY,
@@ -59,6 +65,7 @@ def comparison(
             "version": version,
             "runs": _runs(rows, titles),
             "scores": [{"name": name, "title": SCORES[name].title} for name in dict.fromkeys(rows["score"])],
+            "published": [_strip(group, set(_keys(rows))) for group in published],
             "alpha": view.alpha,
             "group": [runs.index(name) for name in group],
             "groups": [{"title": title, "runs": list(names)} for title, names in groups],
@@ -97,6 +104,26 @@ def _runs(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[dict[str, Any]]
             }
         )
     return found
+
+
+def _keys(rows: pd.DataFrame) -> list[str]:
+    return [task_key(task, bank) for task, bank in rows[["task", "bank"]].itertuples(index=False)]
+
+
+def _strip(group: Sequence[PublishedResult], keys: Collection[str]) -> dict[str, Any]:
+    """The row of one published table on one task: a mark for each of its models."""
+    first = group[0]
+    asked = "the same questions as runs here" if first.key in keys else "other questions than the runs here"
+    return {
+        "name": first.bank,
+        "title": f"{task_title(first.task, first.bank)}, {asked}",
+        "source": source_lines(first.source),
+        "table": SOURCES[first.source].title,
+        "models": [
+            {"name": one.model, "accuracy": one.accuracy, "set_size": one.set_size}
+            for one in sorted(group, key=lambda one: name_order(one.model))
+        ],
+    }
 
 
 def _estimate(row: Mapping[Hashable, Any], value: str, ends: str) -> list[float | None]:

@@ -154,7 +154,15 @@ class Comparison {
         sample((svg) => draw(svg, "rect", { class: "band", x: -12, y: -4.5, width: 24, height: 9 })),
         "where coverage lies if the guarantee holds",
       ),
-      entry(make("span", "", ""), "The axes are zoomed to the data."),
+      ...(this.data.published.length
+        ? [
+            entry(
+              sample((svg) => draw(svg, "path", { class: "printed", d: MARKS.diamond, transform: "scale(.8)" })),
+              "published, not computed here",
+            ),
+          ]
+        : []),
+      entry(make("span", "", ""), "The axes are zoomed to the runs."),
     );
   }
 

@@ -9,6 +9,7 @@ const ROW = 30;
 const TOP = 6;
 const AXIS = 24;
 const PANEL_GAP = 20;
+const GAP_WITH_COUNTS = 40;
 const LETTER = 7;
 const APART = 5;
 const WIDE = 1000;
@@ -37,9 +38,14 @@ export function drawDots(host, data, { tip, chosen, pick }) {
   const looks = looksOf(data.scores);
   const width = host.clientWidth || 400;
   const columns = width >= WIDE ? 4 : width >= MIDDLE ? 2 : 1;
-  const longest = Math.max(...data.runs.map(({ name }) => name.length));
-  const names = Math.min(longest * LETTER + 34, columns === 1 ? 0.38 * width : 0.17 * WIDE + 60);
-  const plot = (width - PANEL_GAP * (columns - 1) - names) / columns;
+  const longest = Math.max(...[...data.runs, ...data.published].map(({ name }) => name.length));
+  const names = Math.min(
+    longest * LETTER + (data.published.length ? 62 : 34),
+    columns === 1 ? 0.38 * width : 0.17 * WIDE + 60,
+  );
+  const gap = data.published.length ? GAP_WITH_COUNTS : PANEL_GAP;
+  host.style.columnGap = `${gap}px`;
+  const plot = (width - gap * (columns - 1) - names) / columns;
   const panels = Object.entries(PANELS).map(([name, panel], i) => {
     const left = i % columns === 0 ? names : 0;
     return panelFigure(data, name, panel, { looks, left, width: left + plot, tip, chosen, pick });
@@ -56,7 +62,9 @@ function panelFigure(data, name, panel, { looks, left, width, tip, chosen, pick 
     panel,
     width - left < 200 ? 4 : 6,
   );
-  const height = TOP + ROW * runs.length + AXIS;
+  const { published } = data;
+  const rows = runs.length + published.length;
+  const height = TOP + ROW * rows + AXIS;
   const figure = make("figure", "panel");
   const caption = make("figcaption");
   caption.append(make("b", "", panel.title), make("span", "gloss", GLOSSES[name]));
@@ -71,7 +79,7 @@ function panelFigure(data, name, panel, { looks, left, width, tip, chosen, pick 
     "aria-label": `${panel.title} of ${runs.length} runs`,
   });
   const x = linear(low, high, left + 6, width - 10);
-  const floor = TOP + ROW * runs.length;
+  const floor = TOP + ROW * rows;
   for (const tick of ticks) {
     draw(svg, "line", { class: "grid", x1: x(tick), x2: x(tick), y1: TOP, y2: floor });
     const edge = x(tick) > width - 24 ? "end" : "middle";
@@ -116,7 +124,84 @@ function panelFigure(data, name, panel, { looks, left, width, tip, chosen, pick 
     }
     if (pick) row.addEventListener("click", () => pick(i));
   });
+  published.forEach((strip, i) => {
+    const y = TOP + ROW * (runs.length + i + 0.5);
+    drawStrip(svg, strip, name, panel, { i: runs.length + i, y, left, width, x, low, high, tip });
+  });
+  if (published.length) {
+    const y = TOP + ROW * runs.length;
+    draw(svg, "line", { class: "grid", x1: 0, x2: width, y1: y, y2: y });
+  }
   return figure;
+}
+
+// A row of a published table: a hollow mark for each model. The axis is the runs' own, so that they stay as far apart
+// as without it; models beyond its ends are counted there.
+function drawStrip(svg, strip, name, panel, { i, y, left, width, x, low, high, tip }) {
+  const row = draw(svg, "g", { class: "row" });
+  row.dataset.run = i;
+  draw(row, "rect", { class: "ground", x: 0, y: y - ROW / 2, width, height: ROW });
+  if (left) {
+    const room = Math.floor((left - 52) / LETTER);
+    draw(row, "path", { class: "printed", d: MARKS.diamond, transform: `translate(10,${y}) scale(.7)` });
+    draw(row, "text", { class: "name", x: 20, y: y + 4 }, cut(strip.name, room));
+  }
+  const known = strip.models.filter((model) => (model[name] ?? null) !== null);
+  const says = (model) => `${model.name}: ${written([model[name], null, null], panel)}`;
+  const sorted = [...known].sort((a, b) => b[name] - a[name]);
+  const empty = `${panel.title}: not printed${name === "accuracy" || name === "set_size" ? " for this task" : ""}`;
+  const lines = [strip.title, ...strip.source, ...(sorted.length ? sorted.map(says) : [empty])];
+  const shows = (element, said) => {
+    element.addEventListener("pointerenter", () => {
+      host(svg).forEach((one) => one.classList.toggle("pointed", one.dataset.run === String(i)));
+      tip.show(element, said);
+    });
+  };
+  shows(row, lines);
+  row.addEventListener("pointerleave", () => {
+    host(svg).forEach((one) => one.classList.remove("pointed"));
+    tip.hide();
+  });
+  if (left) {
+    row.setAttribute("tabindex", "0");
+    row.setAttribute("role", "img");
+    row.setAttribute(
+      "aria-label",
+      [`${strip.title}, published`, ...strip.models.map((model) => spoken(model))].join(". "),
+    );
+    row.addEventListener("focus", () => tip.show(row, lines));
+    row.addEventListener("blur", tip.hide);
+  }
+  if (!known.length) {
+    draw(row, "text", { x: (left + width) / 2, y: y + 4, "text-anchor": "middle" }, "not printed");
+    return;
+  }
+  for (const model of known.filter((one) => one[name] >= low && one[name] <= high)) {
+    const at = `translate(${x(model[name]).toFixed(1)},${y})`;
+    const mark = draw(row, "g", { class: "printed-mark" });
+    draw(mark, "path", { class: "printed", d: MARKS.diamond, transform: `${at} scale(.75)` });
+    shows(mark, [says(model), strip.title, ...strip.source]);
+    mark.addEventListener("pointerleave", () => tip.show(row, lines));
+  }
+  const under = known.filter((model) => model[name] < low);
+  const over = known.filter((model) => model[name] > high);
+  const count = (some, at, text, anchor) => {
+    if (!some.length) return;
+    const shown = draw(row, "text", { class: "beyond", x: at, y: y + 4, "text-anchor": anchor }, text);
+    shows(shown, [
+      `${some.length} beyond the axis`,
+      ...[...some].sort((a, b) => b[name] - a[name]).map(says),
+      ...strip.source,
+    ]);
+    shown.addEventListener("pointerleave", () => tip.show(row, lines));
+  };
+  count(under, left, `‹ ${under.length}`, "end");
+  count(over, width - 2, `${over.length} ›`, "end");
+}
+
+function spoken({ name, accuracy, set_size: size }) {
+  const right = `accuracy ${written([accuracy, null, null], PANELS.accuracy)}`;
+  return `${name}: ${right}${size === null ? "" : `, mean set size ${size.toFixed(2)}`}`;
 }
 
 const GLOSSES = {

@@ -114,19 +114,23 @@ function waysIn(section, { cards }, open) {
 
 // ---- the matrix
 
-function cellOf(cell, open) {
+const NO_RUN = "No run of this model and these settings on this task.";
+
+function cellOf(cell, open, none = NO_RUN) {
   const td = make("td");
   if (!cell) {
     td.className = "none";
-    td.title = "No run of this model and these settings on this task.";
+    td.title = none;
     td.append(make("span", "unseen", "no run"));
     return td;
   }
-  const anchor = link(cell.target, "cell", open);
+  const anchor = cell.target ? link(cell.target, "cell", open) : make("span", "cell");
+  if (!cell.target) anchor.tabIndex = 0;
   if (cell.smallest) anchor.classList.add("smallest");
   anchor.style.setProperty("--shade", `${(cell.shade * 100).toFixed(1)}%`);
   // The name begins with the words that are seen, so that a person can say them to a voice control.
-  anchor.append(make("span", "size", cell.size), " ", make("span", "right", cell.right));
+  if (cell.size) anchor.append(make("span", "size", cell.size), " ");
+  anchor.append(make("span", "right", cell.right));
   if (cell.warning) anchor.append(make("span", "warning", cell.warning));
   const tip = make("span", "tip");
   tip.setAttribute("aria-hidden", "true");
@@ -134,6 +138,37 @@ function cellOf(cell, open) {
   anchor.append(make("span", "unseen", ` ${cell.said.join(". ")}`), tip);
   td.append(anchor);
   return td;
+}
+
+// Rows of a published table: below the runs, in the columns of their tasks, with the questions named anew.
+function publishedRows({ title, note, says, heads, rows }, open) {
+  const tbody = make("tbody", "published");
+  const source = make("tr", "source");
+  const said = make("th");
+  said.scope = "rowgroup";
+  said.colSpan = heads.length + 1;
+  said.append(make("span", "title", title), make("span", "below", note));
+  source.append(said);
+  const banks = make("tr", "banks");
+  banks.append(make("td"));
+  for (const { title: bank, below } of heads) {
+    const td = make("td");
+    td.append(make("span", "title", bank), make("span", "below", below));
+    banks.append(td);
+  }
+  tbody.append(source, banks);
+  for (const { title: model, details, cells } of rows) {
+    const tr = make("tr");
+    const th = make("th");
+    th.scope = "row";
+    th.append(make("span", "title", model));
+    if (details) th.append(make("span", "below", details));
+    const whole = (cell) => cell && { ...cell, said: [...cell.said, ...says] };
+    const none = "Nothing is published of this model on this task.";
+    tr.append(th, ...cells.map((cell) => cellOf(whole(cell), open, none)));
+    tbody.append(tr);
+  }
+  return tbody;
 }
 
 function matrix(section, data, open) {
@@ -163,7 +198,7 @@ function matrix(section, data, open) {
     tr.append(th, ...cells.map((cell) => cellOf(cell, open)));
     tbody.append(tr);
   }
-  table.append(thead, tbody);
+  table.append(thead, tbody, ...data.published.map((block) => publishedRows(block, open)));
   scroll.append(table);
   section.style.setProperty("--own", `var(--${data.meaning})`);
   section.replaceChildren(scroll, key(data));
@@ -177,7 +212,13 @@ function key(data) {
   scale.append(make("span", "", data.key.surest), make("span", "ramp"), make("span", "", data.key.least));
   const outline = make("span", "outlined");
   outline.append(make("span", "sample smallest"), make("span", "", data.key.smallest));
-  holder.append(scale, outline);
+  holder.append(scale);
+  if (data.key.smallest) holder.append(outline);
+  if (data.published.length) {
+    const printed = make("span", "outlined");
+    printed.append(make("span", "sample printed"), make("span", "", "published, not computed here"));
+    holder.append(printed);
+  }
   if (data.key.warning) holder.append(make("span", "", data.key.warning));
   return holder;
 }
@@ -201,7 +242,7 @@ function placeTips(scroll) {
 
 // ---- the legend of the scatter plots
 
-function legend(section, { models }) {
+function legend(section, { models, published }) {
   const list = make("ul", "legend");
   for (const { name, meaning, path } of models) {
     const item = make("li");
@@ -209,6 +250,11 @@ function legend(section, { models }) {
     put(svg, { viewBox: "-1.1 -1.1 2.2 2.2", "aria-hidden": "true" });
     draw(svg, "path", { d: path, style: `fill: var(--${meaning})` });
     item.append(svg, make("span", "", name));
+    list.append(item);
+  }
+  if (published) {
+    const item = make("li");
+    item.append(make("span", "ring"), make("span", "", published));
     list.append(item);
   }
   section.replaceChildren(list);

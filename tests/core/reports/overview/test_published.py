@@ -17,9 +17,11 @@ from core.errors import InputError
 from core.exchange import llm_uncertainty_bench as bench
 from core.exchange.imported import save
 from core.reports.evaluation import load
-from core.reports.overview.published import SOURCES, as_ye_2024, published
+from core.reports.overview.matrix import Column, Matrix
+from core.reports.overview.published import SOURCES, as_ye_2024, below, models, of_tasks, published, results
 from core.reports.overview.similar_accuracy import alike
 from core.reports.report import report
+from core.reports.run_filter import RunFilter
 from tests.conftest import synthetic_run
 
 PRINTED = {model.lower(): model for model in published("ye-2024")["model"].unique()}
@@ -136,3 +138,45 @@ def test_models_alike_and_unlike_are_pointed_out():
     assert (pair.surer_model, pair.other_model, pair.sizes) == ("a", "b", (2.0, 3.0))
     assert (pair.task, pair.bank) == ("qa", "one bank")
     assert alike(frame.assign(questions=frame["model"]), "lac") == []
+
+
+def test_published_results_stand_in_the_columns_of_their_tasks():
+    mine = Column("qa", "Question answering", 6, 100)
+    same = Column("rc@CosmosQA 10k", "Reading comprehension · CosmosQA 10k", 6, 0)
+    other = Column("ci", "Commonsense inference", 4, 100)
+    kept = results()
+    found, (ye, bluq) = below(Matrix((), (mine, same, other), {}), kept)
+    # Commonsense inference has six options there, and so another column; the two tasks without a run have new ones.
+    assert [(column.key, column.options) for column in found.columns[:3]] == [("qa", 6), (same.key, 6), ("ci", 4)]
+    assert [(column.key, column.options) for column in found.columns[3:]] == [("ci", 6), ("drs", 6), ("ds", 6)]
+    assert (ye.source, len(ye.rows)) == ("ye-2024", 16)
+    assert (bluq.source, len(bluq.rows)) == ("bluq", 6)
+    assert ye.banks == ("MMLU 10k", "CosmosQA 10k", "", "HellaSwag 10k", "HaluEval dialogue 10k", ye.banks[5])
+    assert ye.same == (False, True, False, False, False, False)
+    assert [row.model for row in ye.rows][:2] == ["DeepSeek-7B", "DeepSeek-67B"]
+    cells = [cell for block in (ye, bluq) for row in block.rows for cell in row.cells if cell]
+    assert sorted(cells, key=str) == sorted(kept, key=str)
+    yi = next(row for row in ye.rows if row.model == "Yi-34B")
+    assert [cell and (cell.task, cell.accuracy, cell.set_size) for cell in yi.cells[:3]] == [
+        ("qa", pytest.approx(0.7124), 2.60),
+        ("rc", pytest.approx(0.9448), 1.71),
+        None,
+    ]
+    assert yi.cells[0] is not None
+    assert (yi.cells[0].data, yi.cells[0].key) == ("mmlu_10k", "qa@MMLU 10k")
+    phi = next(row for row in bluq.rows if row.model == "Phi-2")
+    assert phi.cells[0] is not None
+    assert (phi.cells[0].set_size, phi.cells[0].mean_over_tasks) == (None, 5.26)
+
+
+def test_a_filter_keeps_published_results_by_model_task_and_table():
+    of_yi = results(RunFilter(models=("Yi-34B", "pocket-8m"), tasks=("qa", "rc@CosmosQA 10k")))
+    assert [(one.model, one.task) for one in of_yi] == [("Yi-34B", "qa"), ("Yi-34B", "rc")]
+    assert {one.source for one in results(RunFilter(sources=("bluq", "shipped")))} == {"bluq"}
+    assert results(RunFilter(sources=("shipped",))) == []
+    assert results(RunFilter(dtype=("int4",))) == results()
+    assert set(models()) == {one.model for one in results()}
+    assert {(one.source, one.task) for group in of_tasks(["qa@hub", "drs"]) for one in group} == {
+        (source, task) for source in SOURCES for task in ("qa", "drs")
+    }
+    assert of_tasks(["mine"]) == []

@@ -1,0 +1,32 @@
+"""The switch that hides published figures, and how a page says where they are from."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state
+from app.state.compare import CompareView
+from app.state.overview import OverviewView
+from core.reports.overview.published import SOURCES
+
+KEY = "published_switch"
+HELP = (
+    "Figures that papers print of models from 1.8 B to 72 B parameters. They were not computed here: they stand in "
+    "marks of their own, and the slider and the score do not change them."
+)
+
+
+def show(view: OverviewView | CompareView) -> None:
+    """Show the switch. What is chosen stands in the page's address."""
+    st.session_state[KEY] = view.published == "on"
+    st.toggle("Published figures", key=KEY, on_change=_take, args=(type(view),), help=HELP)
+
+
+def _take(page: type[OverviewView] | type[CompareView]) -> None:
+    state.change(page, published="on" if st.session_state[KEY] else "off")
+
+
+def source_lines(source: str) -> list[str]:
+    """Where the figures of a published table are from, and how they were made."""
+    of = SOURCES[source]
+    return [f"Published by {of.title} ({of.printed}), not computed here", of.note]
