@@ -20,6 +20,7 @@ from core.calibration.bins import ECE_BINS, EDGES
 from core.calibration.recalibration import METHODS
 from core.commands import exchange, perplexity, prompting, reports, runs, tokens
 from core.commands.answer import CommandResult
+from core.commands.server_arguments import ON_SERVER, key_argument, server_arguments
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 from core.conformal.sets import EMPTY_POLICIES
@@ -120,23 +121,7 @@ def _run_verb(verbs: Any) -> None:
         metavar="N",
         help="also let the model write N sampled answers to each question",
     )
-    made.add_argument(
-        "--server",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="URL",
-        help="the models are on this server (or on several that share the work), which speaks the OpenAI protocol: "
-        "http://host:8000/v1",
-    )
-    made.add_argument(
-        "--key-variable", default="", metavar="NAME", help="the environment variable that holds the server's key"
-    )
-    made.add_argument("--price-read", type=float, default=0.0, help="the server's price of a million tokens read")
-    made.add_argument("--price-written", type=float, default=0.0, help="the price of a million tokens written")
-    made.add_argument(
-        "--budget", type=float, help="stop a run before it costs more; in millions of tokens where no price is given"
-    )
+    server_arguments(made)
     made.add_argument("--batch-size", type=int, help="questions in a batch; free memory decides if this is not given")
     amount = made.add_mutually_exclusive_group()
     amount.add_argument("--mode", choices=tuple(MODES), help="; ".join(f"{k}: {v} questions" for k, v in MODES.items()))
@@ -274,7 +259,8 @@ def _jury_verbs(verbs: Any) -> None:
 
 def _making_verbs(verbs: Any) -> None:
     made = _verb(verbs, "answer", _of_jury("answer", "making"), "let a base model answer short-answer questions")
-    made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
+    made.add_argument("--model", required=True, help=f"a bundled name, a folder, a hub id, or {ON_SERVER}")
+    key_argument(made)
     _asked_arguments(made)
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines: id, question, answer, label")
     made = _verb(verbs, "finetune", _of_jury("finetune", "making"), "tune a juror on answers, or continue its tuning")
@@ -283,13 +269,23 @@ def _making_verbs(verbs: Any) -> None:
     made.add_argument("--out", type=Path, required=True, metavar="DIR", help="the adapter's folder")
     _tuning_arguments(made)
     made = _verb(verbs, "judge", _of_jury("judge", "making"), "let jurors judge answers, and keep their judgements")
-    made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="adapters or models, two or more")
+    made.add_argument(
+        "--juror", nargs="+", required=True, metavar="MODEL", help=f"adapters or models, two or more; or {ON_SERVER}"
+    )
+    key_argument(made)
     made.add_argument("--answers", type=Path, required=True, metavar="FILE", help="id, question, answer, label")
     made.add_argument("--dtype", default="float32", choices=DTYPES)
     made.add_argument("--name", default="", help="the jury's name; its jurors' names if not given")
     made = _verb(verbs, "make", _of_jury("make", "making"), "all stages in one: answer, tune jurors, judge, keep")
-    made.add_argument("--base", required=True, help="the model that answers")
-    made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="models to tune, or tuned adapters")
+    made.add_argument("--base", required=True, help=f"the model that answers; or {ON_SERVER}")
+    made.add_argument(
+        "--juror",
+        nargs="+",
+        required=True,
+        metavar="MODEL",
+        help=f"models to tune, tuned adapters, or {ON_SERVER}, which judges as it is",
+    )
+    key_argument(made)
     _asked_arguments(made)
     _tuning_arguments(made, alone=False)
     made.add_argument("--tune-share", type=float, default=0.5, help="the share in (0, 1) of the answers that tunes")
@@ -410,12 +406,17 @@ def _tokens_verb(verbs: Any) -> None:
     made = _verb(inner, "view", tokens.tokens_view, "a text token by token: surprise, entropy, alternatives")
     _tokens_model(made)
     made.add_argument("--text", required=True)
+    key_argument(made)
     made.add_argument("--output", type=Path, help="a file for the JSON")
 
 
 def _tokens_model(made: argparse.ArgumentParser) -> None:
     made.add_argument(
-        "--model", "--model-path", "--model_path", required=True, help="a model, an adapter's folder or a checkpoint"
+        "--model",
+        "--model-path",
+        "--model_path",
+        required=True,
+        help=f"a model, an adapter's folder or a checkpoint; to view, also {ON_SERVER}",
     )
     made.add_argument("--base-model", "--base_model", help="the model that an adapter belongs to, if that was moved")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.commands.answer import CommandResult
+from core.commands.server_arguments import server_arguments
 from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.inference.models import DTYPES, canonical
@@ -22,6 +23,7 @@ from core.perplexity.request import Request
 from core.perplexity.windows import EXCHANGES
 from core.reports import perplexity as reports
 from core.runs.execution import perplexity_run
+from core.runs.spec import SERVED
 
 BUNDLED = "bundled"
 EVERY = "all"
@@ -46,6 +48,7 @@ def add(verbs: Any, verb: Verb) -> None:
     made.add_argument("--mode", default="standard", choices=MODES)
     made.add_argument("--exchanges", default=str(EXCHANGES), help=f"before each message, or {EVERY}")
     made.add_argument("--dtype", default="float32", choices=DTYPES)
+    server_arguments(made)
     made.add_argument("--queue", action="store_true", help="leave the run to this host's workers")
     made = verb(kinds, "report", report, "perplexities, differences between prompts, and choices, for finished runs")
     made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
@@ -68,7 +71,12 @@ def run(arguments: Namespace) -> CommandResult:
         arguments.mode,
         exchanges_of(arguments.exchanges),
     )
-    specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
+    if arguments.server:
+        served = {name: getattr(arguments, name) for name in ("key_variable", "price_read", "price_written", "budget")}
+        served |= {"servers": tuple(arguments.server), "dtype": SERVED}
+        specs = [perplexity_run.spec_of(request, model, **served) for model in arguments.model]
+    else:
+        specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
     from core.commands.runs import asked_for, execute_here
 
     if arguments.queue:
