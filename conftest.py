@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from tests.file_order import handed_out
 from tests.quick import is_quick, may_be_quick
@@ -37,10 +39,21 @@ MOST = 4
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """``-m quick`` does not even import what it leaves out: importing torch alone takes seconds."""
-    if config.option.markexpr.strip() == "quick" and not may_be_quick(collection_path):
-        return True
-    return None
+    """A file without tests is not imported to look for some, and ``-m quick`` imports nothing of what it leaves out:
+    importing torch alone takes seconds."""
+    if collection_path.suffix == ".py" and not collection_path.name.startswith("test_"):
+        without_tests = ">>>" not in collection_path.read_text(encoding="utf-8")  # no doctest, as nine modules in ten
+    else:
+        without_tests = False
+    quick = config.option.markexpr.strip() == "quick"
+    return True if without_tests or (quick and not may_be_quick(collection_path)) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Files of tests are collected once: they have no doctests."""
+    found = yield
+    return [one for one in found if not (file_path.name.startswith("test_") and isinstance(one, DoctestModule))]
 
 
 def pytest_collection_finish() -> None:

@@ -15,7 +15,8 @@ import html
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from functools import wraps
+from typing import Generic, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -23,6 +24,7 @@ from app.state.session import BY_ITSELF_KEY
 from core.errors import HedgeError
 
 Value = TypeVar("Value")
+Parameters = ParamSpec("Parameters")
 
 AWAITED_KEY = "awaited_computations"
 BEGIN_S = 0.3
@@ -94,6 +96,21 @@ def computing(what: str, *, height: int = 0) -> None:
     """Show that ``what`` is being computed, on ``height`` pixels."""
     style = f' style="min-height: {height}px"' if height else ""
     st.html(f'<p class="computing" role="status"{style}>Computing {html.escape(what)} …</p>')
+
+
+def in_place(section: Callable[Parameters, Value]) -> Callable[Parameters, Value]:
+    """Draw a section of a page, which may grow when a figure arrives, in a container of its own.
+
+    What stands below the section then keeps its place in the page. Streamlit makes elements anew whose place changes,
+    and that closes a list that a person has just opened.
+    """
+
+    @wraps(section)
+    def drawn(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Value:
+        with st.container():
+            return section(*args, **kwargs)
+
+    return drawn
 
 
 @contextmanager

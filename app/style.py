@@ -69,6 +69,12 @@ LINKS = """<style>
 </style>"""
 """Underlines links to other pages, as all other links are. Beside buttons one would take them for plain words."""
 
+SEGMENTS = """<style>
+[data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]) { color: inherit !important; }
+</style>"""
+"""Draws what is chosen among a few values in the colour of the page's text. Streamlit draws it in the primary colour,
+which in the dark theme looks fainter than what is not chosen."""
+
 BESIDE_KEY = "beside_the_figures"
 BESIDE = f"""<style>
 [data-testid="stLayoutWrapper"]:has(> .st-key-{BESIDE_KEY}) {{
@@ -77,7 +83,7 @@ BESIDE = f"""<style>
 </style>"""
 """Lets the container :data:`BESIDE_KEY` fill what the figures leave of their row, if words can be read there."""
 
-FRAME = CHOSEN + STACKED + CAPTIONS + LONG_WORDS + LINKS + BESIDE + COMPUTING
+FRAME = CHOSEN + STACKED + CAPTIONS + LONG_WORDS + LINKS + BESIDE + SEGMENTS + COMPUTING
 """What every page needs."""
 
 

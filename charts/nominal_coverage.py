@@ -1,4 +1,4 @@
-"""Coverage had against coverage asked for, at every alpha."""
+"""Coverage against target coverage, at every alpha."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [3, 5])
 
 
 def nominal_and_actual(frame: pd.DataFrame) -> Figure:
-    """Coverage had against coverage asked for, one line per run and score, on the guarantee's band."""
+    """Coverage against target coverage, one line per run and score, on the guarantee's band."""
     shown = frame.assign(method=frame["score"].map(theme.score_meaning))
     names = list(dict.fromkeys(shown["name"]))
     shown = shown.assign(first=shown["name"] == names[0])
     band_score = shown.loc[shown["first"], "score"].iloc[0]
-    x, y = share_axis("x", "nominal", "Coverage asked for: 1 − alpha"), share_axis("y", "coverage", "Coverage had")
+    x, y = share_axis("x", "nominal", "Target coverage, 1 − alpha"), share_axis("y", "coverage", "Coverage")
     band = alt.Chart().transform_filter(f"datum.first && datum.score == '{band_score}'").mark_area(opacity=0.6)
-    band = band.encode(x, share_axis("y", "low", "Coverage had"), y2="high")
+    band = band.encode(x, share_axis("y", "low", "Coverage"), y2="high")
     hover = tips(
         ("name", "Run"),
         ("method", "Score"),
-        ("nominal", "Asked for", ".1%"),
-        ("coverage", "Had", ".1%"),
+        ("nominal", "Target", ".1%"),
+        ("coverage", "Coverage", ".1%"),
         ("low", "Band from", ".1%"),
         ("high", "Band to", ".1%"),
     )
@@ -48,5 +48,5 @@ def nominal_and_actual(frame: pd.DataFrame) -> Figure:
     chart = alt.layer(theme.painted(band, theme.GUARANTEE), lines, data=shown).resolve_scale(color="independent")
     worst = (shown["nominal"] - shown["coverage"]).max()
     short = f"it falls short by {max(worst, 0):.1%} at most"
-    said = f"Coverage had against coverage asked for, of {', '.join(names)}; {short}."
+    said = f"Coverage against target coverage, for {', '.join(names)}; {short}."
     return Figure(shown, chart.properties(height=380), said, "nominal-and-actual-coverage")

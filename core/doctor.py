@@ -22,6 +22,7 @@ import psutil
 from core import __version__
 from core.errors import HedgeError, RunError
 from core.inference.models import bundled_models
+from core.progress import rate_in_words
 from core.settings import ROOT, settings
 from core.tasks import TASKS
 from core.tasks.bank import available
@@ -316,8 +317,8 @@ def _speed() -> list[Finding]:
         value = f"{speed.gflops:,.0f} GFLOP/s in multiplication, {speed.copy:.1f} GB/s in copying"
         a_second = speed.gflops * 1e9 / (2 * 1e9 * 100)
         meaning = (
-            f"At best {a_second:,.3g} questions per second, for questions of 100 tokens and a model with 1 "
-            "billion parameters in 32-bit precision."
+            f"At best {rate_in_words(a_second, 'question')}, for questions of 100 tokens and a model with 1 billion "
+            "parameters in 32-bit precision."
             if good
             else f"Its results are wrong by {speed.error:.1g}, so no run on it can be trusted."
         )

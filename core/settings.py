@@ -8,6 +8,8 @@
 ``HEDGE_HANG_MINUTES``        a run without progress for so long is taken to hang, and its worker is killed; 15
 ``HEDGE_WARM_MINUTES``        workers without a run stay for so long, with the last model in their memory; 3
 ``HEDGE_ARCHIVE_URL``         an fsspec URL (``s3://bucket/hedge``) that finished runs are copied to as well
+``HEDGE_SHELF_MIRROR``        a URL instead of the host of Git repositories' raw files, for the shelf; it may be private
+``HEDGE_SHELF_STALL_SECONDS`` a download of the shelf that brings nothing for so long is given up; 20
 ``HEDGE_REAL_DATA``           real data for tests and benchmarks; unset on a user's machine
 ``HEDGE_REAL_MODELS``         real models for tests; unset on a user's machine
 ============================  =====================================================================
@@ -40,6 +42,8 @@ class Settings(BaseSettings):
     hang_minutes: float = Field(default=15.0, gt=0)
     warm_minutes: float = Field(default=3.0, ge=0)
     archive_url: str = ""
+    shelf_mirror: str = ""
+    shelf_stall_seconds: float = Field(default=20.0, gt=0)
 
     @field_validator("home", mode="before")
     @classmethod

@@ -28,17 +28,17 @@ if chosen:
     rows = compare_cache.compared(chosen, all_runs.set_rule(view))
     pairs.pairs(chosen, rows, view)
     st.subheader("Claims of a paper, tested on these runs", anchor=False)
-    published_claims.published_claims(rows, view.score)
+    published_claims.published_claims(chosen, all_runs.set_rule(view), view.score)
     if all_runs.several_tasks(rows):
         with st.expander("Runs by task", on_change="rerun", key="by_task_open") as tasks:
             if tasks.open:
-                all_runs.by_task(rows, view.score)
+                all_runs.by_task(rows, view)
     with st.expander("Set sizes in detail", on_change="rerun", key="shapes_open") as shapes:
         if shapes.open:
             all_runs.shapes(rows, chosen, view)
     with st.expander("Precision, strategy, shots", on_change="rerun", key="contrasts_open") as contrasts:
         if contrasts.open:
-            all_runs.contrasts(rows, view.score)
+            all_runs.contrasts(rows, view)
     with st.expander(
         "Answering only when certain: risk, coverage, cost", on_change="rerun", key="abstaining_open"
     ) as abstaining:

@@ -1,9 +1,9 @@
-"""Import results from other tools, and export Hedge's own."""
+"""Import results from other tools and from the shelf, and export Hedge's own."""
 
 import streamlit as st
 
 from app import state
-from app.components.data import drop_zone, export_files
+from app.components.data import drop_zone, export_files, shelf
 from app.components.shared.page_head import head
 from app.state.data import DataView
 
@@ -12,6 +12,9 @@ view = state.view(DataView)
 
 st.subheader("Import results", anchor=False)
 drop_zone.section()
+
+st.subheader("The shelf", anchor="shelf")
+shelf.section(view)
 
 st.subheader("Export results", anchor=False)
 export_files.section(view)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import navigation, state
 from app.caches import run_cache
-from app.components.overview import answer, run_table, ways_in
+from app.components.overview import answer, run_table, shelf_line, ways_in
 from app.components.shared.runs import no_runs_yet
 from app.formatting import plain
 from app.showcase import default_run
@@ -22,6 +22,7 @@ shown = None
 if runs.finished:
     showcase = default_run(runs.finished)
     ways_in.ways_in(showcase, runs.finished, view)
+    shelf_line.shelf_line(runs.finished)
     shown = answer.answer(showcase, runs.finished, view)
     with st.expander("Published figures", key="published_open", on_change="rerun") as folded:
         if folded.open:

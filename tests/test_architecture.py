@@ -35,6 +35,7 @@ LAYERS = {
     "exchange": 9,
     "reports": 10,
     "doctor": 11,
+    "shelf": 11,
     "commands": 12,
     "cli": 13,
     "__main__": 14,
@@ -146,15 +147,19 @@ def test_conformal_and_calibration_need_numpy_and_scipy_alone():
 
 
 def test_what_the_page_process_imports_loads_no_torch():
+    """The components of every page, as the server imports them after the first paint, and what they call of core."""
     code = (
+        "from app import first_paint; first_paint.import_components(); "
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
         "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
         "core.answering.client, core.answering.server, core.reports.one_question, core.reports.tokens, "
         "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
-        "core.runs.jury_job, core.reports.jury, charts.static_report, sys;"
+        "core.runs.jury_job, core.reports.jury, charts.static_report, sys; "
+        "wanted = {'altair', 'app.components.jury.jury_figures', 'app.components.calibration.temperature'}; "
+        "assert wanted <= set(sys.modules); "
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120, capture_output=True)
 
 
 def test_a_class_name_means_one_thing():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from importlib.metadata import packages_distributions
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,10 +39,14 @@ def pinned() -> set[str]:
     return {normal(re.split(r"[\[=<>~! ]", line)[0]) for line in lines if line and line[0] not in "#-"}
 
 
+packages_distributions = cache(metadata.packages_distributions)
+
+
 def normal(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
+@cache
 def imported() -> dict[str, Path]:
     """Each module of others that any file imports, wherever in the file, and one of those files."""
     found: dict[str, Path] = {}

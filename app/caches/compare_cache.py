@@ -11,8 +11,11 @@ import streamlit as st
 from app.background import Computation
 from app.caches.run_cache import RunKey, load_compared, run_key
 from core.reports.compare import benchmark, inspector, run_matrix
+from core.reports.compare import claims as tested
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.claims import PublishedClaim
 from core.reports.compare.run_matrix import RunMatrix
+from core.reports.overview import published
 
 
 def compared(run_ids: tuple[str, ...], rule: SetRule) -> pd.DataFrame:
@@ -23,6 +26,17 @@ def compared(run_ids: tuple[str, ...], rule: SetRule) -> pd.DataFrame:
 def matrix(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> Computation[RunMatrix]:
     """All pairs of the runs, with their intervals and tests."""
     return _matrix(tuple(run_key(run_id) for run_id in run_ids), alpha, score, empty)
+
+
+def claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> list[PublishedClaim]:
+    """The published claims, tested on the runs with sets by ``score``."""
+    return _claims(tuple(run_key(run_id) for run_id in run_ids), rule, score)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)  # 10 kB per entry, and there are few tables
+def published_claims(table: str) -> list[PublishedClaim]:
+    """The published claims, tested on a published table."""
+    return tested.claims(published.published(table))
 
 
 def inspector_numbers(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> pa.Table:
@@ -43,6 +57,12 @@ def inspector_texts(run_ids: tuple[str, ...]) -> pa.Table:
 def _compared(keys: tuple[RunKey, ...], rule: SetRule) -> pd.DataFrame:
     runs = [load_compared(key) for key in keys]
     return benchmark.run_rows(runs, benchmark.reports(runs, rule))
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)  # 10 kB per entry: 1 MB in all
+def _claims(keys: tuple[RunKey, ...], rule: SetRule, score: str) -> list[PublishedClaim]:
+    rows = _compared(keys, rule)
+    return tested.claims(rows[rows["score"] == score])
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)  # 40 kB per entry of 12 runs: 3 MB in all

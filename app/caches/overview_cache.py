@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
-from app.caches.run_cache import EVERY_RUN, RunKey, load_evaluation, run_key
+from app.caches.per_run import PerRun, RunKey
+from app.caches.run_cache import load_evaluation, run_key
+from core.conformal.scores import SCORES
 from core.errors import HedgeError
 from core.reports import evaluation as evaluations
 from core.reports import frames
 from core.reports.frames import RunSummary
 from core.reports.overview.example_question import ExampleQuestion, example_question
+from core.reports.report import DEFAULT_SCORES
+from core.runs import store
 from core.runs.store import RunRecord
 
+LAST_FRAMES = 16
 EXAMPLE_ALPHA = 100
 """The alpha, in thousandths, at which the question on a card is chosen. It stays while alpha moves."""
 
 
-def overview(records: Iterable[RunRecord], alpha: int, score: str = "lac") -> tuple[pd.DataFrame, tuple[str, ...]]:
+def overview(records: Sequence[RunRecord], alpha: int, score: str = "lac") -> tuple[pd.DataFrame, tuple[str, ...]]:
     """One row per finished run at ``alpha`` thousandths, and one sentence for each run whose files can't be read.
 
     A row has the figures of LAC, APS and ``score``.
     """
-    summaries, problems = [], []
-    for record in records:
-        try:
-            summaries.append(summary(record.run_id, score))
-        except HedgeError as error:
-            problems.append(str(error))
-    return frames.overview_at(summaries, alpha), tuple(problems)
+    stamps = store.run_stamps()
+    found: dict[RunKey, RunSummary] = {}
+    problems = []
+    with st.spinner("Reading the runs …") if _news(records, stamps, score) else nullcontext():
+        for record in records:
+            try:
+                key = (
+                    RunKey(record.run_id, stamps[record.run_id]) if record.run_id in stamps else run_key(record.run_id)
+                )
+                found[key] = _with_score(key, score)
+            except HedgeError as error:
+                problems.append(str(error))
+    return _frame(found, alpha, score), tuple(problems)
+
+
+def _news(records: Sequence[RunRecord], stamps: Mapping[str, int], score: str) -> bool:
+    """Whether a run has to be read."""
+    keys = [RunKey(record.run_id, stamps.get(record.run_id, 0)) for record in records]
+    beside = _score_summaries.get(score)
+    return not all(_summary.held(key) and (beside is None or beside.held(key)) for key in keys)
+
+
+def _frame(found: Mapping[RunKey, RunSummary], alpha: int, score: str) -> pd.DataFrame:
+    """The overview frame, computed anew unless it was among the last that were shown. It must not be changed."""
+    kept, asked = _frames(), (tuple(found), alpha, score)
+    table = kept.pop(asked, None)
+    if table is None:
+        table = frames.overview_at(found.values(), alpha)
+    kept[asked] = table
+    while len(kept) > LAST_FRAMES:
+        kept.popitem(last=False)
+    return table
 
 
 def summary(run_id: str, score: str = "lac") -> RunSummary:
@@ -39,11 +71,14 @@ def summary(run_id: str, score: str = "lac") -> RunSummary:
 
     Raises :class:`HedgeError` if its files can't be read.
     """
-    key = run_key(run_id)
+    return _with_score(run_key(run_id), score)
+
+
+def _with_score(key: RunKey, score: str) -> RunSummary:
     found = _summary(key)
     if score in found.scores:
         return found
-    return replace(found, scores={**found.scores, score: _score_summary(key, score)})
+    return replace(found, scores={**found.scores, score: _score_summaries[score](key)})
 
 
 def example(run_id: str, score: str) -> ExampleQuestion:
@@ -51,17 +86,21 @@ def example(run_id: str, score: str) -> ExampleQuestion:
     return _example(run_key(run_id), score)
 
 
-# 0.2 MB per entry: 26 MB for the runs that ship, 128 MB with 500 more.
-@st.cache_resource(max_entries=EVERY_RUN, show_spinner="Reading the runs …")
-def _summary(key: RunKey) -> RunSummary:
-    # Not through load_evaluation: an overview of many runs would evict the run that a person is looking at.
-    return frames.summarise(evaluations.load(key.run_id))
+def _of_score(name: str) -> PerRun[frames.ScoreSummary]:
+    return PerRun(lambda key: frames.summarise_score(evaluations.load(key.run_id), name), most=1024)
 
 
-# 0.1 MB per entry: 63 MB for one score of 628 runs. With that many runs, the cache holds one score at a time.
-@st.cache_resource(max_entries=EVERY_RUN, show_spinner="Reading the runs …")
-def _score_summary(key: RunKey, score: str) -> frames.ScoreSummary:
-    return frames.summarise_score(evaluations.load(key.run_id), score)
+# Not through load_evaluation: an overview of many runs would evict the run that a person is looking at.
+# 0.2 MB per entry: 230 MB with the runs that ship and 1,000 more.
+_summary = PerRun(lambda key: frames.summarise(evaluations.load(key.run_id)), most=4096)
+# 0.1 MB per entry. Only scores beside LAC and APS, of which a person looks at one at a time, have such entries.
+_score_summaries = {name: _of_score(name) for name in SCORES if name not in DEFAULT_SCORES}
+
+
+@st.cache_resource(show_spinner=False)
+def _frames() -> OrderedDict[tuple[tuple[RunKey, ...], int, str], pd.DataFrame]:
+    """The frames that were shown last: 1 MB for each 1,000 runs."""
+    return OrderedDict()
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)  # 2 kB per entry: one question and its options

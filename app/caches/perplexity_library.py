@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from app.caches import run_cache
-from app.caches.run_cache import EVERY_RUN, RunKey
+from app.caches.per_run import PerRun, RunKey
 from core.errors import HedgeError
 from core.perplexity import conversations as talks
 from core.perplexity.choices import BUNDLED, Choice, digest_of
@@ -130,13 +130,15 @@ def _bundled_choices() -> dict[str, tuple[Choice, ...]]:
 
 
 # 95 kB per entry, nearly all of it the shared conversations that ship.
-@st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)
-def _request(key: RunKey) -> Request:
+def _read_request(key: RunKey) -> Request:
     request = perplexity_run.read_request(run_cache.record(key.run_id).spec)
     # Most runs measure the shipped conversations, whose texts are most of a request, so all runs share one copy of
     # them.
     shipped = {conversation.digest: conversation for conversation in _bundled()}
     return replace(request, conversations=tuple(shipped.get(one.digest, one) for one in request.conversations))
+
+
+_request = PerRun(_read_request, most=4096)
 
 
 # 0.4 MB per entry of nine conversations under three prompts; a run of one conversation takes a ninth of that.

@@ -122,7 +122,7 @@ def _output(command: Sequence[str]) -> dict[str, Any]:
     except subprocess.TimeoutExpired as error:
         raise _Failed(
             f"the preview took more than {TIME_LIMIT_S} seconds and was stopped; the first download of data from "
-            "the hub can take long, so try again, or run `python -m core run … --dry-run` to download them"
+            "the hub can take a long time, so try again, or run `python -m core run … --dry-run` to download them"
         ) from error
     if said.returncode == 0:
         values: dict[str, Any] = json.loads(said.stdout)

@@ -14,7 +14,7 @@ from core.records import Question
 from core.reports import evaluation as evaluations
 from core.reports import frames
 from core.reports.compare.benchmark import SetRule
-from core.reports.evaluation import Evaluation
+from core.reports.evaluation import Evaluation, StoredAnswers
 from core.reports.prompting import experiments as prompting
 from core.reports.prompting import letter_answers
 from core.reports.prompting.experiments import METHODS, MethodSets, PromptingExperiment, PromptingMethod
@@ -80,13 +80,20 @@ def question(method: PromptingMethod, question_id: str) -> Question:
 # 0.4 MB per entry: 3 MB for the 7 of the experiment that ships, 82 MB for the largest possible one.
 @st.cache_resource(max_entries=MOST_METHODS, show_spinner="Reading the runs …")
 def _evaluation(key: RunKey, method: PromptingMethod) -> Evaluation:
-    return prompting.evaluate(method)
+    return prompting.evaluate(method, _answers(key))
+
+
+# 0.5 MB per entry. One run answers for several methods, which _figures asks for one after another.
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _answers(key: RunKey) -> StoredAnswers:
+    return evaluations.read_answers(key.run_id)
 
 
 # 11 kB per entry: 0.7 MB in all. A view needs two, and two more for each alpha.
 @st.cache_resource(max_entries=64, show_spinner="Comparing the ways of asking …")
 def _figures(keys: tuple[RunKey, ...], chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
-    return prompting.figures(chosen, [evaluation(one) for one in chosen], rule)
+    runs = {one: evaluation(one) for one in sorted(chosen, key=lambda one: one.run_id)}  # reads each run once
+    return prompting.figures(chosen, [runs[one] for one in chosen], rule)
 
 
 # 2 kB per entry. A view needs one, and one more for each alpha.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app.caches.run_cache import EVERY_RUN, RunKey, load_evaluation, run_key, runs
+from app.caches.per_run import PerRun, RunKey
+from app.caches.run_cache import EVERY_RUN, load_evaluation, run_key, runs
 from core.errors import HedgeError
 from core.records import FloatArray, Question
 from core.reports import evaluation as evaluations
@@ -116,13 +117,15 @@ def _standings(key: RunKey, question_id: str) -> tuple[OptionPValues, ...]:
 
 
 # Each entry is a reference to an index that runs with the same questions share.
-@st.cache_resource(max_entries=EVERY_RUN, show_spinner="Looking for the question in other runs …")
-def _index(key: RunKey) -> dict[str, tuple[str, str]]:
+def _read_index(key: RunKey) -> dict[str, tuple[str, str]]:
     return _index_of(question_identity.questions_key(key.run_id), key.run_id)
 
 
+_index = PerRun(_read_index, most=16_384)
+
+
 # 0.1 MB per entry: 5 MB in all.
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner="Looking for the question in other runs …")
 def _index_of(questions: tuple[str, ...], _run_id: str) -> dict[str, tuple[str, str]]:
     # Runs with the same questions share one index: the 124 shipped runs that answer questions need only 6 indexes.
     return one_question.question_index(_run_id)

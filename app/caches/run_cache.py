@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import streamlit as st
 
+from app.caches.per_run import PerRun
+from app.caches.per_run import RunKey as RunKey
 from core.errors import HedgeError, InputError
 from core.reports import evaluation as evaluations
 from core.reports.evaluation import Evaluation
@@ -15,15 +16,7 @@ from core.runs.storage import trash
 from core.runs.store import RunRecord
 
 EVERY_RUN = 1024
-"""Enough entries for the 134 runs that ship, 500 of a person's own, and older versions of runs that were repeated."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunKey:
-    """One version of a run: ``stamp`` is the time at which its ``run.json`` was written, in nanoseconds."""
-
-    run_id: str
-    stamp: int
+"""Enough entries for what runs share, such as their sets of questions, or what they ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +88,9 @@ def version(run_id: str) -> str:
     return f"{key.run_id}:{key.stamp}"
 
 
-# 1.2 kB per entry; an active run is rewritten often. Every page looks up all runs several times each time it runs, and
-# Streamlit's cache takes longer to look one up than all the rest.
-@functools.lru_cache(maxsize=2048)
-def _record(key: RunKey) -> RunRecord:
-    return store.read_record(key.run_id)
+# 1.2 kB per entry: 20 MB when full. Every page looks up all runs several times each time it runs, and Streamlit's cache
+# takes longer to look one up than all the rest.
+_record = PerRun(lambda key: store.read_record(key.run_id), most=16_384)
 
 
 # 0.3 MB per entry, at most 0.5 MB: 10 MB in all. A view needs one run, or the two or three of a shift.
@@ -117,6 +108,5 @@ def load_compared(key: RunKey) -> Evaluation:
     return evaluations.load(key.run_id)
 
 
-@st.cache_resource(max_entries=2048, show_spinner=False)  # one number per entry, for the same runs as _record
-def _disk_use(key: RunKey) -> int:
-    return trash.disk_use(store.folder_of(key.run_id))
+# One number per entry, for the same runs as _record.
+_disk_use = PerRun(lambda key: trash.disk_use(store.folder_of(key.run_id)), most=16_384)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from app.state.fields import run_list
+from app.state.fields import Id, run_list
 from app.state.shared import SharedView
 
 MOST_EXPORTED = 50
@@ -13,10 +13,12 @@ MOST_EXPORTED = 50
 
 @dataclass(frozen=True, slots=True)
 class DataView(SharedView):
-    """The runs that are exported, and how the sets of their figures are formed."""
+    """The runs that are exported, how the sets of their figures are formed, and the result set of the shelf."""
 
     LEADS: ClassVar[tuple[str, ...]] = ("runs", "alpha", "score")
     KEPT: ClassVar[tuple[str, ...]] = ("runs",)
 
     runs: Annotated[str, run_list(MOST_EXPORTED, f"at most {MOST_EXPORTED} runs can be exported together")] = ""
     """The runs that are exported ("": the page's default; :data:`~app.state.shared.NO_RUNS`: none)."""
+    shelf: Id = ""
+    """The result set of the shelf that is shown ("": the first). The page says whether it exists."""

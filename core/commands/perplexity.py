@@ -2,64 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from core.commands.answer import CommandResult
-from core.commands.server_arguments import server_arguments
 from core.conformal.alpha import thousandths
 from core.errors import InputError
-from core.inference.models import DTYPES, canonical
+from core.inference.models import canonical
 from core.perplexity import choices, conversations
 from core.perplexity.choices import Choice
 from core.perplexity.conversations import Conversation
-from core.perplexity.layout import MODES
 from core.perplexity.prompts import SHIPPED, SystemPrompt, named
 from core.perplexity.request import Request
-from core.perplexity.windows import EXCHANGES
 from core.reports import perplexity as reports
 from core.runs.execution import perplexity_run
 from core.runs.spec import SERVED
 
 BUNDLED = "bundled"
 EVERY = "all"
-
-Verb = Callable[..., argparse.ArgumentParser]
-
-
-def add(verbs: Any, verb: Verb) -> None:
-    """Add the command to the grammar; ``verb`` makes one command of it."""
-    top = verbs.add_parser("perplexity", help="how a system prompt changes how likely each word of a counselor is")
-    kinds = top.add_subparsers(dest="kind", required=True, metavar="WHAT", parser_class=type(top))
-    made = verb(kinds, "run", run, "score the counselor's words, here or (--queue) in a background worker")
-    made.add_argument("--model", nargs="+", required=True, help="bundled names, folders or hub ids")
-    shipped = ", ".join(SHIPPED)
-    made.add_argument(
-        "--prompt", nargs="+", default=list(SHIPPED), help=f"system prompts: {shipped}, or files with a prompt"
-    )
-    made.add_argument(
-        "--conversation", nargs="*", default=[BUNDLED], help=f"{BUNDLED}, or files (text, or JSON lines with roles)"
-    )
-    made.add_argument("--choices", help=f"{BUNDLED}, or a file of contexts and endings (CSV or JSON lines)")
-    made.add_argument("--mode", default="standard", choices=MODES)
-    made.add_argument("--exchanges", default=str(EXCHANGES), help=f"before each message, or {EVERY}")
-    made.add_argument("--dtype", default="float32", choices=DTYPES)
-    server_arguments(made)
-    made.add_argument("--queue", action="store_true", help="leave the run to this host's workers")
-    made = verb(kinds, "report", report, "perplexities, differences between prompts, and choices, for finished runs")
-    made.add_argument("run", nargs="+", metavar="RUN", help="run ids, or their beginnings")
-    made.add_argument("--alpha", type=float, default=0.1, help="for sets over the endings of choices")
-    made.add_argument("--rule", default="mean", choices=tuple(reports.RULES), help="by which an ending is chosen")
-    made = verb(kinds, "endings", endings, "let models write endings beside the real ones, for the choice benchmark")
-    made.add_argument("--model", nargs="+", required=True, help="one model writes three endings, three write one each")
-    made.add_argument("--conversation", nargs="+", default=[BUNDLED])
-    made.add_argument("--prompt", default="fitting", help="the system prompt they write under")
-    made.add_argument("--seed", type=int, default=0)
-    made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
 
 
 def run(arguments: Namespace) -> CommandResult:

@@ -27,6 +27,9 @@ def compare_ways(arguments: Namespace) -> CommandResult:
     """Every way of asking of the named runs, or of all finished ones: figures, paired tests against the first way,
     invalid answers, orders and written answers; ``--out`` writes the table as XLSX.
 
+    Without names, runs that have no other way of asking beside them are left out, unless all are like that: a home with
+    a thousand of them has nothing to compare, and their figures would take a minute.
+
     Raises :class:`InputError` if there is no such run, and where the workbook can't be written.
     """
     names = [store.folder_of(name).name for name in arguments.run] or store.run_ids()
@@ -35,12 +38,19 @@ def compare_ways(arguments: Namespace) -> CommandResult:
         raise InputError(
             "there is no finished run to compare; make some with `python -m core run --form letters cloze`"
         )
+    compared = {one: records for one, records in found.items() if len(experiments.readings(records)) > 1}
+    lone = len(found) - len(compared) if compared and not arguments.run else 0
+    if lone:
+        found = compared
     alpha = thousandths(arguments.alpha)
     made = [_experiment(one, records, alpha, arguments.score) for one, records in found.items()]
     if arguments.out:
         _write(arguments, [values["rows"] for values in made])
     values = [{**one, "rows": finite(one["rows"].to_dict("records"))} for one in made]
-    return CommandResult({"experiments": values}, "\n\n".join(_text(one) for one in made))
+    texts = [_text(one) for one in made]
+    if lone:
+        texts.append(f"Left out, because nothing is beside them to compare: {lone:,}; name runs to see their figures.")
+    return CommandResult({"experiments": values, "left_out": lone}, "\n\n".join(texts))
 
 
 def _experiment(one: PromptingExperiment, records: tuple[RunRecord, ...], alpha: int, score: str) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
             sent = [prompt.text + said for prompt in asked for said in _said(prompt)]
             tokens = sum(estimate({"prompt": text})[0] for text in sent)
             cost = spec.price.of(tokens, len(sent))
-            counts = {"questions": len(asked), "tokens": tokens, "cost": cost}
+            counts: dict[str, object] = {"questions": len(asked), "tokens": tokens, "cost": cost}
             values.append({"run": spec.run_id, "text": asked[middle].text, **counts})
             lines.append(
                 f"{asked[middle].text}\n\n-- {spec.run_id}: {len(asked)} prompts of about {tokens:,} tokens in all, "

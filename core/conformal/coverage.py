@@ -9,6 +9,7 @@ parameters, which adds the variation from the finite test set. With ties, covera
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -48,6 +49,7 @@ def beta_band(n: int, alpha: int, *, mass: float = BAND_MASS) -> tuple[float, fl
     return float(betaincinv(a, b, tail)), float(betaincinv(a, b, 1 - tail))
 
 
+@lru_cache(maxsize=4096)
 def beta_binomial_band(n: int, m: int, alpha: int, *, mass: float = BAND_MASS) -> tuple[float, float]:
     """The central band of observed coverage on m test questions, as shares of m.
 
@@ -79,13 +81,18 @@ def central_counts(law: FloatArray, *, mass: float = BAND_MASS) -> tuple[int, in
     return low, min(high, len(law) - 1)
 
 
+@lru_cache(maxsize=8)  # 8 bytes per question and entry; the runs of an overview mostly share one
 def beta_binomial(m: int, a: int, b: int) -> FloatArray:
     """The probabilities that 0 … m of m questions are covered, (m + 1,), if coverage is Beta(a, b); a, b ≥ 1.
+
+    The array is read-only.
 
     >>> beta_binomial(3, 1, 1)
     array([0.25, 0.25, 0.25, 0.25])
     """
-    return _law(0, m, m, a, b)
+    law = _law(0, m, m, a, b)
+    law.setflags(write=False)
+    return law
 
 
 def _likely_counts(m: int, a: int, b: int) -> tuple[int, int]:

@@ -31,7 +31,7 @@ from core.conformal.permutation import ALIKE, coins
 from core.conformal.set_sizes.by_rank import uacc
 from core.conformal.set_sizes.resampling import RESAMPLES
 from core.conformal.sets import check_empty
-from core.conformal.threshold import rank
+from core.conformal.threshold import exact, rank
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 
@@ -92,23 +92,19 @@ class _Sorted:
         return np.searchsorted(self.scores, limits, side="right")
 
 
-Key = tuple[int, int]
-"""A setting and a run."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Side:
     """One run of a pair: where each possible threshold stands among the values of both runs.
 
-    ``own`` and ``other`` name the two runs under this run's setting. ``need`` is the threshold's rank. ``counted`` (u,)
+    ``own`` and ``other`` are the places of the two runs. ``need`` is the threshold's rank. ``counted`` (u,)
     is the number of this run's calibration scores at most each possible threshold, and ``sizes`` (u,) that of its test
     options. ``held`` and ``sized``, (u,) for this run and the other, are the places in their running sums. ``before``
     is ``counted``, and ``held_before`` is ``held``, just below the possible thresholds. ``open_above`` says that the
     last one is infinite.
     """
 
-    own: Key
-    other: Key
+    own: int
+    other: int
     need: int
     counted: IntArray
     held: tuple[IntArray, IntArray]
@@ -135,13 +131,15 @@ class _Flips:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
-    """The runs sorted, and both sides of each pair; the first run's side comes first."""
+class _Setting:
+    """What is counted under one setting: runs sorted, by place, and the sides of the runs that have the setting.
 
-    runs: SharedRuns
-    calibration: dict[Key, _Sorted]
-    test: dict[Key, _Sorted]
-    sides: list[_Side]
+    ``sides`` are numbered among those of all pairs, two for each pair; the first run's comes first.
+    """
+
+    calibration: dict[int, _Sorted]
+    test: dict[int, _Sorted]
+    sides: dict[int, _Side]
 
 
 def swap_tests(
@@ -174,56 +172,80 @@ def _exactly(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int
 def _p_values(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int, reach: float) -> FloatArray | None:
     """The p-values (2, pairs), or None if a threshold lies further away than ``reach``."""
     n, m = runs.calibration.shape[2], runs.right.shape[1]
-    prepared = _prepare(runs, alpha, empty, reach)
-    # seen (2, pairs, 1): the observed differences, with no answer swapped
-    seen = _differences(prepared, _Flips(np.zeros((n + m, 1), dtype=np.uint8)))
-    if seen is None:
-        return None
-    as_far = np.zeros(seen.shape[:2], dtype=np.int64)
+    settings = _settings(runs, alpha, empty, reach)
+    seen = _observed(runs, alpha, empty)
+    as_far = np.zeros(seen.shape, dtype=np.int64)
     rng = np.random.default_rng([seed, 0x5A9])
-    widest = max(n + m, sum(len(of.scores) + 1 for of in prepared.calibration.values()))
+    widest = max(n + m, *(sum(len(of.scores) + 1 for of in setting.calibration.values()) for setting in settings))
     for part in np.array_split(np.arange(resamples), max(1, -(-resamples * widest // MOST_FLIPS))):
-        found = _differences(prepared, _Flips(np.ascontiguousarray(coins(rng, len(part), n + m).T).view(np.uint8)))
+        flips = _Flips(np.ascontiguousarray(coins(rng, len(part), n + m).T).view(np.uint8))
+        found = _differences(runs, settings, flips)
         if found is None:
             return None
         # "Not less far" instead of "at least as far", so that a NaN counts against a difference.
-        as_far += (~(np.abs(found) < np.abs(seen) - ALIKE)).sum(axis=2)
+        as_far += (~(np.abs(found) < np.abs(seen)[:, :, None] - ALIKE)).sum(axis=2)
     # p = (1 + #{|T*| ≥ |T|}) / (1 + R)
     return np.asarray((1 + as_far) / (1 + resamples), dtype=np.float64)
 
 
-def _prepare(runs: SharedRuns, alpha: int, empty: str, reach: float) -> _Prepared:
-    near = {
-        (i, j): _near(np.concatenate([runs.calibration[s, j], runs.alone[i]]), alpha, reach)
-        for i, s in enumerate(runs.setting)
-        for j in range(len(runs.setting))
-    }
-    # bounds: the values between which a pair's threshold lies, for either run's side
-    bounds: dict[tuple[int, int], tuple[float, float]] = {}
-    around: dict[Key, tuple[float, float]] = {}
-    for i, j in itertools.permutations(range(len(runs.setting)), 2):
-        low, high = (pick(near[i, i][at], near[i, j][at]) for at, pick in enumerate((min, max)))
-        bounds[i, j] = low, high
-        for key in ((runs.setting[i], i), (runs.setting[i], j)):
-            wide = around.get(key, (low, high))
-            around[key] = min(low, wide[0]), max(high, wide[1])
-    calibration = {key: _sorted(runs.calibration[key][:, None], of) for key, of in around.items()}
-    test = {key: _sorted(filled_scores(runs.test[key], empty), of) for key, of in around.items()}
-    sides = [
-        _side(runs, first, second, calibration, test, bounds[first, second], alpha)
-        for i, j in runs.pairs
-        for first, second in ((i, j), (j, i))
-    ]
-    return _Prepared(runs, calibration, test, sides)
+def _observed(runs: SharedRuns, alpha: int, empty: str) -> FloatArray:
+    """Mean set size and UAcc of the second run minus those of the first for every pair, (2, pairs)."""
+    sizes = np.array([mean_size(runs, i, alpha, empty) for i in range(len(runs.setting))])
+    ratios = np.array([uacc(runs.right[i].mean(), size, runs.options[i]) for i, size in enumerate(sizes)])
+    return np.array([[of[j] - of[i] for i, j in runs.pairs] for of in (sizes, ratios)])
 
 
-def _near(scores: FloatArray, alpha: int, reach: float) -> tuple[float, float]:
-    """The values of the scores between which a threshold at alpha varies by chance."""
-    ordered, n = np.sort(scores), len(scores)
+def mean_size(runs: SharedRuns, i: int, alpha: int, empty: str) -> float:
+    """The mean set size of the run at place i."""
+    s = runs.setting[i]
+    limit = exact(np.concatenate([runs.calibration[s, i], runs.alone[i]]), alpha)
+    return float((filled_scores(runs.test[s, i], empty) <= limit).sum(axis=1).mean())
+
+
+def _settings(runs: SharedRuns, alpha: int, empty: str, reach: float) -> list[_Setting]:
+    found = []
+    for s in sorted(set(runs.setting)):
+        # bounds: the values between which a threshold of run i lies when its answers are swapped with those of run j
+        bounds = {
+            (i, j): _near(runs, i, j, alpha, reach)
+            for i, j in itertools.permutations(range(len(runs.setting)), 2)
+            if runs.setting[i] == s
+        }
+        around: dict[int, tuple[float, float]] = {}
+        for pair, (low, high) in bounds.items():
+            for run in pair:
+                wide = around.get(run, (low, high))
+                around[run] = min(low, wide[0]), max(high, wide[1])
+        calibration = {run: _sorted(runs.calibration[s, run][:, None], of) for run, of in around.items()}
+        test = {run: _sorted(filled_scores(runs.test[s, run], empty), of) for run, of in around.items()}
+        ordered = (pair for i, j in runs.pairs for pair in ((i, j), (j, i)))
+        sides = {
+            place: _side(runs, *pair, calibration, test, bounds[pair], alpha)
+            for place, pair in enumerate(ordered)
+            if pair in bounds
+        }
+        found.append(_Setting(calibration, test, sides))
+    return found
+
+
+def _near(runs: SharedRuns, i: int, j: int, alpha: int, reach: float) -> tuple[float, float]:
+    """The values between which the threshold of run i varies by chance when its answers are swapped with run j's.
+
+    With P(t) the number of both runs' scores at most t, P(t)/2 scores are at most t after the flips on average, with
+    variance D(t)/4. D(t) is the number of questions on which one run's score alone is at most t. Where P(t)/2 is the
+    threshold's rank k, D(t) ≤ 2·min(k, n − k).
+    """
+    s = runs.setting[i]
+    pooled = np.concatenate([runs.calibration[s, i], runs.calibration[s, j], runs.alone[i], runs.alone[i]])
+    n = len(pooled) // 2
     k = int(rank(n, alpha))
-    far = REACH + reach * math.sqrt(k * max(n + 1 - k, 1) / (n + 2))
-    low = float(ordered[math.floor(k - 1 - far)]) if k - 1 >= far else -math.inf
-    high = float(ordered[math.ceil(k - 1 + far)]) if k - 1 + far < n - 1 else math.inf
+    far = REACH + reach * math.sqrt(2 * min(k, max(n - k, 1))) / 2
+    first, last = 2 * (k - far) - 1, 2 * (k + far) - 1  # places among the pooled scores
+    inside = [math.floor(first)] if first >= 0 else []
+    inside += [math.ceil(last)] if last < 2 * n - 1 else []
+    ordered = np.partition(pooled, inside) if inside else pooled
+    low = float(ordered[inside[0]]) if first >= 0 else -math.inf
+    high = float(ordered[inside[-1]]) if last < 2 * n - 1 else math.inf
     return low, high
 
 
@@ -250,111 +272,124 @@ def _side(
     runs: SharedRuns,
     i: int,
     j: int,
-    calibration: dict[Key, _Sorted],
-    test: dict[Key, _Sorted],
+    calibration: dict[int, _Sorted],
+    test: dict[int, _Sorted],
     bounds: tuple[float, float],
     alpha: int,
 ) -> _Side:
     """Run i's side of its pair with run j."""
     low, high = bounds
-    own, other = (runs.setting[i], i), (runs.setting[i], j)
     alone = np.sort(runs.alone[i])
-    possible = np.concatenate([calibration[own].scores, calibration[other].scores, alone])
+    possible = np.concatenate([calibration[i].scores, calibration[j].scores, alone])
     limits = np.unique(possible[(possible >= low) & (possible <= high)])
     if math.isinf(high):
         limits = np.append(limits, np.inf)
-    held = calibration[own].places(limits), calibration[other].places(limits)
-    held_before = tuple(int(np.searchsorted(calibration[key].scores, low)) for key in (own, other))
-    sized = test[own].places(limits), test[other].places(limits)
-    first = calibration[own].before
+    held = calibration[i].places(limits), calibration[j].places(limits)
+    held_before = tuple(int(np.searchsorted(calibration[run].scores, low)) for run in (i, j))
+    sized = test[i].places(limits), test[j].places(limits)
+    first = calibration[i].before
     return _Side(
-        own=own,
-        other=other,
+        own=i,
+        other=j,
         need=int(rank(runs.calibration.shape[2] + len(alone), alpha)),
         counted=first + held[0] + np.searchsorted(alone, limits, side="right"),
         held=held,
         before=first + held_before[0] + int((alone < low).sum()),
         held_before=(held_before[0], held_before[1]),
         open_above=math.isinf(high),
-        sizes=test[own].before + sized[0],
+        sizes=test[i].before + sized[0],
         sized=sized,
     )
 
 
-def _differences(prepared: _Prepared, flips: _Flips) -> FloatArray | None:
-    """Mean set size and UAcc of the second run minus those of the first for every pair, (2, pairs, r).
+def _differences(runs: SharedRuns, settings: list[_Setting], flips: _Flips) -> FloatArray | None:
+    """Mean set size and UAcc of the second run minus those of the first for every pair after the flips, (2, pairs, r).
 
     ``flips`` are those of the calibration questions, then those of the test questions. None if a threshold lies outside
     of its bounds.
     """
-    runs, sides = prepared.runs, prepared.sides
     n, m = runs.calibration.shape[2], runs.right.shape[1]
-    at = _threshold_places(prepared, flips.of(slice(n)))
-    if at is None:
-        return None
-    asked, across = flips.of(slice(n, n + m)), np.arange(flips.resamples)
-    sizes = np.stack([side.sizes[place] for side, place in zip(sides, at, strict=True)])
-    for key, of in prepared.test.items():
-        # Of both runs of a side: #{options of i at most t} − G_i(t) + G_j(t)
-        parts = [
-            (i, sign, side.sized[other][at[i]])
-            for i, side in enumerate(sides)
-            for other, sign in enumerate((-1, 1))
-            if (side.own, side.other)[other] == key
-        ]
-        needed = np.unique(np.concatenate([places for _, _, places in parts]))
-        sums = _sums_at(of, asked, needed)
-        for i, sign, places in parts:
-            sizes[i] += sign * sums[np.searchsorted(needed, places), across].astype(np.int64)
+    calibration, asked = flips.of(slice(n)), flips.of(slice(n, n + m))
     right, flipped = runs.right.sum(axis=1), runs.right.astype(np.float32) @ asked.floats
-    size, ratio = sizes / m, np.empty(sizes.shape)
-    for i, side in enumerate(sides):
-        a, b = side.own[1], side.other[1]
-        ratio[i] = uacc((right[a] - flipped[a] + flipped[b]) / m, size[i], runs.options[a])
+    size = np.empty((2 * len(runs.pairs), flips.resamples))
+    ratio = np.empty(size.shape)
+    for setting in settings:
+        at = _threshold_places(setting, calibration)
+        if at is None:
+            return None
+        for place, total in _total_sizes(setting, at, asked).items():
+            a, b = setting.sides[place].own, setting.sides[place].other
+            size[place] = total / m
+            ratio[place] = uacc((right[a] - flipped[a] + flipped[b]) / m, size[place], runs.options[a])
     return np.stack([size[1::2] - size[::2], ratio[1::2] - ratio[::2]])
 
 
-def _running(of: _Sorted, flips: _Flips) -> Counts:
+def _total_sizes(setting: _Setting, at: dict[int, IntArray], flips: _Flips) -> dict[int, IntArray]:
+    """For each side, the sizes of all sets after the flips, summed, (r,); ``at`` are the places of its thresholds."""
+    sizes = {place: side.sizes[at[place]] for place, side in setting.sides.items()}
+    starts = _starts(setting.test, flips)
+    for run, of in setting.test.items():
+        # Of both runs of a side: #{options of i at most t} − G_i(t) + G_j(t)
+        parts = [
+            (place, sign, sized[at[place]])
+            for place, side in setting.sides.items()
+            for name, sign, sized in ((side.own, -1, side.sized[0]), (side.other, 1, side.sized[1]))
+            if name == run
+        ]
+        needed = np.unique(np.concatenate([places for _, _, places in parts]))
+        sums = _sums_at(of, starts[run], flips, needed)
+        for place, sign, places in parts:
+            sizes[place] += sign * sums[np.searchsorted(needed, places), np.arange(flips.resamples)].astype(np.int64)
+    return sizes
+
+
+def _starts(sorted_runs: dict[int, _Sorted], flips: _Flips) -> dict[int, Counts]:
+    """For each run, the number of flipped questions among the values before the sorted ones, (r,)."""
+    below = np.stack([of.below for of in sorted_runs.values()])
+    return dict(zip(sorted_runs, np.rint(below @ flips.floats).astype(np.int32), strict=True))
+
+
+def _kind(of: _Sorted) -> type[np.int16] | type[np.int32]:
+    return np.int16 if of.before + len(of.scores) <= SHORT else np.int32
+
+
+def _running(of: _Sorted, start: Counts, flips: _Flips) -> Counts:
     """The number of flipped questions among the values before these and the first 0 … w of these, (w + 1, r)."""
-    sums = _begun(of, flips, of.below, len(of.scores) + 1)
+    sums = np.empty((len(of.scores) + 1, flips.resamples), dtype=_kind(of))
+    sums[0] = start
     # np.cumsum along the first axis takes ten times as long.
     for place, row in enumerate(of.rows.tolist()):
         np.add(sums[place], flips.short[row], out=sums[place + 1])
     return sums
 
 
-def _sums_at(of: _Sorted, flips: _Flips, places: IntArray) -> Counts:
+def _sums_at(of: _Sorted, start: Counts, flips: _Flips, places: IntArray) -> Counts:
     """The rows of :func:`_running` at increasing places, (places, r); the others are not kept."""
-    before = np.bincount(of.rows[: places[0]], minlength=len(of.below)).astype(np.float32)
-    sums = _begun(of, flips, of.below + before, len(places))
-    total = sums[0].copy()
-    for i, (start, end) in enumerate(itertools.pairwise(places.tolist()), 1):
-        for row in of.rows[start:end].tolist():
-            total += flips.short[row]
-        sums[i] = total
+    from scipy.sparse import csr_array
+
+    # steps (places, questions): how many of a question's values lie between a place and the one before it
+    rows = of.rows[: places[-1]]
+    steps = csr_array((np.ones(len(rows), dtype=_kind(of)), rows, np.append(0, places)), (len(places), len(of.below)))
+    sums: Counts = steps @ flips.short
+    sums[0] += start.astype(sums.dtype)
+    for place in range(1, len(sums)):
+        sums[place] += sums[place - 1]
     return sums
 
 
-def _begun(of: _Sorted, flips: _Flips, below: npt.NDArray[np.float32], rows: int) -> Counts:
-    """Room for running sums, (rows, r), whose first row counts the flipped questions ``below``."""
-    kind = np.int16 if of.before + len(of.scores) <= SHORT else np.int32
-    sums = np.empty((rows, flips.resamples), dtype=kind)
-    sums[0] = np.rint(below @ flips.floats)
-    return sums
-
-
-def _threshold_places(prepared: _Prepared, flips: _Flips) -> list[IntArray] | None:
+def _threshold_places(setting: _Setting, flips: _Flips) -> dict[int, IntArray] | None:
     """For each side, the place of each resample's threshold among its possible ones, (r,).
 
     None if one lies outside of them.
     """
-    sums = {key: _running(of, flips) for key, of in prepared.calibration.items()}
-    found = []
-    for side in prepared.sides:
-        place = _bisected(side, sums[side.own], sums[side.other])
-        if place is None:
+    starts = _starts(setting.calibration, flips)
+    sums = {run: _running(of, starts[run], flips) for run, of in setting.calibration.items()}
+    found = {}
+    for place, side in setting.sides.items():
+        thresholds = _bisected(side, sums[side.own], sums[side.other])
+        if thresholds is None:
             return None
-        found.append(place)
+        found[place] = thresholds
     return found
 
 

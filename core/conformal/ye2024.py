@@ -9,6 +9,7 @@ sum from the top is at most q̂.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 
 Single = npt.NDArray[np.float32]
+Order = Callable[[Single], IntArray]
+"""Gives the increasing order of each row, which says how equal options are ranked."""
 
 SCORES = ("lac", "aps")
 """The scores that their code computes."""
@@ -51,8 +54,13 @@ def single_probabilities(probabilities: FloatArray) -> Single:
     return np.asarray(raised / np.nansum(raised, axis=1, keepdims=True), dtype=np.float32)
 
 
-def single_scores(name: str, probabilities: Single) -> Single:
-    """Scores of all options, (n, k) from (n, k), in float32; among equal options APS ranks the later one first.
+def stable_order(probabilities: Single) -> IntArray:
+    """The increasing order of each row of (n, k), equal options in the order of their letters; NaN comes first."""
+    return np.asarray(np.argsort(np.nan_to_num(probabilities, nan=-1.0), axis=1, kind="stable"))
+
+
+def single_scores(name: str, probabilities: Single, *, order: Order = stable_order) -> Single:
+    """Scores of all options, (n, k) from (n, k), in float32; APS ranks options from the end of ``order``.
 
     Raises :class:`InputError` for any score other than LAC and APS.
     """
@@ -60,23 +68,30 @@ def single_scores(name: str, probabilities: Single) -> Single:
         raise InputError(f"Ye et al. 2024 have the scores {' and '.join(SCORES)}, got {name!r}")
     if name == "lac":
         return np.asarray(np.float32(1) - probabilities, dtype=np.float32)
-    order = np.argsort(np.nan_to_num(probabilities, nan=-1.0), axis=1, kind="stable")[:, ::-1]
-    running = np.cumsum(np.take_along_axis(probabilities, order, axis=1), axis=1, dtype=np.float32)
+    ranked = order(probabilities)[:, ::-1]
+    running = np.cumsum(np.take_along_axis(probabilities, ranked, axis=1), axis=1, dtype=np.float32)
     scores = np.empty_like(running)
-    np.put_along_axis(scores, order, running, axis=1)
+    np.put_along_axis(scores, ranked, running, axis=1)
     return scores
 
 
 def single_sets(
-    name: str, probabilities: FloatArray, labels: IntArray, *, calibration: IntArray, test: IntArray, alpha: int
+    name: str,
+    probabilities: FloatArray,
+    labels: IntArray,
+    *,
+    calibration: IntArray,
+    test: IntArray,
+    alpha: int,
+    order: Order = stable_order,
 ) -> SingleSets:
     """The sets of the rows ``test`` of probabilities (n, k) at ``alpha`` thousandths.
 
-    The rows ``calibration`` give the ``paper`` threshold. Raises :class:`InputError` as :func:`single_scores` and
-    :func:`core.conformal.threshold.threshold` do.
+    The rows ``calibration`` give the ``paper`` threshold, ``order`` ranks the options for APS. Raises
+    :class:`InputError` as :func:`single_scores` and :func:`core.conformal.threshold.threshold` do.
     """
     p = single_probabilities(probabilities)
-    scores = single_scores(name, p)
+    scores = single_scores(name, p, order=order)
     true = scores[calibration, labels[calibration]]
     q = np.float32(threshold(true.astype(np.float64), alpha, method="paper"))
     members = p[test] >= np.float32(1) - q if name == "lac" else scores[test] <= q

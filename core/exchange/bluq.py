@@ -55,6 +55,15 @@ def read(paths: Sequence[Path]) -> list[ImportedRun]:
     return [_read_run(path) for path in paths]
 
 
+def doubles(path: Path) -> dict[str, tuple[FloatArray, IntArray]]:
+    """The probabilities (n, k) and labels (n,) of ``cal`` and of ``test``, in the double precision of the file.
+
+    Raises :class:`InputError` that names the file and what is wrong with it.
+    """
+    arrays = _arrays(read_bytes(path), path)
+    return {side: _checked(arrays, side, path) for _, side in SIDES}
+
+
 def _read_run(path: Path) -> ImportedRun:
     content = read_bytes(path)
     arrays = _arrays(content, path)

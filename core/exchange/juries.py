@@ -37,10 +37,11 @@ Row = tuple[str, str, str, bool, float, float]
 
 @dataclass(frozen=True, slots=True)
 class ReadJury:
-    """The judgements that were read, and notes for the person who imports them."""
+    """The judgements that were read, notes for the person who imports them, and a name if the source gives one."""
 
     judgements: Judgements
     notes: tuple[str, ...] = ()
+    name: str = ""
 
 
 def read(paths: Sequence[Path], *, labels: Path | None = None) -> ReadJury:

@@ -98,9 +98,7 @@ def read_answers(labels: Path, data: str) -> Answers:
         check_unique([item["id"] for item in items], path)
         return Answers({int(item["id"]): _question(item, data) for item in items}, content)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{path}: expected a list of questions or answers with ids, found otherwise ({error})"
-        ) from error
+        raise InputError(f"{path} is not a list of questions or answers with ids ({error})") from error
 
 
 def _question(item: dict[str, Any], data: str) -> Question:
@@ -172,7 +170,7 @@ def _rows(values: Any, path: Path) -> tuple[list[int], npt.NDArray[np.float32]]:
         rows = [np.asarray(row["logits_options"], dtype=np.float32).reshape(-1) for row in values]
         logits = np.stack(rows)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InputError(f"{path}: expected rows with an id and logits_options, found otherwise ({error})") from error
+        raise InputError(f"{path} does not have rows with an id and logits_options ({error})") from error
     check_unique(ids, path)
     bad = ~np.isfinite(logits).all(axis=1)
     if bad.any():

@@ -7,14 +7,15 @@ prompt; ``acc_mutual_info`` takes the likelihoods of the same options after an e
 second half of the requests. All four are recomputed for every line, and a file that disagrees with itself is refused.
 
 A question's id is its document's hash, so that letters and option texts of the same documents meet. Where a line
-stands twice, because the files are opened for appending, it counts once.
+stands twice, because the files are opened for appending, it counts once. Versions of mid-2024, which the Open LLM
+Leaderboard began with, named the same lines ``samples_<task>_<date>.json``, or wrote them as one JSON list.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,18 +25,32 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.safe_read import json_document, json_lines, number, shown
+from core.exchange.safe_read import check_size, json_document, json_lines, json_list, number, shown
 from core.inference.models import DTYPES
 from core.records import LETTERS, FloatArray, Question
 from core.runs.spec import RunSpec
 
 ORIGIN = "lm-eval"
-NAME = re.compile(r"^samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT[\d\-.]+))?\.jsonl$")
+NAME = re.compile(r"^samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT[\d\-.]+?))?\.jsonl?$")
 DATED = re.compile(r"\d{4}-\d\d-\d\dT")
 SAME_WITHIN = 1e-4
 """Two log-likelihoods of the same line that differ by at most this are equal up to rounding."""
 MEAN_WITHIN = 1e-9
-QUESTION_KEYS = ("question", "query", "input_final", "input", "prompt", "sentence", "goal", "ctx", "text", "premise")
+QUESTION_KEYS = (
+    "question",
+    "query",
+    "input_final",
+    "input",
+    "prompt",
+    "sentence",
+    "goal",
+    "ctx",
+    "text",
+    "premise",
+    "Question",
+)
+CONTEXT_KEYS = ("narrative",)
+"""What a question is about, where tasks ask the same of many texts (MuSR)."""
 GROUP_KEYS = ("subject", "category", "topic", "activity_label", "source")
 DELIMITER = " "
 
@@ -70,8 +85,8 @@ def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     found: list[Path] = []
     for path in paths:
         found += sorted(p for p in path.rglob("*.json*") if p.is_file()) if path.is_dir() else [path]
-    results = [path for path in found if path.suffix == ".json"]
-    return [path for path in found if path.suffix != ".json"], results
+    results = [path for path in found if path.suffix == ".json" and not NAME.match(path.name)]
+    return [path for path in found if path not in results], results
 
 
 def read_samples(path: Path, given: Sequence[Path] = ()) -> ImportedRun:
@@ -112,6 +127,7 @@ def read_samples(path: Path, given: Sequence[Path] = ()) -> ImportedRun:
             "filters": sorted(found.samples),
             "recomputed": sorted({metric for one in samples for metric in one.claims}),
             "claims": claims,
+            "stated": _stated(claims, about, kept),
             "lacks": [] if about else ["model"],
         },
     )
@@ -128,8 +144,7 @@ class _Found:
 def _by_filter(path: Path, task: str, about: _Results | None, *, digits: str) -> _Found:
     samples: dict[str, dict[str, _Sample]] = {}
     repeated = 0
-    for line, row in json_lines(path):
-        where = f"{path}, line {line}"
+    for where, row in _rows(path):
         for key in ("doc_id", "doc", "resps"):
             if key not in row:
                 raise InputError(f"{where}: expected a sample of lm-eval with {key!r}, found {shown(', '.join(row))}")
@@ -144,6 +159,20 @@ def _by_filter(path: Path, task: str, about: _Results | None, *, digits: str) ->
         _check_same(of[name], sample, name)
         repeated += 1
     return _Found(samples, repeated)
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The samples of a file with the place of each: JSON lines, or one JSON list as older versions wrote."""
+    check_size(path)
+    with path.open("rb") as file:
+        is_list = file.read(1) == b"["
+    if not is_list:
+        yield from ((f"{path}, line {line}", row) for line, row in json_lines(path))
+        return
+    for place, row in enumerate(json_list(path), start=1):
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, entry {place}: expected a sample of lm-eval, found {shown(row)}")
+        yield f"{path}, entry {place}", row
 
 
 # ---------------------------------------------------------------- one line
@@ -191,7 +220,7 @@ def _scored(row: dict[str, Any], where: str, task: str, about: _Results | None, 
                 id=str(row.get("doc_hash") or row["doc_id"])[:16],
                 task=task,
                 group=group,
-                context="",
+                context=next((doc[key] for key in CONTEXT_KEYS if isinstance(doc.get(key), str)), ""),
                 question=asked or contexts[0].strip(),
                 options=shown_options,
                 label=label,
@@ -278,9 +307,23 @@ def _option_texts(doc: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...
     found: Any = doc.get("choices", doc.get("options", doc.get("endings")))
     if isinstance(found, dict):
         found = found.get("text")
+    if found is None:
+        found = [doc[key] for key in (f"choice{i + 1}" for i in range(len(choices))) if doc.get(key)]
+    if not found and isinstance(doc.get("input"), str):
+        found = _listed(doc["input"], choices)
     if isinstance(found, list) and len(found) == len(choices):
         return tuple(str(text) for text in found)
     return tuple(choices)
+
+
+def _listed(text: str, choices: Sequence[str]) -> list[str]:
+    """What a text says behind each letter at the beginning of a line; letters that it does not list stay bare.
+
+    >>> _listed("Which?\\nOptions:\\n(A) One\\n(B) Two", ["(A)", "(B)", "(C)"])
+    ['One', 'Two', '(C)']
+    """
+    found = dict(re.findall(r"(?m)^\(([A-Z])\) (.+)$", text))
+    return [found.get(choice.strip().strip("()"), choice) for choice in choices]
 
 
 def _letter_mass(own: FloatArray) -> float:
@@ -411,6 +454,12 @@ def _told_apart(rows: Sequence[_Sample]) -> list[_Sample]:
             one = replace(one, row=replace(one.row, question=question))
         told.append(one)
     return told
+
+
+def _stated(means: Mapping[str, float], about: _Results | None, kept: str) -> dict[str, float]:
+    """What the results file says of each metric that was recomputed."""
+    found = {metric: about.claims.get(f"{metric},{kept}") for metric in means} if about else {}
+    return {metric: float(value) for metric, value in found.items() if isinstance(value, (int, float))}
 
 
 def _check_means(rows: Sequence[_Sample], about: _Results | None, kept: str, path: Path) -> dict[str, float]:

@@ -61,7 +61,7 @@ def read(folder: Path) -> ImportedRun:
         roles = tuple(row["role"] for row in rows)
         scored = _logits(read_table(folder / "logits.parquet"))
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
-        raise InputError(f"{path}: expected the questions and logits of a run, found otherwise ({error})") from error
+        raise InputError(f"{path}: the questions and logits of a run can't be read from it ({error})") from error
     unknown = set(scored.ids) - {question.id for question in questions}
     if unknown:
         raise InputError(f"{path}: expected logits of its questions, found logits of {next(iter(unknown))!r}")

@@ -3,8 +3,10 @@ found."""
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ LARGEST_JSON = 500_000_000
 LONGEST_LINE = 64_000_000
 """The most bytes of one line of JSON lines, or of one member of an archive."""
 SHOWN = 80
+ENTRY = re.compile(r"[^\s,]")
+"""The first character of a JSON list's next entry, or the list's end."""
 
 
 def check_size(path: Path) -> int:
@@ -45,10 +49,17 @@ def check_readable(path: Path) -> int:
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file of JSON lines with their line numbers from 1; blank lines are passed over."""
+    """The objects of a file of JSON lines with their line numbers from 1; blank lines are passed over.
+
+    A file that is one JSON list of objects is read too (lm-eval 0.4.0 and 0.4.1 wrote such files as ``.jsonl``).
+    """
     check_size(path)
     try:
         with path.open("rb") as file:
+            if file.read(64).removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[":
+                yield from _listed(path)
+                return
+            file.seek(0)
             number = 0
             while line := file.readline(LONGEST_LINE + 1):
                 number += 1
@@ -60,6 +71,35 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     yield number, json_object(line, f"{path}, line {number}")
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
+
+
+def _listed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON list, each with the line on which it begins."""
+    if (size := path.stat().st_size) > LARGEST_JSON:
+        raise InputError(
+            f"{path}: expected a JSON list of at most {LARGEST_JSON / 1e6:g} MB, found {size / 1e6:.0f} MB; JSON lines "
+            "may be larger"
+        )
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        found = error.object[error.start]
+        raise InputError(f"{path}: expected text in UTF-8, found byte {found:#04x}; save it as UTF-8") from error
+    decoder, place, line, counted = json.JSONDecoder(), text.index("[") + 1, 1, 0
+    while (entry := ENTRY.search(text, place)) and entry[0] != "]":
+        begin = entry.start()
+        line, counted = line + text.count("\n", counted, begin), begin
+        try:
+            found, place = decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}, line {line}: expected a whole JSON object, found none ({error})") from error
+        if not isinstance(found, dict):
+            raise InputError(
+                f"{path}, line {line}: expected a JSON object, found {type(found).__name__} {shown(found)}"
+            )
+        yield line, found
+    if entry is None:
+        raise InputError(f"{path}: expected a whole JSON list, found no end of it")
 
 
 def json_object(content: bytes, where: str) -> dict[str, Any]:
@@ -77,6 +117,23 @@ def json_object(content: bytes, where: str) -> dict[str, Any]:
 
 def json_document(path: Path) -> dict[str, Any]:
     """A file that is one JSON object."""
+    return json_object(_whole(path), str(path))
+
+
+def json_list(path: Path) -> list[Any]:
+    """A file that is one JSON list."""
+    content = _whole(path)
+    try:
+        found = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: expected a whole JSON list, found none ({error})") from error
+    if not isinstance(found, list):
+        raise InputError(f"{path}: expected a JSON list, found {type(found).__name__} {shown(found)}")
+    return found
+
+
+def _whole(path: Path) -> bytes:
+    """The content of a file that has to be read whole."""
     size = check_size(path)
     if size > LARGEST_JSON:
         raise InputError(
@@ -84,7 +141,7 @@ def json_document(path: Path) -> dict[str, Any]:
             "or an archive may be larger"
         )
     try:
-        return json_object(path.read_bytes(), str(path))
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
 

@@ -131,7 +131,7 @@ def read_mapping(path: Path) -> Columns:
     try:
         return Columns.from_json(json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{path}: expected a mapping of columns in JSON, found otherwise ({error})") from error
+        raise InputError(f"{path} is not a mapping of columns in JSON ({error})") from error
 
 
 def recognise(sheet: Sheet, *, label: str = "") -> Columns:
@@ -561,9 +561,7 @@ def _spec(about: dict[str, str], sheet: Sheet, path: Path, finger: str, row: int
             **words,  # type: ignore[arg-type]
         )
     except (InputError, ValueError) as error:
-        raise InputError(
-            f"{sheet.where(row)}: expected columns that name the run, found otherwise ({error})"
-        ) from error
+        raise InputError(f"{sheet.where(row)}: the columns that name the run can't be used ({error})") from error
 
 
 def _run(

@@ -12,7 +12,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ HEAD = 1_000_000
 """Bytes of a file's beginning that are looked at."""
 SEPARATOR_LINE = re.compile(r'^"?sep=(?P<delimiter>[,;|\t])"?$')
 """The line that Excel writes before a header to name the delimiter."""
+MOST_BEFORE = 50
+"""The most lines before a header that are skipped."""
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 TEXT_16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -46,7 +48,7 @@ class Sheet:
     """The columns of a file, or of one sheet of a workbook, which is then named.
 
     Cells of CSV are text, an empty one is missing; others have the file's types. ``lines`` has the line of each row
-    where it can't be counted.
+    where it can't be counted. ``skipped`` lines of a CSV stand before its header.
     """
 
     path: Path
@@ -54,6 +56,7 @@ class Sheet:
     kind: str
     lines: tuple[int, ...] | None = None
     name: str = ""
+    skipped: int = 0
 
     @property
     def names(self) -> list[str]:
@@ -68,7 +71,7 @@ class Sheet:
             return f"{self.path}, row {row + 1}"
         if self.lines is not None:
             return f"{self.path}, line {self.lines[row]}"
-        return f"{self.path}, line {2 + row + self._newlines(row)}"
+        return f"{self.path}, line {2 + self.skipped + row + self._newlines(row)}"
 
     def _newlines(self, row: int) -> int:
         """Line ends within the cells of the rows before."""
@@ -170,17 +173,16 @@ def _csv(path: Path, head: bytes) -> Sheet:
     try:
         lines = head[: len(head) // 2 * 2].decode(encoding).splitlines() if encoding == "utf-16" else None
         if lines is None:
-            begin = head.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
-            lines = [begin.splitlines()[0].decode(), *(["more"] if b"\n" in begin else [])] if begin else []
+            begin = head.removeprefix(codecs.BOM_UTF8)
+            lines = begin.decode("utf-8", "replace").splitlines()
+            begin.splitlines()[before_header(lines)].decode() if lines else ""
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}, line 1: expected text in UTF-8, found byte {error.object[error.start]:#04x}; save it as UTF-8"
         ) from error
-    lines = [line for line in lines if line.strip()]
-    told = SEPARATOR_LINE.match(lines[0]) if lines else None
-    if told:
-        lines = head.decode(encoding, "replace").splitlines()[1:]
-    line = lines[0] if lines else ""
+    skipped = before_header(lines)
+    told = next((found for line in lines[:skipped] if (found := SEPARATOR_LINE.match(line))), None)
+    line = lines[skipped] if lines else ""
     delimiter = told["delimiter"] if told else max(DELIMITERS, key=line.count)
     names = next(csv.reader([line], delimiter=delimiter), [])
     if len(names) < 2 or "\0" in line:
@@ -190,7 +192,7 @@ def _csv(path: Path, head: bytes) -> Sheet:
     try:
         table = pa_csv.read_csv(
             io.BytesIO(path.read_bytes().decode("utf-16").encode()) if encoding == "utf-16" else path,
-            read_options=pa_csv.ReadOptions(use_threads=False, block_size=1 << 24, skip_rows=1 if told else 0),
+            read_options=pa_csv.ReadOptions(use_threads=False, block_size=1 << 24, skip_rows=skipped),
             parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             convert_options=pa_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
@@ -199,9 +201,24 @@ def _csv(path: Path, head: bytes) -> Sheet:
     except (pa.ArrowException, OSError, ValueError, UnicodeDecodeError) as error:
         said = " ".join(str(error).split())[:160]
         raise InputError(
-            f"{path}: expected {len(names)} columns of UTF-8 text in every line, found otherwise ({said})"
+            f"{path}: expected {len(names)} columns of UTF-8 text in every line, but reading them failed: {said}"
         ) from error
-    return Sheet(path, table, "csv")
+    return Sheet(path, table, "csv", skipped=skipped)
+
+
+def before_header(lines: Sequence[str]) -> int:
+    """How many lines of a CSV stand before its header: empty ones, comments (#), Excel's ``sep=``, and titles, which
+    fill one cell of several.
+
+    >>> before_header(["# mine", "", "Results;;", "A;B;label", "0.5;0.5;A"])
+    3
+    """
+    for n, line in enumerate(lines[:MOST_BEFORE]):
+        cells = max((line.split(mark) for mark in DELIMITERS), key=len)
+        title = len(cells) > 2 and sum(bool(cell.strip()) for cell in cells) < 2
+        if line.strip() and not line.startswith("#") and not title and not SEPARATOR_LINE.match(line):
+            return n
+    return 0
 
 
 def _workbook(path: Path) -> list[Sheet]:
@@ -217,9 +234,10 @@ def _workbook(path: Path) -> list[Sheet]:
             raise InputError(
                 f"{path}: expected a workbook that unpacks to at most {MOST_UNPACKED / 1e9:g} GB, found more"
             )
-        book = load_workbook(path, read_only=True, data_only=True)
-        found = [_worksheet(path, sheet.title, sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
-        book.close()
+        with path.open("rb") as file:  # of a path, openpyxl asks the ending
+            book = load_workbook(file, read_only=True, data_only=True)
+            found = [_worksheet(path, sheet.title, sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
+            book.close()
     except InputError:
         raise
     except Exception as error:  # a damaged workbook makes zipfile, the XML reader and openpyxl raise what they like
@@ -309,6 +327,8 @@ def _document(path: Path) -> Any:
 def _columns(document: Any) -> dict[str, list[Any]] | None:
     """The columns of a JSON document; None if it is no table."""
     if isinstance(document, dict):
+        if (found := pandas_columns(document)) is not None:
+            return found
         lists = {name: value for name, value in document.items() if isinstance(value, list)}
         if len(lists) >= 2 and len(lists) == len(document) and len({len(value) for value in lists.values()}) == 1:
             return lists
@@ -321,6 +341,28 @@ def _columns(document: Any) -> dict[str, list[Any]] | None:
         return None
     names = list(dict.fromkeys(name for row in document for name in row))
     return {name: [row.get(name) for row in document] for name in names}
+
+
+def pandas_columns(document: dict[str, Any]) -> dict[str, list[Any]] | None:
+    """The columns of a JSON object as pandas writes a frame; None if it is none.
+
+    ``orient`` is "columns" (an object of the rows for each column, which is the default), "index" (an object of the
+    columns for each row) or "split" (``columns`` and ``data``).
+    """
+    names, rows = document.get("columns"), document.get("data")
+    if isinstance(names, list) and isinstance(rows, list):
+        same = all(isinstance(row, list) and len(row) == len(names) for row in rows)
+        return {str(name): [row[i] for row in rows] for i, name in enumerate(names)} if same and rows else None
+    inner = list(document.values())
+    if not inner or not all(isinstance(value, dict) and value and value.keys() == inner[0].keys() for value in inner):
+        return None
+    if [str(key) for key in inner[0]] == [str(i) for i in range(len(inner[0]))]:
+        return {name: list(value.values()) for name, value in document.items()} if len(inner) > 1 else None
+    if list(document) == [str(i) for i in range(len(inner))] and not any(
+        isinstance(cell, dict) for cell in inner[0].values()
+    ):
+        return {str(name): [value[name] for value in inner] for name in inner[0]}
+    return None
 
 
 def _json_lines(path: Path) -> Sheet:

@@ -54,7 +54,7 @@ def _read_run(path: Path) -> ImportedRun:
             own = np.asarray(row["logits"], dtype=np.float32).reshape(-1)
             answer = str(row["answer"]).strip().upper()
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{where}: expected 'answer' and 'logits', found otherwise ({error})") from error
+            raise InputError(f"{where} does not have 'answer' and 'logits' as expected ({error})") from error
         if not np.isfinite(own).all():
             raise InputError(f"{where}: expected numbers as logits, found {own.tolist()}")
         k = len(own)

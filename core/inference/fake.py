@@ -1,10 +1,11 @@
 """A fake engine, for tests of everything that is not a model.
 
 It is available only if ``HEDGE_FAKE_ENGINE`` is set to a JSON object with any of these keys: ``ms``, the milliseconds a
-question takes (0); ``load_ms``, those of loading (0); ``die_at``, the question at which the process kills itself;
-``hang_at``, the question at which it stops for a minute; ``eat_at``, the question at which it allocates memory without
-end; ``fault``, added to the self-check's difference (0); ``trace``, a file to which the id of every scored question is
-appended; ``needs_gib``, the memory that the run is said to need (0).
+question takes (0); ``pace``, a file that holds them instead and is read at each question; ``load_ms``, those of
+loading (0); ``die_at``, the question at which the process kills itself; ``hang_at``, the question at which it stops for
+a minute; ``eat_at``, the question at which it allocates memory without end; ``fault``, added to the self-check's
+difference (0); ``trace``, a file to which the id of every scored question is appended; ``needs_gib``, the memory that
+the run is said to need (0).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,7 @@ class FakeEngine:
     def __init__(self) -> None:
         options = json.loads(os.environ[FAKE_ENGINE_VARIABLE])
         self.ms: float = options.get("ms", 0)
+        self.pace: str = options.get("pace", "")
         self.die_at: int = options.get("die_at", -1)
         self.hang_at: int = options.get("hang_at", -1)
         self.eat_at: int = options.get("eat_at", -1)
@@ -89,7 +92,8 @@ class FakeEngine:
         return [f" {LETTERS[j]}" if rng.random() < SENSE else " hm" for j in drawn]
 
     def _one(self, name: str) -> None:
-        time.sleep(self.ms / 1000)
+        ms = float(Path(self.pace).read_text(encoding="ascii")) if self.pace else self.ms
+        time.sleep(ms / 1000)
         if self.scored == self.die_at:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.scored == self.hang_at:

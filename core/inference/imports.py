@@ -31,7 +31,8 @@ def language_models() -> None:
     """Import what loads and runs a language model: torch, and of transformers what every model needs.
 
     Two things that it imports are left out by telling it that they are not there: scipy.optimize, for losses of finding
-    objects in images, and accelerate where there is no GPU to spread a model over. They are a seventh of the whole.
+    objects in images, and accelerate (with boto3 and more) where there is no GPU to spread a model over. They are a
+    fifth of the whole.
     Threads that come at once take turns: the second would take what the first says meanwhile for the truth.
     """
     with _ONE_AT_A_TIME, uncollected():
@@ -44,6 +45,7 @@ def language_models() -> None:
             setattr(transformers.utils, name, _absent)
         try:
             import transformers.modeling_utils
+            import transformers.generation.utils  # isort: skip - with accelerate, if it is seen; every model imports it
         finally:
             for name in hidden:
                 setattr(transformers.utils, name, real[name])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -87,14 +88,44 @@ class Evaluation:
         return int(self.probabilities.shape[1])
 
 
+@dataclass(frozen=True)
+class StoredAnswers:
+    """What the files of a finished run say, before its option texts are scored by a normalisation.
+
+    ``questions`` has a row for each of the n questions, in the order of ``scored``, with the columns
+    :data:`ANSWERED_COLUMNS`.
+    """
+
+    record: store.RunRecord
+    questions: pa.Table
+    scored: OptionLogits
+
+    @functools.cached_property
+    def texts(self) -> OptionTexts:
+        """The lengths of the options' texts and what they score on their own."""
+        bare = store.read_bare(self.record.run_id)
+        return option_texts(self.questions["options"].combine_chunks(), self.scored, bare)
+
+
+ANSWERED_COLUMNS = ("id", "group", "options", "label", "role")
+
+
 def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) -> Evaluation:
     """Read a run that has ended well; its option texts scored by one of the
     :data:`~core.prompting.cloze.NORMALISATIONS`, over which the probabilities are a softmax.
 
+    Raises :class:`InputError` as :func:`read_answers` and :func:`evaluate` do.
+    """
+    return evaluate(read_answers(run_id, with_bounds=with_bounds), normalisation=normalisation)
+
+
+def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
+    """Read the files of a run that has ended well.
+
     ``with_bounds`` admits a run in which only an upper bound of some letters is known, and takes the bounds as values.
 
-    Raises :class:`InputError` for an unknown run, one that has not ended (no figure is shown of it), one whose files
-    do not fit each other, and a normalisation that it has not got.
+    Raises :class:`InputError` for an unknown run, one that has not ended (no figure is shown of it), and one whose
+    files do not fit each other.
     """
     record = store.read_record(run_id)
     if record.state != "done":
@@ -110,17 +141,25 @@ def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) 
             f"the server of run {record.run_id} gave only an upper bound of some letters for {record.bounded:,} "
             "questions, so its figures are ranges; `python -m core report` prints them"
         )
-    questions = store.read_questions(run_id)
+    questions = store.read_questions(run_id, columns=ANSWERED_COLUMNS)
     scored = store.read_logits(run_id)
     rows = {name: i for i, name in enumerate(questions["id"].to_pylist())}
     unknown = [name for name in scored.ids if name not in rows]
     if unknown or len(set(scored.ids)) != len(scored.ids):
         raise InputError(f"run {record.run_id} has logits that fit no question or fit one twice; repeat the run")
     order = np.array([rows[name] for name in scored.ids], dtype=np.int64)
-    picked = questions.take(order)
+    return StoredAnswers(record, questions.take(order), scored)
+
+
+def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluation:
+    """The run's probabilities, its option texts scored by one of the :data:`~core.prompting.cloze.NORMALISATIONS`.
+
+    Raises :class:`InputError` if the run does not have that normalisation, or its logits do not fit its questions.
+    """
+    record, picked, scored = answers.record, answers.questions, answers.scored
     roles = np.array(picked["role"].to_pylist())
     n, k = scored.logits.shape
-    logits = scored.logits if normalisation == "raw" else _normalised(scored, picked, record, normalisation)
+    logits = scored.logits if normalisation == "raw" else _normalised(answers, normalisation)
     return Evaluation(
         run_id=record.run_id,
         spec=record.spec,
@@ -138,30 +177,29 @@ def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) 
     )
 
 
-def _normalised(
-    scored: OptionLogits, questions: pa.Table, record: store.RunRecord, normalisation: str
-) -> npt.NDArray[np.float64]:
-    if scored.option_tokens is None:
+def _normalised(answers: StoredAnswers, normalisation: str) -> npt.NDArray[np.float64]:
+    if answers.scored.option_tokens is None:
         raise InputError(
-            f"run {record.run_id} asked for letters, which have nothing to normalise; take a run with --form cloze"
+            f"run {answers.record.run_id} asked for letters, which have nothing to normalise; take a run with "
+            "--form cloze"
         )
-    rows = questions["options"].to_pylist()
-    return normalised(scored.logits, option_texts(rows, scored, store.read_bare(record.run_id)), by=normalisation)
+    return normalised(answers.scored.logits, answers.texts, by=normalisation)
 
 
-def option_texts(
-    options: Sequence[Sequence[str]], scored: OptionLogits, bare: Mapping[str, Mapping[str, float]]
-) -> OptionTexts:
+def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str, Mapping[str, float]]) -> OptionTexts:
     """What is known about the options' texts beside their raw scores, as rows of the same shape."""
     shape = scored.logits.shape
     characters, sizes, tokens = np.ones(shape), np.ones(shape), np.ones(shape)
     alone = {by: np.zeros(shape) for by in bare}
-    for i, row in enumerate(options):
-        for j, option in enumerate(row):
-            text = option.strip()
-            characters[i, j], sizes[i, j] = len(text), len(text.encode())
-            for by, scores in bare.items():
-                alone[by][i, j] = scores.get(said(option), np.nan)
+    # Many options are offered by several questions, so each text is measured once: (d,) of d texts, spread to (n, k).
+    offered = options.flatten().dictionary_encode()
+    texts, which = offered.dictionary.to_pylist(), offered.indices.to_numpy()
+    real = np.arange(shape[1]) < options.value_lengths().to_numpy()[:, None]
+    stripped = [text.strip() for text in texts]
+    characters[real] = np.array([len(text) for text in stripped])[which]
+    sizes[real] = np.array([len(text.encode()) for text in stripped])[which]
+    for by, scores in bare.items():
+        alone[by][real] = np.array([scores.get(said(text), np.nan) for text in texts])[which]
     if scored.option_tokens is not None:
         tokens = np.maximum(scored.option_tokens, 1).astype(np.float64)
     return OptionTexts(tokens, characters, sizes, {by: of for by, of in alone.items() if not np.isnan(of).any()})

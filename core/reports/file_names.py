@@ -5,12 +5,26 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from core.reports.titles import differences, spec_task_title
 from core.runs.spec import RunSpec
 
 LONGEST = 60
 """The characters of one part of a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a file is about: models, tasks and ``alpha`` in thousandths. What does not apply is empty."""
+
+    models: Sequence[str] = ()
+    tasks: Sequence[str] = ()
+    alpha: int | None = None
+
+    def file_name(self, what: str, ending: str) -> str:
+        """The name of a file that holds ``what`` (:func:`file_name`)."""
+        return file_name(what, ending, models=self.models, tasks=self.tasks, alpha=self.alpha)
 
 
 def file_name(
@@ -29,12 +43,17 @@ def file_name(
     return "_".join(filter(None, (_about(models, tasks), at, slug(what)))) + f".{ending}"
 
 
-def of_runs(what: str, ending: str, specs: Sequence[tuple[RunSpec, str]], *, alpha: int | None = None) -> str:
-    """The name of a file about runs, each with its spec and its questions' bank.
+def about_runs(specs: Sequence[tuple[RunSpec, str]], *, alpha: int | None = None) -> About:
+    """What a file about runs is about; each run has its spec and its questions' bank.
 
     A single run's model is named with its settings that are not at their defaults.
     """
-    return file_name(what, ending, models=_models(specs), tasks=[spec_task_title(*one) for one in specs], alpha=alpha)
+    return About(_models(specs), [spec_task_title(*one) for one in specs], alpha)
+
+
+def of_runs(what: str, ending: str, specs: Sequence[tuple[RunSpec, str]], *, alpha: int | None = None) -> str:
+    """The name of a file about runs (:func:`about_runs`)."""
+    return about_runs(specs, alpha=alpha).file_name(what, ending)
 
 
 def stem(specs: Sequence[tuple[RunSpec, str]]) -> str:

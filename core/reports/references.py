@@ -290,6 +290,40 @@ TOOLS = {
         2024,
         url="https://inspect.aisi.org.uk/",
     ),
+    "helm": CitedWork(
+        "liang2023holistic",
+        "article",
+        "Liang, Percy and Bommasani, Rishi and Lee, Tony and Tsipras, Dimitris and others",
+        "Holistic Evaluation of Language Models",
+        2023,
+        "Transactions on Machine Learning Research",
+        "2211.09110",
+    ),
+    "opencompass": CitedWork(
+        "opencompass",
+        "misc",
+        "{OpenCompass Contributors}",
+        "OpenCompass: A Universal Evaluation Platform for Foundation Models",
+        2023,
+        url="https://github.com/open-compass/opencompass",
+    ),
+    "lighteval": CitedWork(
+        "lighteval",
+        "misc",
+        "Habib, Nathan and Fourrier, Cl{\\'e}mentine and Kydl{\\'i}{\\v{c}}ek, Hynek and Wolf, Thomas and "
+        "Tunstall, Lewis",
+        "LightEval: A Lightweight Framework for LLM Evaluation",
+        2023,
+        url="https://github.com/huggingface/lighteval",
+    ),
+    "vlm-uncertainty-bench": CitedWork(
+        "kostumov2024uncertainty",
+        "misc",
+        "Kostumov, Vasily and Nutfullin, Bulat and Pilipenko, Oleg and Ilyushin, Eugene",
+        "Uncertainty-Aware Evaluation for Vision-Language Models",
+        2024,
+        arxiv="2402.14418",
+    ),
 }
 """From a run's origin to the tool that scored it."""
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
-from core.runs.banks import bank_name, task_title
+from core.runs.banks import ORIGINS, bank_name, task_title
 from core.runs.spec import SERVED, RunSpec
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
@@ -34,13 +34,7 @@ FORMAT_TITLES = {"plain": "plain text", "chat": "chat format"}
 ORIGIN_TITLES = {
     "hedge": "run by Hedge",
     "llm-uncertainty-bench": "from LLM-Uncertainty-Bench",
-    "bluq": "from BLUQ",
-    "lm-eval": "from lm-eval",
-    "inspect": "from Inspect",
-    "helm": "from HELM",
-    "opencompass": "from OpenCompass",
-    "lighteval": "from lighteval",
-    "vlm-uncertainty-bench": "from VLM-Uncertainty-Bench",
+    **{origin: f"from {name}" for origin, name in ORIGINS.items()},
     "table": "from a table",
 }
 STUDY_TITLES = {"perplexity": "Perplexity", "jury": "Jury"}

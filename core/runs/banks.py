@@ -17,7 +17,7 @@ from typing import Any
 
 from core.records import Question, Role
 from core.runs.spec import RunSpec, short_task
-from core.tasks import DATA_SETS, POCKET_BANK, TASKS, catalogue, finished
+from core.tasks import DATA_SETS, POCKET_BANK, TASKS, catalogue, finished, leaderboard
 from core.tasks.identity import QuestionSource
 
 FINISHED = {PurePath(file).stem: f"{DATA_SETS[task]} 10k" for task, file in finished.FILES.items()}
@@ -51,6 +51,8 @@ def bank_name(spec: RunSpec, provenance: Mapping[str, Any] = MappingProxyType({}
     if spec.origin == "llm-uncertainty-bench":
         return FINISHED.get(str(provenance.get("data", "")), f"{DATA_SETS.get(spec.task, spec.task)} 10k")
     name = ORIGINS.get(spec.origin, spec.origin)
+    if spec.origin == "lm-eval" and leaderboard.suite_of(spec.task):
+        return leaderboard.BANK
     if spec.origin == "bluq":
         return f"{name} {DATA_SETS.get(spec.task, spec.task)}"
     file = str(provenance.get("file", "")) if spec.origin == "table" else ""
@@ -81,7 +83,7 @@ def task_title(task: str, bank: str) -> str:
     ('Summaries', 'Question answering · MMLU', 'mine')
     """
     name = short_task(task)
-    title = TASKS.get(name, name)
+    title = TASKS.get(name, leaderboard.title_of(name))
     return title if bank in (POCKET_BANK, title) else f"{title} · {bank}"
 
 

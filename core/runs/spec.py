@@ -193,11 +193,7 @@ class RunSpec:
     @property
     def run_id(self) -> str:
         """The name of the run's folder: readable first, content hash last."""
-        unusual = [self.form] * (self.form != "letters") + [self.prompt_format] * (self.prompt_format != "plain")
-        asked = "-".join([self.task_name, self.strategy, f"{self.shots}shot", self.dtype, *unusual])
-        asked = asked if self.answers else f"{self.task_name}-{self.dtype}"
-        readable = f"{self.model_name}-{asked}"
-        return f"{re.sub(r'[^a-z0-9]+', '-', readable.lower()).strip('-')}-{self.fingerprint_hash}"
+        return _run_id(self)
 
     def to_json(self) -> dict[str, Any]:
         """The spec as JSON values."""
@@ -213,6 +209,15 @@ class RunSpec:
 
 
 @functools.lru_cache(maxsize=4096)  # pages sort and look up all runs by their ids several times each time they run
+def _run_id(spec: RunSpec) -> str:
+    unusual = [spec.form] * (spec.form != "letters") + [spec.prompt_format] * (spec.prompt_format != "plain")
+    asked = "-".join([spec.task_name, spec.strategy, f"{spec.shots}shot", spec.dtype, *unusual])
+    asked = asked if spec.answers else f"{spec.task_name}-{spec.dtype}"
+    readable = f"{spec.model_name}-{asked}"
+    return f"{re.sub(r'[^a-z0-9]+', '-', readable.lower()).strip('-')}-{_fingerprint_hash(spec)}"
+
+
+@functools.lru_cache(maxsize=4096)
 def _fingerprint_hash(spec: RunSpec) -> str:
     content = asdict(spec)
     for name in HOW:

@@ -247,9 +247,12 @@ def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence
     write_table(folder / "questions.parquet", table)
 
 
-def read_questions(run_id: str) -> pa.Table:
-    """``questions.parquet``: id, task, group, context, question, options, label, role."""
-    return read_table(folder_of(run_id) / "questions.parquet")
+def read_questions(run_id: str, *, columns: Sequence[str] | None = None) -> pa.Table:
+    """``questions.parquet``: id, task, group, context, question, options, label, role; or only some of these columns.
+
+    The texts take much longer to read than the other columns.
+    """
+    return read_table(folder_of(run_id) / "questions.parquet", columns=columns)
 
 
 def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
@@ -319,9 +322,17 @@ def read_bare(run_id: str) -> dict[str, dict[str, float]]:
     path = folder_of(run_id) / BARE
     found: dict[str, dict[str, float]] = {}
     if path.is_file():
-        for row in read_table(path).to_pylist():
-            found.setdefault(row["by"], {})[row["text"]] = row["log_p"]
+        table = read_table(path)
+        for by, text, log_p in zip(*(table[name].to_pylist() for name in ("by", "text", "log_p")), strict=True):
+            found.setdefault(by, {})[text] = log_p
     return found
+
+
+def bare_prompts(run_id: str) -> list[str]:
+    """The bare prompts after which the run scored its option texts, as in :func:`read_bare`."""
+    path = folder_of(run_id) / BARE
+    names: list[str] = read_table(path, columns=["by"])["by"].unique().to_pylist() if path.is_file() else []
+    return names
 
 
 def write_written(folder: Path, rows: Sequence[tuple[str, int, str, int]]) -> None:

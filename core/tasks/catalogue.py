@@ -11,6 +11,7 @@ What was built from the hub is kept in ``HEDGE_HOME/cache/tasks``.
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -68,8 +69,7 @@ def load(task: str) -> TaskData:
     name, at, place = task.partition("@")
     if not at:
         if is_file(task):
-            path = Path(task).expanduser()
-            return TaskData(local_file.read(read_file(path), path=path), source=str(path))
+            return _own(*_version(Path(task).expanduser()))
         return TaskData(tuple(bank.load(task)), source="bundled")
     if name not in HUB:
         raise InputError(f"unknown task {name!r}; choose from {', '.join(HUB)}")
@@ -78,7 +78,27 @@ def load(task: str) -> TaskData:
     if place == "published":
         return _published(name)
     path = Path(place).expanduser()
-    return _built(name, str(path)) if path.is_dir() else _from_file(name, path)
+    return _built(name, str(path)) if path.is_dir() else _from_file_kept(name, *_version(path))
+
+
+def _version(path: Path) -> tuple[Path, int, int]:
+    """The path with the time of its last change, in nanoseconds, and its size; zeros if it can't be looked at."""
+    try:
+        of = path.stat()
+    except OSError:
+        return path, 0, 0
+    return path, of.st_mtime_ns, of.st_size
+
+
+# A launch asks for the same questions four times: to pin them, to check the run twice, and to ask them.
+@functools.lru_cache(maxsize=1)
+def _own(path: Path, stamp: int, size: int) -> TaskData:
+    return TaskData(local_file.read(read_file(path), path=path), source=str(path))
+
+
+@functools.lru_cache(maxsize=1)
+def _from_file_kept(task: str, path: Path, stamp: int, size: int) -> TaskData:
+    return _from_file(task, path)
 
 
 def canonical(task: str) -> str:

@@ -113,6 +113,8 @@ test("a guess is right, close or off", () => {
     /^You guessed 10\.0 points\. It is 5\.1 points\. Your guess was 4\.9 points too high/,
   );
   assert.match(feedback({ kind: "score" }, made(0.5, 0.998)), /0\.498 too low/);
+  const halved = { kind: "score", of: "small_threshold", moves: true };
+  assert.equal(feedback(halved, made(null, 0.861)), "At alpha 0.050 it is 0.861.");
 });
 
 test("a choice is right or wrong, and a tie is right both ways", () => {

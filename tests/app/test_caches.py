@@ -17,6 +17,7 @@ import pytest
 import streamlit as st
 
 from app.caches import alpha_lab_cache, overview_cache, perplexity_library, prompting_cache, question_cache, run_cache
+from app.caches.per_run import PerRun, RunKey
 from app.components.one_question.question import MOST_RUNS
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.scores import SCORE_NAMES, SCORES
@@ -213,7 +214,7 @@ def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: P
 def test_what_is_read_of_every_run_has_room_for_them_all(
     home: Path, monkeypatch: pytest.MonkeyPatch, cache: ModuleType, cached: str, module: Any, computes: str
 ):
-    """The 134 runs that ship and 500 more, each gone through twice, as every view of a page does."""
+    """The 134 runs that ship and 1,000 more, each gone through twice, as every view of a page does."""
     key, calls = run_cache.run_key(synthetic_run(20)), Calls()
     run = evaluation.load(key.run_id)
     arguments = {"summarise": run, "disk_use": store.folder_of(key.run_id)}
@@ -221,12 +222,30 @@ def test_what_is_read_of_every_run_has_room_for_them_all(
         found = Request(tuple(SHIPPED.values()), talks.bundled())
     else:
         found = getattr(module, computes)(arguments.get(computes, key.run_id))
+    folder = store.folder_of(key.run_id)
+    if isinstance(getattr(cache, cached), PerRun):  # which holds one version of a run
+        monkeypatch.setattr(store, "folder_of", lambda _: folder)
+        keys = [RunKey(f"{key.run_id}-{i}", key.stamp) for i in range(134 + 1_000)]
+    else:
+        keys = [replace(key, stamp=stamp) for stamp in range(134 + 1_000)]
     monkeypatch.setattr(evaluation, "load", lambda _: run)
     monkeypatch.setattr(module, computes, calls.counting(lambda _: found))
     for _ in range(2):
-        for stamp in range(134 + 500):
-            getattr(cache, cached)(replace(key, stamp=stamp))
-        assert calls.count == 134 + 500
+        for one in keys:
+            getattr(cache, cached)(one)
+        assert calls.count == 134 + 1_000
+
+
+def test_an_overview_that_was_shown_is_not_computed_again(home: Path, monkeypatch: pytest.MonkeyPatch):
+    ids, calls = [synthetic_run(seed=i) for i in range(3)], Calls()
+    monkeypatch.setattr(frames, "overview_at", calls.counting(frames.overview_at))
+    shown = [overview_cache.overview(run_cache.runs().finished, alpha)[0] for alpha in (100, 200, 100, 200)]
+    assert calls.count == 2
+    assert shown[0] is shown[2]
+    assert sorted(shown[0]["run"]) == sorted(ids)
+    store.update_record(ids[0], ended=1.0)  # a repeated run
+    overview_cache.overview(run_cache.runs().finished, 100)
+    assert calls.count == 3
 
 
 def test_runs_of_the_same_questions_share_one_index(home: Path):

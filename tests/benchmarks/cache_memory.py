@@ -31,7 +31,8 @@ from app.caches import (
     question_cache,
     run_cache,
 )
-from app.caches.run_cache import RunKey, run_key
+from app.caches.per_run import PerRun, RunKey
+from app.caches.run_cache import run_key
 from app.components.one_question.question import MOST_RUNS
 from app.state.alpha_lab import AlphaLabView
 from core.errors import HedgeError
@@ -57,17 +58,19 @@ class Row:
     cached: Any
     arguments: Iterable[tuple[Any, ...]]
     needed: Callable[[int], int]
+    named: str = ""
+    """The name of a cache that is no function."""
 
     @property
     def name(self) -> str:
         """The module and the function, as the code has them."""
-        return f"{self.cached.__module__.removeprefix('app.caches.')}.{self.cached.__name__}"
+        return self.named or f"{self.cached.__module__.removeprefix('app.caches.')}.{self.cached.__name__}"
 
     @property
     def holds(self) -> int:
         """How many entries the cache has room for."""
-        if hasattr(self.cached, "cache_parameters"):  # functools.lru_cache
-            return int(self.cached.cache_parameters()["maxsize"])
+        if isinstance(self.cached, PerRun):
+            return self.cached.most
         return int(self.cached._info.max_entries)
 
     def sizes(self) -> Iterator[int]:
@@ -88,12 +91,13 @@ def rows() -> Iterator[Row]:
     keys = [run_key(record.run_id) for record in run_cache.runs().finished]
     some = keys[:: max(1, len(keys) // SAMPLE)]
     one, all_runs = run_key(MOST_SHARED), [run_key(record.run_id) for record in run_cache.runs().records]
-    yield Row(run_cache._record, [(key,) for key in all_runs], lambda n: n)
-    yield Row(run_cache._disk_use, [(key,) for key in all_runs], lambda n: n)
+    yield Row(run_cache._record, [(key,) for key in all_runs], lambda n: n, "run_cache._record")
+    yield Row(run_cache._disk_use, [(key,) for key in all_runs], lambda n: n, "run_cache._disk_use")
     yield Row(run_cache.load_evaluation, [(key,) for key in keys], lambda n: 3)
     yield Row(run_cache.load_compared, [(key,) for key in keys], lambda n: 24)
-    yield Row(overview_cache._summary, [(key,) for key in keys], lambda n: n)
-    yield Row(overview_cache._score_summary, [(key, "margin") for key in some[:4]], lambda n: n)
+    yield Row(overview_cache._summary, [(key,) for key in keys], lambda n: n, "overview_cache._summary")
+    margin = overview_cache._score_summaries["margin"]
+    yield Row(margin, [(key,) for key in some[:4]], lambda n: n, "overview_cache._score_summaries")
     sets = alpha_lab_cache.sets_of(MOST_SHARED, AlphaLabView())
     yield Row(alpha_lab_cache._lab_tables, [(key,) for key in some], lambda n: 1)
     yield Row(alpha_lab_cache._report, [(key, sets) for key in some], lambda n: 1)
@@ -171,7 +175,10 @@ def prompting_rows(rule: SetRule) -> Iterator[Row]:
 def perplexity_rows(keys: list[RunKey]) -> Iterator[Row]:
     """Of runs of words: with 500 more, all of them could be such runs."""
     words = [key for key in keys if not run_cache.record(key.run_id).spec.answers]
-    yield Row(perplexity_library._request, [(key,) for key in words], lambda n: len(words) if n < MORE else n)
+    requests = perplexity_library._request
+    yield Row(
+        requests, [(key,) for key in words], lambda n: len(words) if n < MORE else n, "perplexity_library._request"
+    )
     yield Row(perplexity_library._measured, [(key,) for key in words], lambda n: len(words))
 
 

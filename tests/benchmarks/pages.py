@@ -106,7 +106,7 @@ def _opened(browser: Browser, address: str, entry: PageEntry) -> Page:
 
 def _clicked(page: Page, entry: PageEntry) -> tuple[float, float]:
     """The seconds to the first useful paint, and the server's processor time until its script has ended."""
-    used = _processor_time()
+    used = processor_time()
     group = next(group for group, entries in MENU.items() if entry in entries)
     page.get_by_test_id("stTopNavSection").filter(has_text=group).click()
     link = page.get_by_test_id("stTopNavDropdownLink").filter(has_text=entry.title)
@@ -115,10 +115,10 @@ def _clicked(page: Page, entry: PageEntry) -> tuple[float, float]:
     link.click()
     seconds = page.evaluate("window.useful")
     page.wait_for_function(IDLE)
-    return seconds, _processor_time() - used
+    return seconds, processor_time() - used
 
 
-def _processor_time() -> float:
+def processor_time() -> float:
     """Seconds of processor that the server, a child of this process, has used."""
     spent = [child.cpu_times() for child in psutil.Process().children() if "app" in child.cmdline()]
     return sum(of.user + of.system for of in spent)

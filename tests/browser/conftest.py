@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -12,16 +13,19 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Error,
+    FloatRect,
+    Locator,
     Page,
     Request,
     WebSocket,
@@ -31,13 +35,16 @@ from playwright.sync_api import (
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from app.navigation import MENU
+from core.answering import client
 from core.files import file_lock
 from core.reports import evaluation
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView as Look
+from core.reports.evaluation import Evaluation
 from core.reports.report import report
 from core.runs.agent import liveness
 from core.settings import ROOT
+from tests.browser import server_copies
 from tests.processes import end_all
 
 FLAGS = [
@@ -50,7 +57,8 @@ FLAGS = [
     "--no-first-run",
 ]
 STARTS_WITHIN_S = 60
-SEEN_WITHIN_MS = 30_000
+SEEN_WITHIN_MS = 60_000
+POLL_MS = 20
 LAID_OUT_WITHIN_MS = 10_000
 OWN_PROBES = re.compile(r"/_stcore/(health|host-config)$")
 """Streamlit's page looks for its server below the address it was opened at first; the browser logs the misses."""
@@ -134,24 +142,104 @@ class Visit:
         socket.on("framesent", lambda _: self.messages.append(self.page.url))
 
 
+def eventually(page: Page, fault: Callable[[], object], *, within_ms: float = SEEN_WITHIN_MS) -> None:
+    """Wait until ``fault`` finds nothing: an empty result, no failed assertion, no timeout. At last it must.
+
+    For what ``expect`` has no word for. A page is never looked at just once after an action: on a busy machine a look
+    may come before the page has answered.
+    """
+    end = time.monotonic() + within_ms / 1000
+    while time.monotonic() < end:
+        with suppress(AssertionError, Error):
+            if not fault():
+                return
+        page.wait_for_timeout(POLL_MS)
+    assert not fault()
+
+
+def holds(page: Page, condition: str, *, within_ms: float = SEEN_WITHIN_MS) -> None:
+    """Wait until a JavaScript condition holds on the page, and say which one did not."""
+    eventually(page, lambda: None if page.evaluate(condition) else condition, within_ms=within_ms)
+
+
+STILL = 5
+"""So many looks in a row have to find a thing where it was before it counts as still."""
+
+
+def still(shown: Locator) -> FloatRect:
+    """Where a thing is, once it no longer moves: what arrives above it late would make a pointer miss it."""
+    boxes: list[FloatRect | None] = []
+
+    def moves() -> bool:
+        boxes.append(shown.bounding_box())
+        return len(boxes) < STILL or any(box is None or box != boxes[-1] for box in boxes[-STILL:])
+
+    eventually(shown.page, moves)
+    box = boxes[-1]
+    assert box is not None
+    return box
+
+
+NOT_TOO_WIDE = "document.documentElement.scrollWidth <= innerWidth"
+SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
+  && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]')
+  && !document.getAnimations().some(one => one instanceof CSSTransition && one.playState === 'running')"""
+"""The script has ended, and nothing on the page is dimmed because it is about to change, or on its way back."""
+
+
+def settled(page: Page) -> Page:
+    """The page once its script has ended and all that is computed beside it has arrived, so that nothing moves."""
+    page.wait_for_function(SETTLED)
+    expect(page.locator(".computing")).to_have_count(0, timeout=2 * SEEN_WITHIN_MS)
+    page.wait_for_function(SETTLED)
+    return page
+
+
+def choose(page: Page, label: str, option: str | re.Pattern[str]) -> None:
+    """Choose an option of a list.
+
+    An open list closes when the page scrolls, so the list is scrolled to first, and the browser has told the page so
+    before it is opened: scroll events come before the callbacks of the next frame.
+    """
+    box = page.get_by_role("combobox", name=label, exact=True)
+    box.scroll_into_view_if_needed()
+    box.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    box.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
 @contextmanager
-def server(home: Path, *, agent: bool = True, **variables: str) -> Iterator[str]:
+def server(
+    home: Path, *, agent: bool = True, answers: bool = False, copied: bool = False, **variables: str
+) -> Iterator[str]:
     """`python -m app` in a home of its own; its address. Server, agent and workers end with the block.
 
-    Without ``agent`` the server takes this process for the agent of this host, and starts neither one nor a worker.
+    Without ``agent`` the server takes this process for the agent of this host, and without ``answers`` also for the
+    one that answers questions, so it starts no process that loads a model. Such a server, or one that may be
+    ``copied``, is a copy of a process that has imported the app already.
     """
-    with engine_ended(home), nullcontext() if agent else agent_held(home), page_server(home, **variables) as address:
+    held = nullcontext() if agent else held_by_tests(home, answers=answers)
+    with engine_ended(home), held, page_server(home, copied=copied or not agent, **variables) as address:
         yield address
 
 
 @contextmanager
-def agent_held(home: Path) -> Iterator[None]:
-    """Hold the lock of a home's agent: pages that launch nothing need none, which costs five seconds a server."""
-    with pytest.MonkeyPatch.context() as patch:
+def held_by_tests(home: Path, *, answers: bool) -> Iterator[None]:
+    """Hold the lock of a home's agent: pages that launch nothing need none, which costs five seconds a server.
+
+    Without ``answers`` hold that of its answering server too, which a page starts to have a model warm: that costs six
+    seconds more. The server is said to listen where nobody does.
+    """
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as locks:
         patch.setenv("HEDGE_HOME", str(home))
-        lock = file_lock.take(liveness.agent_lock())
-    assert lock is not None
-    with lock:
+        for path in (liveness.agent_lock(), *([] if answers else [client.server_lock()])):
+            lock = file_lock.take(path)
+            assert lock is not None
+            locks.enter_context(lock)
+        if not answers:
+            nobody = {"socket": str(home / "nobody"), "key": ""}
+            client.address_file().write_text(json.dumps(nobody), encoding="utf-8")
+        patch.undo()
         yield
 
 
@@ -165,32 +253,39 @@ def engine_ended(home: Path) -> Iterator[None]:
 
 
 @contextmanager
-def page_server(home: Path, *, stop: signal.Signals = signal.SIGINT, **variables: str) -> Iterator[str]:
+def page_server(
+    home: Path, *, stop: signal.Signals = signal.SIGINT, copied: bool = False, **variables: str
+) -> Iterator[str]:
     """`python -m app`, which alone ends with the block, by the signal ``stop``; its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "app", "--server.port", str(port), "--server.headless", "true"]
+    arguments = ["--server.port", str(port), "--server.headless", "true"]
     environment = {**os.environ, "HEDGE_HOME": str(home), "CUDA_VISIBLE_DEVICES": "", **variables}
     environment.pop("HEDGE_DATABASE_URL", None)
     log = home.parent / "server.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    if copied:
+        process = server_copies.start(arguments, environment, log)
+    else:
+        command = [sys.executable, "-m", "app", *arguments]
+        with log.open("wb") as out:
+            process = psutil.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
     try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
-        process.send_signal(stop)
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(stop)
         try:
             process.wait(10)
-        except subprocess.TimeoutExpired:
+        except psutil.TimeoutExpired:
             process.kill()
             process.wait()
 
 
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(url: str, process: psutil.Process, log: Path) -> None:
     end = time.monotonic() + STARTS_WITHIN_S
-    while time.monotonic() < end and process.poll() is None:
+    while time.monotonic() < end and process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
         try:
             with urllib.request.urlopen(url, timeout=1):
                 return
@@ -245,7 +340,9 @@ class Lab:
 
     def value(self, score: str, name: str) -> float:
         """A figure in full precision, as the component computed it."""
-        return float(self.figure(score, name).get_attribute("data-value").replace("Infinity", "inf"))
+        shown = self.figure(score, name)
+        expect(shown).to_have_attribute("data-value", re.compile("."))
+        return float(shown.get_attribute("data-value").replace("Infinity", "inf"))
 
     def thousandths(self) -> int:
         return int(self.alpha.input_value())
@@ -263,8 +360,11 @@ class Lab:
         by: str = "all",
         look: Look = Look(),  # noqa: B008 - frozen
     ) -> None:
-        """Every figure on the page equals the report at the alpha on the page."""
+        """Every figure on the page equals the report at the alpha on the page, as soon as it has followed."""
         run = views.look(evaluation.load(run_id), look)
+        eventually(self.page, lambda: self._assert_report(run, empty=empty, scores=scores, by=by))
+
+    def _assert_report(self, run: Evaluation, *, empty: str, scores: tuple[str, str], by: str) -> None:
         expected = report(run, self.thousandths(), scores=scores, empty=empty, by=by)
         digits = 2 if expected.n_test >= 1000 else 1
         for name, figures in expected.scores.items():

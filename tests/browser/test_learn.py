@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from core.reports import evaluation, lesson
 from core.reports.report import report
-from tests.browser.conftest import Lab, Visitor, choose_page, resize, server
+from tests.browser.conftest import Lab, Visitor, choose_page, eventually, resize, server, settled, still
 from tests.conftest import synthetic_run
 
 STEPS = lesson.load().steps
@@ -42,7 +42,9 @@ def heading(page: Page, place: int) -> None:
 def opened(visit: Visitor, address: str, run_id: str, place: int, *, alpha: int = 100, **how: object) -> Page:
     page = visit(address, **how).open(f"/learn?run={run_id}&alpha={alpha}&step={place}")
     heading(page, place)
-    return page
+    if place < END:
+        expect(page.locator(".lesson .plot svg.chart:visible").first).to_be_visible()
+    return settled(page)
 
 
 def fact(page: Page, name: str):
@@ -59,18 +61,18 @@ def test_each_step_fits_and_nothing_is_too_wide(visit: Visitor, address: str, ru
     main = page.get_by_test_id("stMain")
     for place in range(1, END + 1):
         heading(page, place)
-        assert main.evaluate("main => main.scrollTop") == 0
+        eventually(page, lambda: main.evaluate("main => main.scrollTop"))
         if place < END:
             answer = page.locator(".answer")
             expect(answer).to_be_hidden()
             page.get_by_role("button", name="Just show me").click()
             expect(answer).to_be_visible()
             expect(page.locator(".lesson .plot svg.chart:visible").first).to_be_visible()
-            assert "{" not in page.locator(".words").inner_text()
+            expect(page.locator(".words")).not_to_contain_text("{")
         for width, height, theme in ((390, 844, "light"), (900, 720, "dark"), (1280, 720, "light")):
             page.emulate_media(color_scheme=theme)
             resize(page, width, height)
-            fits(page, place)
+            eventually(page, lambda: fits(page, place))  # noqa: B023 - called before the next step
         if place < END:
             page.get_by_role("button", name="Next step").click()
 
@@ -123,8 +125,7 @@ def test_a_number_in_the_text_moves_everything_at_once(visit: Visitor, address: 
     page = opened(visit, address, run_id, 5)
     alpha, target = (page.get_by_role("slider", name=name, exact=True).first for name in ("alpha", "target coverage"))
     number = page.locator(".text .bound").first
-    box = number.bounding_box()
-    assert box
+    box = still(number)
     page.mouse.move(box["x"] + 5, box["y"] + 5)
     page.mouse.down()
     page.mouse.move(box["x"] + 85, box["y"] + 5, steps=4)
@@ -154,8 +155,7 @@ def test_a_number_in_the_text_moves_everything_at_once(visit: Visitor, address: 
 def test_the_line_of_the_threshold_is_dragged(visit: Visitor, address: str, run_id: str):
     page = opened(visit, address, run_id, 3)
     before = page.locator("line.threshold").get_attribute("x1")
-    grip = page.locator(".grab").bounding_box()
-    assert grip
+    grip = still(page.locator(".grab"))
     page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + 60)
     page.mouse.down()
     page.mouse.move(grip["x"] - 100, grip["y"] + 60, steps=3)
@@ -172,10 +172,10 @@ def test_arrow_keys_go_through_the_lesson_from_the_top(visit: Visitor, address: 
     page = opened(visit, address, run_id, 4, width=1200, height=500)
     page.locator(".feet .on").scroll_into_view_if_needed()
     main = page.get_by_test_id("stMain")
-    assert main.evaluate("main => main.scrollTop") > 0
+    eventually(page, lambda: main.evaluate("main => main.scrollTop === 0"))
     page.keyboard.press("ArrowRight")
     heading(page, 5)
-    assert main.evaluate("main => main.scrollTop") == 0
+    eventually(page, lambda: main.evaluate("main => main.scrollTop"))
     expect(page.locator(".count")).to_have_text("5 of 8")
     expect(page.get_by_role("heading", name=STEPS[4].title)).to_be_focused()
     expect(page).to_have_url(re.compile("step=5"))
@@ -200,13 +200,9 @@ def test_the_figure_stays_while_the_text_scrolls(visit: Visitor, address: str, r
     stage, text = page.locator(".stage"), page.locator("h2")
     main = page.get_by_test_id("stMain")
     main.evaluate("main => main.scrollTo(0, 0)")
-    before = text.bounding_box()
+    before = still(text)
     main.evaluate("main => main.scrollTo(0, 220)")
-    after, figure, bar = text.bounding_box(), stage.bounding_box(), page.locator(".progress").bounding_box()
-    assert before
-    assert after
-    assert figure
-    assert bar
+    after, figure, bar = still(text), still(stage), still(page.locator(".progress"))
     assert after["y"] <= before["y"] - 200
     assert bar["y"] >= 0
     assert 0 <= figure["y"] - (bar["y"] + bar["height"]) <= 40

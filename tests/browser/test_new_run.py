@@ -18,10 +18,11 @@ from playwright.sync_api import Locator, Page, expect
 from app.components.one_question.own_examples import EXAMPLES
 from core.inference.models import bundled_models
 from core.tasks import bank
-from tests.browser.conftest import Lab, Visitor, choose_page, engine_ended, page_server, server
+from tests.browser.conftest import Lab, Visitor, choose_page, engine_ended, eventually, page_server, server, still
 from tests.processes import end_all
 
 ENDS_WITHIN_MS = 120_000
+SLOW_MS = 300
 AT_WORK = re.compile(r"\d+ of 100 prompts .* a second .* left")
 
 
@@ -56,18 +57,33 @@ def pocket(pocket_server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture(scope="module")
-def fake_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """A server whose model is none and takes 60 ms a question, and its home."""
+def pace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file with the milliseconds that the fake model takes for a question. A test slows it down until it has seen
+    a run at work, however busy the machine is, and speeds it up to see the run end."""
+    return tmp_path_factory.mktemp("pace") / "ms"
+
+
+def set_pace(pace: Path, ms: int) -> None:
+    """Write the whole file at once, for the model may be reading it."""
+    written = pace.with_suffix(".new")
+    written.write_text(str(ms), encoding="ascii")
+    written.replace(pace)
+
+
+@pytest.fixture(scope="module")
+def fake_server(tmp_path_factory: pytest.TempPathFactory, pace: Path) -> Iterator[tuple[str, Path]]:
+    """A server whose model is none, and its home."""
     needs_bank()
     home = tmp_path_factory.mktemp("fake") / "home"
-    with server(home, HEDGE_FAKE_ENGINE='{"ms": 60}') as address:
+    with server(home, copied=True, HEDGE_FAKE_ENGINE=json.dumps({"pace": str(pace)})) as address:
         yield address, home
 
 
 @pytest.fixture
-def fake(fake_server: tuple[str, Path]) -> Iterator[str]:
+def fake(fake_server: tuple[str, Path], pace: Path) -> Iterator[str]:
     """The address of the server with the fake model; its home is empty before each test, and no agent lives in it."""
     address, home = fake_server
+    set_pace(pace, SLOW_MS)
     yield address
     end_all(home)
     for left in home.iterdir():
@@ -105,8 +121,7 @@ def test_a_pocket_run_from_the_button_to_the_lab(pocket: str, visit: Visitor):
     run_id = re.search(r"run=([^&]+)", page.url)
     assert run_id is not None
     lab.expect_report(run_id[1])
-    box = lab.alpha.bounding_box()
-    assert box is not None
+    box = still(lab.alpha)
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * 0.1, middle)
     page.mouse.down()
@@ -147,8 +162,7 @@ def test_the_first_minutes(pocket: str, visit: Visitor):
     first.on(cards.nth(0))
     lab = Lab(page).ready()
     before = lab.thousandths()
-    box = lab.alpha.bounding_box()
-    assert box is not None
+    box = still(lab.alpha)
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * before / 1000, middle)
     page.mouse.down()
@@ -195,8 +209,8 @@ def test_the_exact_prompt_is_read_beside_the_page(
     path.write_text("\n".join(map(json.dumps, rows)))
     page = visit(pocket, width=900, theme="dark").open("/new_run")
     chosen = page.locator("[data-tag]").first
-    colors = chosen.evaluate("e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]")
-    assert colors == ["rgb(232, 236, 241)", "rgba(0, 0, 0, 0)"]  # the dark theme's text on its surface
+    expect(chosen).to_have_css("color", "rgb(232, 236, 241)")  # the dark theme's text
+    expect(chosen).to_have_css("background-color", "rgba(0, 0, 0, 0)")  # on its surface
     tasks = page.get_by_role("combobox", name="Tasks")
     tasks.click()
     tasks.press("Backspace")
@@ -217,7 +231,9 @@ def test_the_exact_prompt_is_read_beside_the_page(
     assert any("pyarrow" in name or "arrow" in name for name in loaded)
 
 
-def test_a_run_is_cancelled_resumed_its_log_read_and_its_end_told_on_another_page(fake: str, visit: Visitor):
+def test_a_run_is_cancelled_resumed_its_log_read_and_its_end_told_on_another_page(
+    fake: str, pace: Path, visit: Visitor
+):
     page = visit(fake).open("/new_run")
     choose_fake(page)
     page.get_by_role("button", name="Launch").click()
@@ -228,6 +244,8 @@ def test_a_run_is_cancelled_resumed_its_log_read_and_its_end_told_on_another_pag
     page.get_by_text("Log", exact=True).click()
     expect(page.get_by_text("resumed")).to_be_visible()
     choose_page(page, "Overview")
+    expect(page.get_by_role("heading", name="Hedge shows how sure a language model really is")).to_be_visible()
+    set_pace(pace, 0)
     toast = page.get_by_test_id("stToast")
     expect(toast).to_have_text(re.compile("Done: fake · Question answering"), timeout=ENDS_WITHIN_MS)
     choose_page(page, "New run")
@@ -242,17 +260,17 @@ def prompts_done(page: Page) -> int:
 def test_a_run_outlives_the_page_server_and_a_lost_database_blocks_nothing(home: Path, visit: Visitor):
     slow = {"HEDGE_FAKE_ENGINE": '{"ms": 500}'}
     with engine_ended(home):
-        with page_server(home, stop=signal.SIGKILL, **slow) as address:
+        with page_server(home, stop=signal.SIGKILL, copied=True, **slow) as address:
             page = visit(address).open("/new_run")
             choose_fake(page)
             page.get_by_role("button", name="Launch").click()
             expect(page.get_by_text(AT_WORK)).to_be_visible()
             before = prompts_done(page)
             page.close()  # a window on a dead server complains on its console, as it should
-        with page_server(home, **slow) as address:
+        with page_server(home, copied=True, **slow) as address:
             page = visit(address).open("/new_run")
             expect(page.get_by_text(AT_WORK)).to_be_visible()
-            assert prompts_done(page) > before
+            eventually(page, lambda: f"still {before} prompts" if prompts_done(page) <= before else None)
             for file in home.glob("engine.sqlite*"):
                 file.rename(file.with_name(f"away-{file.name}"))
             (home / "engine.sqlite").write_bytes(b"no database at all" * 100)
@@ -263,7 +281,7 @@ def test_a_run_outlives_the_page_server_and_a_lost_database_blocks_nothing(home:
             page.close()
 
 
-def test_two_runs_are_launched_cancelled_and_resumed_as_one(fake: str, visit: Visitor):
+def test_two_runs_are_launched_cancelled_and_resumed_as_one(fake: str, pace: Path, visit: Visitor):
     page = visit(fake).open("/new_run")
     choose_fake(page)
     page.get_by_text("More options").click()
@@ -275,6 +293,7 @@ def test_two_runs_are_launched_cancelled_and_resumed_as_one(fake: str, visit: Vi
     expect(page.get_by_text(AT_WORK)).to_be_visible()
     page.get_by_role("button", name="Cancel the 2 that are left").click()
     expect(page.get_by_text("2 cancelled")).to_be_visible()
+    set_pace(pace, 0)
     page.get_by_role("button", name="Resume 2").click()
     expect(page.get_by_text("2 of 2 ended")).to_be_visible(timeout=ENDS_WITHIN_MS)
     expect(page.get_by_text("2 done")).to_be_visible()

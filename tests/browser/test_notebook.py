@@ -13,7 +13,7 @@ import hedge
 from core.reports.array_evaluation import of_arrays
 from core.reports.evaluation import load
 from core.reports.report import report
-from tests.browser.conftest import Lab
+from tests.browser.conftest import NOT_TOO_WIDE, Lab, eventually, holds, still
 from tests.conftest import synthetic_run
 
 HOST = """<!doctype html>
@@ -55,6 +55,9 @@ def test_alpha_drags_and_figures_are_pythons(browser: BrowserContext, home: Path
     browser.set_offline(True)
 
     def figures_are_pythons(lab: Lab) -> None:
+        eventually(page, lambda: equal(lab))
+
+    def equal(lab: Lab) -> None:
         found = report(expected, lab.thousandths())
         for name, figures in found.scores.items():
             assert lab.value(name, "threshold") == figures.threshold
@@ -68,7 +71,7 @@ def test_alpha_drags_and_figures_are_pythons(browser: BrowserContext, home: Path
         lab = Lab(page).ready()
         lab.expect_alpha(200)
         figures_are_pythons(lab)
-        box = lab.alpha.bounding_box()
+        box = still(lab.alpha)
         page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + box["height"] / 2)
         page.mouse.down()
         page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2, steps=5)
@@ -85,7 +88,7 @@ def test_alpha_drags_and_figures_are_pythons(browser: BrowserContext, home: Path
         assert len(page.screenshot(path=str(tmp_path / "dark.png"))) > 20_000
         page.evaluate("document.body.dataset.jpThemeLight = 'true'")
         expect(frame).to_have_css("color-scheme", "light")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, NOT_TOO_WIDE)
         assert len(page.screenshot(path=str(tmp_path / "light.png"))) > 20_000
         page.evaluate("close()")
         assert page.evaluate("heard['change:alpha'].length") == 0

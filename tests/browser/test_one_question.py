@@ -18,7 +18,7 @@ from core.reports import evaluation
 from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
 from core.runs.spec import RunSpec
-from tests.browser.conftest import Visitor, resize, server
+from tests.browser.conftest import NOT_TOO_WIDE, Visitor, eventually, holds, resize, server, settled, still
 from tests.conftest import synthetic_questions, synthetic_run
 
 NASTY = (
@@ -35,6 +35,7 @@ class Bars:
         self.alpha = page.get_by_role("slider", name="alpha")
         self.number = page.get_by_role("spinbutton", name="alpha as a number")
         self.answer = page.locator(".answer")
+        self.words = page.locator(".state .word")
 
     def ready(self) -> Bars:
         expect(self.answer).not_to_be_empty()
@@ -42,9 +43,6 @@ class Bars:
 
     def thousandths(self) -> int:
         return int(self.alpha.input_value())
-
-    def words(self) -> list[str]:
-        return self.page.locator(".state .word").all_inner_texts()
 
     def expect_alpha(self, alpha: int) -> None:
         expect(self.alpha).to_have_value(str(alpha))
@@ -55,15 +53,12 @@ class Bars:
         inside = one.members(self.thousandths(), empty=empty)
         kept = [LETTERS[j] for j in np.flatnonzero(inside)]
         expect(self.answer).to_have_text(f"{{ {', '.join(kept)} }}" if kept else "{ }")
-        expect(self.page.locator(".state .word")).to_have_text(["in" if is_in else "out" for is_in in inside])
+        expect(self.words).to_have_text(["in" if is_in else "out" for is_in in inside])
         expect(self.page.locator(".plot")).to_have_class(["plot" if is_in else "plot out" for is_in in inside])
 
     def line_at(self, letter_row: int, share: float) -> tuple[float, float]:
         """A point on the bars, ``share`` of the way from alpha 0 to 1."""
-        box = self.page.locator(".overlay").bounding_box()
-        assert box is not None
-        row = self.page.locator(".plot").nth(letter_row).bounding_box()
-        assert row is not None
+        box, row = still(self.page.locator(".overlay")), still(self.page.locator(".plot").nth(letter_row))
         return box["x"] + box["width"] * share, row["y"] + row["height"] / 2
 
 
@@ -93,7 +88,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def address(home: Path) -> Iterator[str]:
-    with server(home, agent=False) as url:
+    with server(home, agent=False, answers=True) as url:
         yield url
 
 
@@ -116,7 +111,7 @@ def test_the_line_is_dragged_over_the_bars_and_nothing_is_sent_until_release(vis
     bars = Bars(page).ready()
     expect(page.get_by_text("The same question in other runs")).to_be_visible()
     bars.expect_set(one)
-    page.wait_for_load_state("networkidle")
+    settled(page).wait_for_load_state("networkidle")
     sent = len(window.messages)
     page.mouse.move(*bars.line_at(2, 0.01))
     page.mouse.down()
@@ -145,18 +140,14 @@ def test_an_option_leaves_just_where_its_bar_ends(visit: Visitor, address: str):
             continue
         bars.number.fill(f"{(leaves - 1) / 1000:.3f}")
         bars.number.press("Enter")
-        word = page.locator(".state .word").nth(place)
+        word = bars.words.nth(place)
         expect(word).to_have_text("in")
         bars.alpha.press("ArrowRight")
         bars.expect_alpha(leaves)
         expect(word).to_have_text("out")
         expect(page.locator(".state .leaves").nth(place)).to_have_text(f"leaves at {leaves / 1000:.3f}")
-        end = page.locator(".plot .end").nth(place).bounding_box()
-        line = page.locator(".lines .now").bounding_box()
-        assert end is not None
-        assert line is not None
-        plot = page.locator(".overlay").bounding_box()
-        assert plot is not None
+        end, line = still(page.locator(".plot .end").nth(place)), still(page.locator(".lines .now"))
+        plot = still(page.locator(".overlay"))
         assert abs(end["x"] - line["x"]) < 4 + plot["width"] / 998
 
 
@@ -183,7 +174,7 @@ def test_the_keyboard_alone_does_it_and_the_link_reopens_it(visit: Visitor, addr
     expect(page.locator(".summary").first).to_contain_text(f"At alpha 0.031 the LAC set is {kept}")
     for _ in range(12):  # past the explained words, on to the scores
         page.keyboard.press("Tab")
-        if page.locator(".scores-table input:focus").count():
+        if page.locator(".scores-table input:focus").count():  # the focus moves within the key's event
             break
     page.keyboard.press("ArrowDown")
     bars.expect_set(standing_of(run_id, "q130", "aps"))
@@ -272,7 +263,7 @@ def test_few_calibrated_questions_are_explained(visit: Visitor, address: str):
     bars = Bars(page).ready()
     notice = page.locator(".notice")
     expect(notice).to_have_text(re.compile("With 8 calibration questions, alpha can't be smaller than 0.112"))
-    assert set(bars.words()) == {"in"}
+    expect(bars.words).to_have_text(["in"] * 6)
     bars.number.fill("0.112")
     bars.number.press("Enter")
     expect(notice).to_be_hidden()
@@ -302,26 +293,28 @@ def test_nothing_is_wider_than_the_window_and_on_a_phone_only_the_tables_scroll_
     page = visit(address).open(f"/one_question?run={run_of('first')}&alpha=888")
     bars = Bars(page).ready()
     bars.expect_alpha(888)
+
+    def expect_wide(host: Locator, *, wide: bool) -> None:
+        size = "host => host.scrollWidth > host.clientWidth"
+        eventually(page, lambda: f"{host} wider than its place: {not wide}" if host.evaluate(size) != wide else None)
+
+    table = page.locator(".scores-table")
     for width in (900, 1600):
         resize(page, width)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        for host in (".question", ".scores-table"):
-            wide = page.locator(host).first.evaluate("host => [host.scrollWidth, host.clientWidth]")
-            assert wide[0] <= wide[1], host
+        holds(page, NOT_TOO_WIDE)
+        expect_wide(page.locator(".question").first, wide=False)
+        expect_wide(table, wide=False)
     resize(page, 390)
-    table = page.locator(".scores-table").evaluate("table => [table.scrollWidth, table.clientWidth]")
-    assert table[0] > table[1]  # it is wider than the phone, and scrolls inside itself
-    page_wide = page.get_by_test_id("stMain").evaluate("main => [main.scrollWidth, main.clientWidth]")
-    assert page_wide[0] <= page_wide[1]
-    inside, shown = bars.number.evaluate("box => [box.scrollWidth, box.clientWidth]")
-    assert inside <= shown
+    expect_wide(table, wide=True)  # it is wider than the phone, and scrolls inside itself
+    expect_wide(page.get_by_test_id("stMain"), wide=False)
+    expect_wide(bars.number, wide=False)
 
 
 def test_twenty_six_long_options_stay_in_their_rows(visit: Visitor, address: str):
     page = visit(address, width=900).open(f"/one_question?run={run_of('many')}&alpha=300")
     bars = Bars(page).ready()
-    assert len(bars.words()) == 26
-    assert page.locator(".chart").evaluate("chart => chart.scrollWidth <= chart.clientWidth")
+    expect(bars.words).to_have_count(26)
+    eventually(page, lambda: page.locator(".chart").evaluate("chart => chart.scrollWidth > chart.clientWidth"))
     bars.alpha.press("PageUp")
     bars.expect_alpha(310)
 
@@ -367,8 +360,7 @@ def test_a_question_of_ones_own_is_answered_by_the_pocket_model(visit: Visitor, 
     # A reload and another window show the same answer.
     other = visit(address).open(page.url.removeprefix(address))
     expect(other.get_by_role("heading", name="Which city is the capital of Italy?")).to_be_visible()
-    Bars(other).ready()
-    assert Bars(other).answer.inner_text() == bars.answer.inner_text()
+    expect(Bars(other).ready().answer).to_have_text(bars.answer.inner_text())
     expect(other.get_by_role("textbox", name=re.compile("^Options"))).to_have_value("Paris\nLondon\nRome\nBerlin")
     # The first question is one click away.
     page.get_by_role("button", name="Which city is the capital of <b>France</b>").click()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from app.formatting import JOINER
 from app.navigation import PAGES, PageEntry
@@ -18,7 +18,7 @@ from core.jury_pipeline import jury_store
 from core.runs import store
 from core.settings import ROOT
 from tests.browser import axe
-from tests.browser.conftest import Lab, Visit, Visitor, choose_page, server
+from tests.browser.conftest import SETTLED, Lab, Visit, Visitor, choose_page, eventually, holds, server, settled
 from tests.conftest import synthetic_questions, synthetic_run
 from tests.core.jury.verdicts import seeded_jury
 from tests.pictures.faults import lasting_faults
@@ -42,11 +42,7 @@ FIGURES = {
 }
 
 
-WINDOWS = (("light", 1440), ("light", 1280), ("light", 900), ("light", 390), ("dark", 390), ("dark", 1440))
-SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
-  && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]')
-  && !document.getAnimations().some(one => one instanceof CSSTransition && one.playState === 'running')"""
-"""The script has ended, and nothing on the page is dimmed because it is about to change, or on its way back."""
+WINDOWS = (("light", 390), ("light", 900), ("light", 1280), ("light", 1440), ("dark", 1440))
 PAINTED = """color => {
   const probe = document.createElement('i');
   probe.style.color = color;
@@ -136,18 +132,22 @@ def test_every_page_shows_its_figure_and_shuts_nobody_out(walk: Visit, entry: Pa
     assert not any(cut.values()), cut
     axe.required()
     assert {where: found for where, found in faults.items() if found} == {}
-    assert len(faults) == 4
+    assert len(faults) == 3
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_words_of_a_chart_have_the_themes_colour(visit: Visitor, address: str, theme: str):
-    page = visit(address, theme=theme).open("/overview?figure=scatter")
+def test_words_of_a_chart_have_the_themes_colour(visit: Visitor, address: str):
+    page = visit(address).open("/overview?figure=scatter")
     words = page.locator("svg.marks .role-axis-label text, svg.marks .role-legend-label text")
-    expect(words.first).to_be_visible()
-    fills = words.evaluate_all("all => [...new Set(all.map(one => one.getAttribute('fill')))]")
-    opacities = words.evaluate_all("all => [...new Set(all.map(one => Number(one.getAttribute('fill-opacity'))))]")
-    assert fills == [THEME[theme]["textColor"]]
-    assert opacities == [FAINT]
+    colours = "all => all.map(one => [one.getAttribute('fill'), Number(one.getAttribute('fill-opacity'))])"
+
+    def have_the_colour(theme: str) -> None:
+        expect(words.first).to_be_visible()
+        for colour in words.evaluate_all(colours):
+            assert colour == [THEME[theme]["textColor"], FAINT]
+
+    eventually(page, lambda: have_the_colour("light"))
+    page.emulate_media(color_scheme="dark")
+    eventually(page, lambda: have_the_colour("dark"))
 
 
 def test_light_and_dark_change_live(visit: Visitor, address: str):
@@ -165,35 +165,50 @@ def test_light_and_dark_change_live(visit: Visitor, address: str):
         arg="rgb(255, 255, 255)",
     )
     expect(page.locator(".lab")).not_to_have_css("color", light[1])
-    dark = page.locator(".lab").evaluate(paint)
-    assert dark[0] != light[0]
-    assert dark[0].startswith("#")
+
+    def dark() -> None:
+        colour = page.locator(".lab").evaluate(paint)[0]
+        assert colour.startswith("#")
+        assert colour != light[0]
+
+    eventually(page, dark)
     lab.expect_alpha(110)
+
+
+def settled_table(page: Page) -> Locator:
+    """The first table, drawn, in view and no longer moving: its cells are paint, so a click goes to a place."""
+    table = page.get_by_test_id("stDataFrame").first
+    expect(table.locator("canvas").first).to_be_visible()
+    settled(page)
+    table.scroll_into_view_if_needed()
+    return table
 
 
 def test_a_click_on_a_model_opens_its_run(visit: Visitor, address: str):
     page = visit(address).open("/?figure=runs")
-    table = page.get_by_test_id("stDataFrame").first
-    expect(table.locator("canvas").first).to_be_visible()
-    table.scroll_into_view_if_needed()
+    table = settled_table(page)
     table.click(position={"x": 70, "y": 50})
+    expect(page).to_have_url(re.compile("alpha_lab[?]run="))
     Lab(page).ready()
-    assert "alpha_lab?run=" in page.url
 
 
 def test_rows_ticked_with_the_keyboard_open_in_compare(visit: Visitor, address: str):
     page = visit(address).open("/?figure=runs")
-    table = page.get_by_test_id("stDataFrame").first
-    expect(table.locator("canvas").first).to_be_visible()
-    page.wait_for_function(SETTLED)
-    table.scroll_into_view_if_needed()
-    table.click(position={"x": 200, "y": 50})
-    page.keyboard.press("Shift+Space")
-    expect(page.get_by_role("button", name="Compare the chosen run", exact=True)).to_be_enabled()
-    page.wait_for_function(SETTLED)
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Shift+Space")
-    page.get_by_role("button", name="Compare the 2 chosen runs").press("Enter")
+    table = settled_table(page)
+
+    def not_ticked(row: int, button: Locator) -> None:
+        """Streamlit's table takes a key only when it has drawn the cell that was clicked, which nothing tells."""
+        if not button.is_visible():
+            table.click(position={"x": 200, "y": 50 + 35 * row})
+            page.keyboard.press("Shift+Space")
+            expect(button).to_be_visible(timeout=5000)
+
+    one = page.get_by_role("button", name="Compare the chosen run", exact=True)
+    both = page.get_by_role("button", name="Compare the 2 chosen runs")
+    eventually(page, lambda: not_ticked(0, one))
+    settled(page)
+    eventually(page, lambda: not_ticked(1, both))
+    both.press("Enter")
     expect(page).to_have_url(re.compile(r"/compare\?runs=[\w-]+(,|%2C)[\w-]+&"))
     expect(page.get_by_role("button", name="Choose runs")).to_be_visible()
 
@@ -236,14 +251,16 @@ def test_cells_and_cards_open_their_pages_without_a_reload(visit: Visitor, addre
     page.evaluate("window.sameDocument = true")
     cell = page.locator(".first-page .cell")
     expect(cell).to_have_count(1)
+    settled(page)
     cell.hover()
     expect(cell.locator(".tip")).to_be_visible()
     expect(cell.locator(".tip")).to_contain_text("model-0 on Question answering")
-    assert page.evaluate(
+    holds(
+        page,
         "(([a, b]) => a.left >= 0 && a.right <= innerWidth && a.bottom <= innerHeight && a.top >= 0)"
         "([...document.querySelectorAll('*')].flatMap(one => one.shadowRoot ? [one.shadowRoot] : [])"
         ".flatMap(root => [...root.querySelectorAll('.tip')]).concat([...document.querySelectorAll('.tip')])"
-        ".map(one => one.getBoundingClientRect()))"
+        ".map(one => one.getBoundingClientRect()))",
     )
     run_id = next(name for name in store.run_ids() if name.startswith("model-0"))
     cell.press("Enter")
@@ -262,9 +279,10 @@ def test_a_click_on_a_mark_opens_its_run(visit: Visitor, address: str):
     page = visit(address).open("/?figure=scatter&models=model-1")
     mark = page.locator("[data-testid=stVegaLiteChart] .mark-symbol path")
     expect(mark).to_have_count(1)
+    settled(page)
     mark.click()
+    expect(page).to_have_url(re.compile("alpha_lab[?]run=model-1"))
     Lab(page).ready()
-    assert "alpha_lab?run=model-1" in page.url
 
 
 def test_markup_in_data_stays_text(visit: Visitor, address: str, home: Path):

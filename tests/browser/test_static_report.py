@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext
 from charts import static_report
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
-from tests.browser.conftest import Lab
+from tests.browser.conftest import NOT_TOO_WIDE, Lab, holds, still
 from tests.conftest import synthetic_run
 
 
@@ -34,7 +34,7 @@ def test_alpha_drags_offline_and_figures_are_pythons(browser: BrowserContext, ho
         lab.expect_alpha(100)
         lab.expect_report(names[0])
         lab.alpha.scroll_into_view_if_needed()
-        box = lab.alpha.bounding_box()
+        box = still(lab.alpha)
         page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] / 2)
         page.mouse.down()
         page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2, steps=5)
@@ -44,7 +44,7 @@ def test_alpha_drags_offline_and_figures_are_pythons(browser: BrowserContext, ho
         page.get_by_label("Run").select_option("1")
         lab.ready()
         lab.expect_report(names[1])
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, NOT_TOO_WIDE)
         assert len(page.screenshot(path=str(tmp_path / f"{theme}.png"))) > 20_000
     finally:
         browser.set_offline(False)

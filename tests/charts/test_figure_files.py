@@ -6,6 +6,7 @@ import io
 import re
 import xml.etree.ElementTree as ElementTree
 import zlib
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,8 @@ from charts.run_figures import FIGURES
 from charts.theme import theme_colors
 from core.errors import InputError
 from core.jury import experiment
+from core.jury.experiment import JuryExperiment, Protocol
+from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation, load
@@ -43,12 +46,14 @@ def pixels(one: FigureFile) -> Image.Image:
     return Image.open(io.BytesIO(one.png()))
 
 
+@cache
+def tried() -> tuple[Judgements, JuryExperiment]:
+    judgements = jury_store.read(jury_store.folder_of(JURY).name)
+    return judgements, experiment.run(judgements, Protocol(seeds=(0,), rules=("majority", "mean_probability")))
+
+
 def jury(name: str, style: FigureStyle | None = None) -> FigureFile:
-    jury_id = jury_store.folder_of(JURY).name
-    judgements = jury_store.read(jury_id)
-    protocol = experiment.Protocol(seeds=(0,), rules=("majority", "mean_probability"))
-    found = experiment.run(judgements, protocol)
-    return jury_figure(name, judgements, found, "Trivia & co", style)
+    return jury_figure(name, *tried(), "Trivia & co", style)
 
 
 def test_every_figure_has_a_title_and_something_that_draws_it():
@@ -62,7 +67,7 @@ IN_A_PAPER = ("reliability", "coverage-by-alpha", "set-size-by-alpha", "sets-by-
     ("width", "theme", "names"),
     [
         ("single", "light", IN_A_PAPER),
-        ("double", "dark", IN_A_PAPER),
+        ("double", "dark", ("reliability", "forest")),
         ("slide", "dark", ("forest",)),
         (5.0, "light", ("forest",)),
     ],

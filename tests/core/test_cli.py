@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ import pytest
 
 from core import __version__
 from core.cli import main
+from core.errors import RunCancelled
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import load
 from core.reports.report import report
@@ -121,7 +123,6 @@ def test_report_by_subject_prints_a_row_each(home, capsys):
         (["import", "bluq", "probs_m_qa_float32_base.npz"], "there is no file or folder probs_m_qa_float32_base.npz"),
         (["import", "csv", "x"], "there is no file or folder csv"),
         (["fly"], "invalid choice: 'fly'"),
-        ([], "COMMAND"),
         (["cancel", "nonesuch"], "there is no run 'nonesuch'"),
     ],
 )
@@ -223,3 +224,40 @@ def test_help_names_every_command():
     assert answer.returncode == 0
     for verb in ("doctor", "run", "runs", "cancel", "resume", "report", "import", "agent"):
         assert verb in answer.stdout
+
+
+RUN_THAT_WAITS = """
+import sys, time
+from core.cli import main
+from core.runs.execution import execute
+
+def slow(self):
+    self.reporter.report("waiting")
+    print("waits", flush=True)
+    time.sleep(120)
+
+execute._Execution.run = slow
+sys.exit(main(["run", "--model", "fake", "--task", "qa", "--samples", "20"]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_told_to_end_is_cancelled(home, number):
+    """SIGTERM is what Slurm sends, SIGINT is Ctrl+C: both leave a run that `resume` continues."""
+    environment = {**os.environ, "HEDGE_FAKE_ENGINE": "{}"}
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN_THAT_WAITS],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "waits\n"
+        process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == RunCancelled("").exit_status
+    assert "was cancelled; `resume` continues" in told
+    (name,) = [name for name in store.run_ids() if name.startswith("fake-qa")]
+    assert store.read_record(name).state == "cancelled"

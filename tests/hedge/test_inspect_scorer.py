@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from core.conformal.probabilities import softmax
 from core.reports.array_evaluation import of_arrays
 from core.reports.report import report
 from core.settings import ROOT
+from tests.core.inspect_runs import inspect_runs
 from tests.hedge.known_model import LABELS, LOGPS, SILENT, N
 
 pytestmark = pytest.mark.skipif(
@@ -28,11 +27,7 @@ PAGE = (ROOT / "docs" / "text" / "inspect.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Inspect found, in a process of its own."""
-    out = tmp_path_factory.mktemp("inspect")
-    command = [sys.executable, "-m", "tests.hedge.run_inspect", str(out)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads((out / "found.json").read_text())
+    return json.loads((inspect_runs(tmp_path_factory) / "scored" / "found.json").read_text())
 
 
 def expected(alpha: int, *, name: str = "lac", share: float = 0.5, seed: int = 0) -> dict[str, float]:

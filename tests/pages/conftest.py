@@ -10,15 +10,25 @@ from typing import Any
 import pytest
 import streamlit as st
 from altair.vegalite.v6.schema import core
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import ButtonGroup
+from streamlit.testing.v1.element_tree import Block, ButtonGroup
 
+from app import first_paint
 from app.background import Computation
 from charts.figure import Figure
 from core.runs import store
 from core.settings import ROOT
 
 Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_search_for_components() -> Iterator[None]:
+    """As the server starts; for each AppTest the search would cost 0.3 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", first_paint.no_components)
+        yield
 
 
 @pytest.fixture
@@ -64,6 +74,48 @@ def _compute_at_once(awaited: Sequence[Computation[object]]) -> None:
     """In the place of the thread, so that a page that has run shows everything: it sees at once that all has ended."""
     for of in awaited:
         of.run()
+
+
+@pytest.fixture
+def open_page_early(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens a page before anything has been computed in the background. It is computed when the page runs again."""
+
+    def opened(page: str, **view: str) -> AppTest:
+        with monkeypatch.context() as patch:
+            patch.setattr("app.background.start", lambda awaited: None)
+            return open_page(page, **view)
+
+    return opened
+
+
+def keep_their_places(app: AppTest, at_least: int) -> bool:
+    """Whether all widgets and tables of a page that was opened early keep their places when its figures arrive.
+
+    Streamlit makes what changes its place anew, which would close a list that a person has just opened.
+    """
+    assert _awaits(app)
+    before = _places(app.main)
+    app.run()
+    assert not app.exception
+    assert not _awaits(app)
+    after = _places(app.main)
+    assert len(before) >= at_least
+    return before == {name: after[name] for name in before}
+
+
+def _awaits(app: AppTest) -> bool:
+    return any('class="computing"' in one.proto.body for one in app.get("html"))
+
+
+def _places(block: Block, *above: int) -> dict[str, tuple[int, ...]]:
+    """The place of each element that has an id: its indices from the page inwards."""
+    found: dict[str, tuple[int, ...]] = {}
+    for i, child in block.children.items():
+        if isinstance(child, Block):
+            found |= _places(child, *above, i)
+        elif name := getattr(child.proto, "id", ""):
+            found[name] = (*above, i)
+    return found
 
 
 def said(app: AppTest) -> str:

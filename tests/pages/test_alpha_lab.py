@@ -62,9 +62,11 @@ def test_the_table_below_is_the_report(open_page: Open, empty: str):
     expected = report(run, 300, empty=empty)
     table = app.dataframe[0].value
     for name, figures in expected.scores.items():
-        assert table.loc["coverage", name.upper()] == figures.coverage
-        assert table.loc["mean_set_size", name.upper()] == figures.mean_set_size
-        assert table.loc["threshold", name.upper()] == figures.threshold
+        shown, (low, high) = table[name.upper()], figures.mean_set_size_interval
+        assert shown["Coverage"] == f"{figures.coverage:.1%}"
+        assert shown["Mean set size (95% interval)"] == f"{figures.mean_set_size:.2f} ({low:.2f} to {high:.2f})"
+        assert shown["Threshold"] == f"{figures.threshold:.4f}"
+        assert shown["Sets with 1 option"] == str(figures.sizes[1])
 
 
 def test_a_run_that_is_gone_or_unfinished_is_said_and_replaced(open_page: Open):
@@ -195,7 +197,7 @@ def test_questions_with_fewer_options_are_drawn_and_said(open_page: Open):
     assert app.get("bidi_component")
     assert "have from 4 to 6 options. No set holds an option that its question lacks" in said(app)
     table, expected = app.dataframe[0].value, report(evaluation.load(run_id), 300)
-    assert table.loc["mean_set_size", "LAC"] == expected.scores["lac"].mean_set_size
+    assert table.loc["Mean set size (95% interval)", "LAC"].startswith(f"{expected.scores['lac'].mean_set_size:.2f} (")
     one = open_page("one_question", run=run_id, question="q50")
     assert not one.exception
     lesson = open_page("learn", run=run_id)

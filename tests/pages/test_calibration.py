@@ -8,7 +8,7 @@ from core.reports import evaluation
 from core.reports.calibration import calibrated
 from tests.app.golden import CASES
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, picked, said
+from tests.pages.conftest import Open, keep_their_places, picked, said
 
 
 def test_an_empty_home_says_what_would_be_here(open_page: Open):
@@ -30,6 +30,11 @@ def test_a_diagram_a_run_with_its_figures(open_page: Open):
         assert table.loc["ECE", column].startswith(f"{ece.excess:.3f} ({ece.low:.3f}–{ece.high:.3f}); seen ")
         assert table.loc["Spiegelhalter's z", column].startswith(f"{one.test.z:+.2f} (p ")
     assert dict(app.query_params)["edges"] == "mass"
+
+
+def test_arriving_figures_leave_every_list_in_its_place(open_page_early: Open):
+    app = open_page_early("calibration", runs=f"{synthetic_run()},{synthetic_run(400)}")
+    assert keep_their_places(app, at_least=8)
 
 
 def test_an_emptied_choice_stays_empty(open_page: Open):

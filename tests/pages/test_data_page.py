@@ -80,7 +80,7 @@ def test_a_dropped_table_is_shown_with_its_figures_and_written_when_a_person_say
 def test_what_files_lack_is_asked_for_once(open_page: Open):
     app = upload(open_page("data"), ("a.csv", CSV), ("b.csv", CSV.replace(b"0.5,0.3", b"0.4,0.4")))
     (box,) = (box for box in app.text_input if box.label.startswith("Model"))
-    assert box.label == "Model of the 2 runs that do not say it"
+    assert box.label == "Model of the 2 runs that do not name one"
     box.set_value("my-model").run()
     assert runs_shown(app)["Model"].tolist() == ["my-model", "my-model"]
     press(app, "Import 2 runs")

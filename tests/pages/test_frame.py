@@ -17,8 +17,16 @@ from tests.pages.conftest import Open, said
 
 PREPARED = """
 from functools import partial
+from app import background
+from app.caches import doctor_cache
+from core.answering import client
 from core.jury import experiment
 from core.runs import engine
+# A page is looked at as it opens: what is computed beside it would arrive later.
+background.start = lambda awaited: None
+# Nor does it wait for a model to be loaded or for the machine to be examined.
+client.warm = lambda model, dtype: None
+doctor_cache._look = lambda made: None
 # The page process of a test must start no agent; an agent lives where its lock is held.
 engine.agent_alive = lambda: True
 # Four groups in place of twenty are left out for the intervals of the jury that ships, which nobody looks at here.

@@ -12,7 +12,7 @@ from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
 from core.jury_pipeline import jury_store
 from tests.core.jury.verdicts import jury, seeded_jury
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, keep_their_places, said
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +47,11 @@ def test_a_jury_of_a_link(open_page: Open) -> None:
         name: of.accuracy.value for name, of in by.items()
     }
     assert "60 calibrate and 60 test" in said(app)
+
+
+def test_arriving_intervals_leave_every_list_in_its_place(open_page_early: Open) -> None:
+    name = jury_store.save(seeded_jury(120), name="Mine", origin="a test")
+    assert keep_their_places(open_page_early("jury", jury=name), at_least=4)
 
 
 def test_a_source_without_parts_is_split_in_half(open_page: Open) -> None:

@@ -440,7 +440,7 @@ def test_the_time_is_that_of_a_rate_measured_here(open_page: Open, asked: list[A
     time_said = {metric.label: metric.value for metric in app.metric}["Time"]
     seconds = int(time_said.removesuffix(" s"))
     assert 28 <= seconds <= 36
-    assert "3 questions a second, measured here" in said(app)
+    assert "3.3 questions per second, measured here" in said(app)
 
 
 def test_a_model_too_large_for_every_device_is_said_before(open_page: Open, asked: list[Any], monkeypatch: Any):

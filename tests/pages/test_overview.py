@@ -13,6 +13,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app.components.overview import run_table
 from app.components.overview.matrix import score_color
 from charts.theme import score_meaning
 from core.conformal.scores import SCORE_NAMES, SCORES
@@ -127,6 +128,15 @@ def test_filters_live_in_the_link_and_can_be_cleared(open_page: Open):
     assert dict(app.query_params) == {"alpha": "100"}
     shown = [cell["target"]["query"]["run"] for row in sent(app, "matrix")["rows"] for cell in row["cells"]]
     assert shown == [one, two]
+
+
+def test_the_table_says_the_shots_of_each_run(open_page: Open):
+    synthetic_run(model="one"), synthetic_run(model="two", shots=2)
+    of_all = open_page("overview", figure="runs", shots="all").dataframe[0].value
+    assert dict(zip(of_all["model"], of_all["shots"], strict=True)) == {"one": 0, "two": 2}
+    assert "Shots" in {of["label"] for of in run_table.SHOWN.values()}
+    assert open_page("overview", figure="runs").dataframe[0].value["shots"].tolist() == [0]
+    assert open_page("overview", figure="runs", shots="2").dataframe[0].value["shots"].tolist() == [2]
 
 
 def test_a_name_with_a_comma_can_be_filtered_by(open_page: Open):

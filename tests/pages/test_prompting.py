@@ -11,7 +11,7 @@ from core.reports.prompting import experiments
 from core.runs import store
 from core.tasks import bank
 from tests.conftest import synthetic_questions
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, keep_their_places, said
 
 
 @pytest.fixture
@@ -49,6 +49,10 @@ def test_the_form_begins_with_the_experiment_that_is_shown(asked, open_page: Ope
     app.multiselect(key="ways_shots").set_value([1]).run()
     assert app.multiselect(key="ways_shots").value == [1]
     assert "--shots 1 --queue" in app.code[-1].value
+
+
+def test_arriving_tests_leave_every_list_in_its_place(asked, open_page_early: Open):
+    assert keep_their_places(open_page_early("prompting", alpha="200"), at_least=8)
 
 
 def test_figures_are_those_of_the_reports(asked, open_page: Open):
@@ -106,7 +110,8 @@ def test_a_card_shows_both_readings(asked, open_page: Open):
     run = experiments.evaluate(letters)
     name = str(run.ids[run.test[3]])
     app = open_page("prompting", question=name)
-    assert f"Question {name}" in said(app)
+    asked_text = next(q.question for q in synthetic_questions(80) if q.id == name)
+    assert asked_text in [heading.value for heading in app.subheader]
     card = next(frame.value for frame in app.dataframe if "first_in" in frame.value)
     sets = experiments.sets_of(letters, run, 100, score="lac").side(name)
     assert card["first"].tolist() == pytest.approx(list(sets.probabilities))

@@ -35,7 +35,7 @@ SETTLED = """() => new Promise(done => {
   let height = -1, quiet = 0, polls = 0;
   const look = () => {
     const main = document.querySelector('[data-testid=stMain]');
-    const busy = document.querySelector('.stApp[data-test-script-state=running], [data-testid=stSkeleton]')
+    const busy = document.querySelector('.stApp[data-test-script-state=running], [data-testid=stSkeleton], .computing')
       || [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].some(one => !one.querySelector('svg, canvas'));
     quiet = main && !busy && main.scrollHeight === height ? quiet + 1 : 0;
     height = main ? main.scrollHeight : -1;

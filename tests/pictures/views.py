@@ -23,7 +23,7 @@ MOST_FOLDED = 40
 LAUNCHED_MODELS = ("pocket-1m", "pocket-8m")
 LAUNCHED_TASKS = ("Question answering", "Reading comprehension")
 QUIET = """() => document.querySelector('.stApp[data-test-script-state=notRunning]')
-  && !document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')"""
+  && !document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner], .computing')"""
 UPLOADED_ROWS = 60
 
 
@@ -109,7 +109,7 @@ def no_match(page: Page) -> None:
     page.get_by_role("button", name="Clear the search").wait_for()
 
 
-CHART = FIGURES["compare"]
+CHART = FIGURES["prompting"]
 STEPS = len(lesson.load().steps)
 NOTHING_FOLDED = ("data", "doctor")
 

@@ -32,7 +32,7 @@ class Case:
 NOTICED = 0.5
 """The suite plays a short form only if it has this chance of noticing a grave fault; the others could hardly fail."""
 
-ENOUGH = 0.95
+ENOUGH = 0.85
 """The suite makes no more draws than notice a grave fault with this chance; the command makes them all."""
 
 INTERVAL = (0.935, 0.975)
@@ -62,7 +62,7 @@ def power(case: Case, rate: float = 0.5) -> float:
 
 
 def draws(case: Case) -> int:
-    """How many draws the suite makes: no more than notice a grave fault almost surely (:data:`ENOUGH`)."""
+    """How many draws the suite makes: no more than notice a grave fault with the chance :data:`ENOUGH`."""
     enough = (count for count in range(2, case.short) if power(replace(case, short=count)) >= ENOUGH)
     return next(enough, case.short)
 

@@ -44,7 +44,7 @@ def questions(found: Sequence[Named], view: CalibrationView) -> None:
         f"of {here.confidence:.0%}. Choose a row to see the question's options and set."
     )
     event = st.dataframe(
-        shown.drop(columns="id"),
+        shown.drop(columns="id").assign(confidence=100 * shown["confidence"]),
         hide_index=True,
         height=260,
         on_select="rerun",
@@ -53,7 +53,7 @@ def questions(found: Sequence[Named], view: CalibrationView) -> None:
         column_config={
             "subject": st.column_config.TextColumn("Subject", width="small"),
             "question": st.column_config.TextColumn("Question", width="large"),
-            "confidence": st.column_config.NumberColumn("Confidence", format="percent"),
+            "confidence": st.column_config.NumberColumn("Confidence", format="%.1f%%"),
             "chosen": "Answer",
             "truth": "Truth",
             "right": st.column_config.CheckboxColumn("Right"),
@@ -62,4 +62,4 @@ def questions(found: Sequence[Named], view: CalibrationView) -> None:
     )
     if event.selection.rows:
         open_run_question(one.run, str(shown["id"].iloc[event.selection.rows[0]]))
-    figures.download("These questions as CSV", shown, "questions-of-a-bin", runs=[one.run])
+    figures.download("These questions as CSV", shown, "questions-of-a-bin", figures.about([one.run]))

@@ -108,7 +108,7 @@ def diagrams(found: Sequence[Named]) -> None:
                 "Data of these diagrams as CSV",
                 pd.concat(every, ignore_index=True),
                 "reliability",
-                runs=list(dict.fromkeys(of.diagram.run for of in found)),
+                figures.about([of.diagram.run for of in found]),
             )
 
 

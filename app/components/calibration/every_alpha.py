@@ -30,5 +30,5 @@ def every_alpha(run_ids: Sequence[str]) -> None:
             nominal_and_actual(pd.concat(frames, ignore_index=True)),
             "In the band, coverage is what the guarantee promises, give or take luck"
             + (". The band is that of the first run." if len(frames) > 1 else "."),
-            runs=run_ids,
+            figures.about(run_ids),
         )

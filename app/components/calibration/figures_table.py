@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.background import computing
+from app.background import computing, in_place
 from app.components.calibration.diagrams import Named
 from app.components.shared import figures
 
@@ -56,6 +56,7 @@ READING = """
 """
 
 
+@in_place
 def table(found: Sequence[Named]) -> None:
     """Show every figure with its interval, and beside the errors how large they are by chance alone.
 
@@ -92,9 +93,7 @@ def table(found: Sequence[Named]) -> None:
     from core.reports.calibration.calibrated import figures_frame
 
     frame = figures_frame([one for _, one in there], [name for name, _ in there])
-    figures.download(
-        "These figures as CSV", frame, "calibration", runs=list(dict.fromkeys(one.run for _, one in there))
-    )
+    figures.download("These figures as CSV", frame, "calibration", figures.about([one.run for _, one in there]))
 
 
 def _p_value(value: float) -> str:

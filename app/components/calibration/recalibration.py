@@ -17,6 +17,7 @@ from app.formatting import plain
 from app.state.calibration import CalibrationView
 from core.errors import HedgeError
 from core.reports.calibration.recalibrated import BEFORE, Recalibrated
+from core.reports.file_names import About
 from core.reports.report import shown as written
 
 METHODS = {
@@ -59,7 +60,7 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
     ) as fold:
         if fold.open:
             if made:
-                recalibrations(made)
+                recalibrations(made, figures.about([run_id], view.alpha))
             elif why:
                 st.info(plain(why))
             else:
@@ -82,7 +83,7 @@ def _fitted(made: Sequence[Recalibrated]) -> int | None:
     return min(500, max(20, round(100 * math.exp(sum(map(math.log, found)) / len(found)))))
 
 
-def recalibrations(made: Sequence[Recalibrated]) -> None:
+def recalibrations(made: Sequence[Recalibrated], about: About) -> None:
     """One row per recalibration method: the figures before and after."""
     rows = [
         {
@@ -124,7 +125,7 @@ def recalibrations(made: Sequence[Recalibrated]) -> None:
         "tell them apart and its sets are larger. If such an option is the truth, the NLL is infinite."
     )
     numbers = frame.assign(NLL=[one.nll for one in made], **{"NLL infinite on": [one.nll_infinite for one in made]})
-    figures.download("Before and after as CSV", numbers, "recalibration")
+    figures.download("Before and after as CSV", numbers, "recalibration", about)
 
 
 def _change(one: Recalibrated) -> str:

@@ -26,6 +26,7 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
     figures.show(
         risk_curves(curves),
         "If a curve starts low and rises late, the model's confidence tells right answers from wrong ones.",
+        figures.about(run_ids),
     )
     st.markdown("**Answer only if the set holds exactly one option**")
     left, right = st.columns([2, 1])
@@ -58,4 +59,5 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
             f". The cost is lowest at alpha {best['alpha']:.3f}: {best['cost']:.3f} per question. This alpha is "
             "chosen on the same test questions, so expect a higher cost on new ones."
         ),
+        figures.about([run_ids[names.index(name)]]),
     )

@@ -38,7 +38,7 @@ def several_tasks(rows: pd.DataFrame) -> bool:
     return len(set(task_titles(rows))) > 1
 
 
-def by_task(rows: pd.DataFrame, score: str) -> None:
+def by_task(rows: pd.DataFrame, view: CompareView) -> None:
     """Show one measure of all runs as a heat map over tasks."""
     measure = st.segmented_control(
         "Figure",
@@ -49,8 +49,9 @@ def by_task(rows: pd.DataFrame, score: str) -> None:
         key=MEASURE_KEY,
     )
     figures.show(
-        heat_map(rows[rows["score"] == score], measure),
+        heat_map(rows[rows["score"] == view.score], measure),
         "The stronger the blue of a cell, the larger its figure. A cell at 0 has the colour of the page.",
+        figures.about(rows["run"].tolist(), view.alpha),
     )
 
 
@@ -59,30 +60,35 @@ def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> Non
     of_score = rows[rows["score"] == view.score]
     names = full_names(of_score)
     runs = [run_cache.compared_evaluation(name) for name in run_ids]
+    about = figures.about(run_ids, view.alpha)
     figures.show(
         set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),
         "A more certain model has more sets with one option. An empty set says that no option fits.",
+        about,
     )
     figures.show(
         sizes_when_right(side_by_side.sizes_when_right(runs, names, view.alpha, view.score)),
         "If a model's uncertainty is informative, its sets are larger where its top option is wrong.",
+        about,
     )
     if len(of_score) <= FEW_FOR_RADAR:
         figures.show(
             radar(of_score),
             "Each axis runs from 0 at the centre to the best possible value. The area has no meaning. Click a "
             "name to hide or show its run.",
+            about,
         )
     figures.show(
         parallel_coordinates(of_score),
         "Each line is a run, from its name through its five figures. Drag along an axis to keep only the "
         "runs that pass there.",
+        about,
     )
 
 
-def contrasts(rows: pd.DataFrame, score: str) -> None:
+def contrasts(rows: pd.DataFrame, view: CompareView) -> None:
     """Show tables of runs that differ in only one setting."""
-    of_score = rows[rows["score"] == score]
+    of_score = rows[rows["score"] == view.score]
     shown = False
     for setting, title in CONTRAST_TITLES.items():
         table = side_by_side.contrast(of_score, setting)
@@ -114,6 +120,7 @@ def contrasts(rows: pd.DataFrame, score: str) -> None:
             },
             alt=f"Runs that differ only in one setting: {title}",
         )
-        figures.download(f"{title} as CSV", table, f"contrast-{setting}")
+        about = figures.about(of_score["run"].tolist(), view.alpha)
+        figures.download(f"{title} as CSV", table, f"contrast-{setting}", about)
     if not shown:
         st.caption("No two of these runs differ only in precision, strategy, shots or form.")

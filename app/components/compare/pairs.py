@@ -52,9 +52,9 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None
     )
     with st.container(horizontal=True, gap="medium"):
         st.caption(_said(group, matrix), width="stretch")
-        figures.download("Figures as CSV", rows, "compared-runs")
+        figures.download("Figures as CSV", rows, "compared-runs", figures.about(run_ids, view.alpha))
         if matrix is not None:
-            figures.download("Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs")
+            figures.download("Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs", figures.about(group, view.alpha))
     if problem:
         return
     st.subheader("Two runs, question by question", anchor=False)

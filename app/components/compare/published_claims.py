@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import math
 
-import pandas as pd
 import streamlit as st
 
+from app.caches import compare_cache
 from app.components.shared import figures
 from app.formatting import plain
 from charts.claim import claim
-from core.reports.compare import claims
+from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim
-from core.reports.overview import published
+from core.reports.file_names import About
 
 
-def published_claims(rows: pd.DataFrame, score: str) -> None:
+def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> None:
     """Show the three claims, tested on the chosen runs or on a published table."""
     tables = {"runs": "The chosen runs", "ye-2024": "Figures of Ye et al. 2024, as published"}
     which = st.segmented_control(
         "Tested on", list(tables), format_func=tables.__getitem__, default="runs", required=True, key="claims_on"
     )
-    table = rows[rows["score"] == score] if which == "runs" else published.published(which)
+    about = figures.about(run_ids, rule.alpha) if which == "runs" else About()
+    found = compare_cache.claims(run_ids, rule, score) if which == "runs" else compare_cache.published_claims(which)
     st.caption(
         "Certainty is measured by the mean set size. Each model counts once, with its mean over the sets of "
         "questions on which all of these models were tested. A verdict needs a 95% interval without 0 and a "
@@ -31,12 +32,12 @@ def published_claims(rows: pd.DataFrame, score: str) -> None:
         "are a little wide: they hold the true value in 95 to 98 of 100 draws."
     )
     columns = st.columns(3)
-    for column, made in zip(columns, claims.claims(table), strict=True):
+    for column, made in zip(columns, found, strict=True):
         with column:
-            _claim(made, which)
+            _claim(made, which, about)
 
 
-def _claim(made: PublishedClaim, which: str) -> None:
+def _claim(made: PublishedClaim, which: str, about: About) -> None:
     st.markdown(f"“{made.statement}”")
     st.markdown(f"**{plain(made.verdict[:1].upper() + made.verdict[1:])}**")
     if math.isnan(made.figure):
@@ -56,4 +57,5 @@ def _claim(made: PublishedClaim, which: str) -> None:
         {"tuning": "Above the line, tuning made the sets larger."}.get(
             made.name, "Each mark is a model. Hover over it to see the name."
         ),
+        about,
     )

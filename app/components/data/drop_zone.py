@@ -27,8 +27,8 @@ FORMATS = (
     "**Runs**: tables (CSV, XLSX, Parquet, JSON) with a probability, logit or log-probability for each option; "
     "lm-evaluation-harness samples; Inspect logs; HELM `scenario_state.json`; OpenCompass predictions; lighteval "
     "details; LLM-Uncertainty-Bench and VLM-Uncertainty-Bench pickles with their answers; BLUQ archives; numpy arrays "
-    "of scores and labels; and what Hedge exports. **Juries**: judgements of several models. **Questions, "
-    "conversations and choices** are recognised too, and lead to the page that uses them."
+    "of scores and labels; and what Hedge exports. **Juries**: judgements of several models; LLMBar, PandaLM and "
+    "AlpacaEval. **Questions, conversations and choices** are recognised too, and lead to the page that uses them."
 )
 
 
@@ -54,8 +54,8 @@ def section() -> None:
         with st.popover("What can be dropped", type="tertiary"):
             st.markdown(FORMATS)
             st.caption(
-                "What a file is, is found from its content. Every figure that a file states is computed again and "
-                "checked. Files up to 200 MB; use `python -m core import PATH …` for larger ones."
+                "Hedge recognises a file by its content, and computes every figure that a file states again to check "
+                "it. Files up to 200 MB; use `python -m core import PATH …` for larger ones."
             )
     if files:
         st.session_state.pop(CARRIED_KEY, None)

@@ -85,7 +85,7 @@ def _asked(runs: Sequence[FoundRun], digest: str) -> dict[str, str]:
     columns = st.columns(2)
     for column, (what, found) in zip(columns, asked.items(), strict=False):
         stand_in = getattr(found[0].run.spec, what)
-        those = "the run that does not say it" if len(found) == 1 else f"the {len(found)} runs that do not say it"
+        those = "the run that does not name one" if len(found) == 1 else f"the {len(found)} runs that do not name one"
         given[what] = column.text_input(
             f"{LACKING[what]} of {those}",
             placeholder=shortened(stand_in, 40),

@@ -56,10 +56,7 @@ def show() -> None:
         st.success(_said(done), icon=":material/check_circle:")
         here = set(store.run_ids())
         links([name for name in done.runs if name in here])
-        for name in done.juries:
-            if name in jury_store.jury_ids():
-                title = jury_store.read_record(name).name
-                navigation.link(navigation.JURY, plain(f"Open {title} on the Jury page"), jury=name)
+        jury_links(done.juries)
         with st.container(horizontal=True):
             if done.fresh or done.fresh_juries:
                 st.button(
@@ -97,6 +94,15 @@ def _remove(done: Imported) -> None:
             failed.append(str(error))
     st.session_state.pop(NOTICE_KEY, None)
     st.session_state[REMOVED_KEY] = " ".join([f"{gone:,} removed.", *(plain(one) for one in failed)])
+
+
+def jury_links(names: Sequence[str]) -> None:
+    """Show a link to the Jury page for each of these juries that is still here."""
+    here = set(jury_store.jury_ids())
+    for name in names:
+        if name in here:
+            title = jury_store.read_record(name).name
+            navigation.link(navigation.JURY, plain(f"Open {title} on the Jury page"), jury=name)
 
 
 def links(names: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from charts.juror_pairs import PAIR_MEASURES, juror_pairs
 from core.estimates import Estimate
 from core.jury.agreement import Pairwise
 from core.jury_pipeline.jury_store import JuryRecord
+from core.reports.file_names import About
 
 PAIR_KEY = "pair_measure"
 
@@ -72,6 +73,7 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
         figures.show(
             juror_pairs(pd.DataFrame([*selves, *one_way]), measure),
             "A vote can't correct errors that several jurors share. Point at a cell to see its 95% interval.",
+            About([record.name]),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app.background import arrived
+from app.background import arrived, in_place
 from app.caches import jury_cache
 from app.components.jury.agreement import percent
 from app.components.shared import figures
@@ -16,11 +16,13 @@ from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury_pipeline.jury_store import JuryRecord
+from core.reports.file_names import About
 
 GAINS_HEIGHT, CONFIDENCES_HEIGHT = 300, 520
 """About the height of each section, in pixels."""
 
 
+@in_place
 def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
     """Show how much each juror adds to the accuracy of the selected rule."""
     st.subheader("What does each juror add?", anchor=False)
@@ -41,9 +43,11 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
         juror_gains(mine),
         f"The accuracy of {RULES[view.rule].title} with all jurors, minus its accuracy without this juror, on "
         "the same answers. A line is the 95% interval.",
+        About([record.name]),
     )
 
 
+@in_place
 def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | None, pairwise: bool) -> None:
     """Show the reliability of the jurors' confidence, and each juror's calibration error.
 
@@ -58,9 +62,11 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | 
     title = CONFIDENCES[protocol.confidence].title
     left, right = st.columns(2, gap="large")
     with left:
-        figures.show(juror_reliability(bins, "confidence"), f"{title} confidence. A line is the 95% interval.")
+        shown = f"{title} confidence. A line is the 95% interval."
+        figures.show(juror_reliability(bins, "confidence"), shown, About([record.name]))
     with right:
-        figures.show(juror_reliability(bins, "raw"), "Raw probability. A line is the 95% interval.")
+        shown = "Raw probability. A line is the 95% interval."
+        figures.show(juror_reliability(bins, "raw"), shown, About([record.name]))
     of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
     columns = {
         "Juror": list(record.jurors),

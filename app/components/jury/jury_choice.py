@@ -1,4 +1,8 @@
-"""Choose a jury and how its answers are judged."""
+"""Choose a jury and how its answers are judged.
+
+A jury is not a run: it is what several models said of the same answers, and it has no sets, alpha or settings to filter
+by. So it is chosen from a list of its own and not in the run picker (:mod:`app.components.shared.run_picker`).
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,7 @@ JUDGED_WORDS = {"disputed": "jurors disagree", "all": "all"}
 JUDGED_HELP = (
     "Rules differ only on answers on which jurors disagree. If all jurors agree, every rule gives their verdict."
 )
+JURY_HELP = "A jury is several models' verdicts on the same answers. It is not a run, so it is chosen here."
 CONFIDENCE_HELP = " ".join(f"**{of.title}**: {of.sentence}" for of in CONFIDENCES.values())
 
 
@@ -46,7 +51,9 @@ def pick(view: JuryView) -> JuryRecord | None:
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     st.session_state[JURY_KEY] = view.jury
     titles = _titles(found)
-    left.selectbox("Jury", list(by_id), format_func=titles.__getitem__, key=JURY_KEY, on_change=_take_jury)
+    left.selectbox(
+        "Jury", list(by_id), format_func=titles.__getitem__, key=JURY_KEY, on_change=_take_jury, help=JURY_HELP
+    )
     with middle:
         controls.switch(view, "judged", "Answers", JUDGED_WORDS, key=JUDGED_KEY, help=JUDGED_HELP, card="")
     st.session_state[CONFIDENCE_KEY] = view.confidence

@@ -11,12 +11,12 @@ from app.components.jury.agreement import agreement_figures
 from app.components.jury.each_juror import confidences, gains
 from app.components.jury.jury_sets import sets
 from app.components.jury.rules_table import rules_table
-from app.formatting import counted, plain
+from app.formatting import counted, plain, sentence
 from app.state.jury import JuryView
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury_pipeline.jury_store import JuryRecord
 from core.reports.figure_names import JURY_FIGURES
-from core.reports.file_names import file_name
+from core.reports.file_names import About
 
 
 def section(record: JuryRecord, view: JuryView) -> None:
@@ -46,12 +46,12 @@ def section(record: JuryRecord, view: JuryView) -> None:
             "verdicts that agree with the label."
         )
     for note in (record.origin, *record.notes):
-        st.caption(plain(f"{note[:1].upper()}{note[1:]}"))
+        st.caption(plain(sentence(note)))
     agreement_figures(record, pairwise)
     gains(record, view, protocol)
     confidences(record, protocol, whole.experiment if whole else None, pairwise)
     sets(record, view, protocol)
-    rules_table(whole.experiment if whole else None)
+    rules_table(record, whole.experiment if whole else None)
     if whole:
         with st.expander("Export: figures", on_change="rerun", key="jury_export_open") as folded:
             if folded.open:
@@ -66,6 +66,6 @@ def _export(record: JuryRecord, protocol: Protocol, found: JuryExperiment) -> No
     export_forms.figure_part(
         JURY_FIGURES,
         lambda name, style: (export_cache.figure_of_jury(name, record.jury_id, protocol, found, record.name, style),),
-        lambda what, ending: file_name(what, ending, models=[record.name]),
+        About([record.name]).file_name,
         key="jury",
     )

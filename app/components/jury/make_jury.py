@@ -64,7 +64,7 @@ def _form() -> None:
             key="jury_questions",
             help=QUESTIONS_HELP,
         )
-        a, b, c = st.columns(3)
+        a, b, c = st.columns(3, vertical_alignment="bottom")
         samples = a.number_input("Maximum number of questions", 8, value=OFFERED.samples, key="jury_samples")
         steps = b.number_input(
             "Tuning steps", 1, value=OFFERED.steps, key="jury_steps", help="Each step uses 32 judgements."

@@ -9,6 +9,8 @@ from app.background import computing
 from app.components.shared import figures
 from core.jury.adjudication import RULES
 from core.jury.experiment import JuryExperiment
+from core.jury_pipeline.jury_store import JuryRecord
+from core.reports.file_names import About
 
 TITLES = {
     "accuracy": "Accuracy",
@@ -21,7 +23,7 @@ TITLES = {
 """Each figure of a rule and its title."""
 
 
-def rules_table(found: JuryExperiment | None) -> None:
+def rules_table(record: JuryRecord, found: JuryExperiment | None) -> None:
     """Show one row per rule, with a download. The table is folded away, and empty while ``found`` is computed."""
     with st.expander("All figures of every rule", on_change="rerun", key="jury_table_open") as folded:
         if not folded.open:
@@ -47,7 +49,7 @@ def rules_table(found: JuryExperiment | None) -> None:
             column_config={"Rule": st.column_config.TextColumn(pinned=True)},
             alt="Every rule's measures with their intervals",
         )
-        figures.download("Figures as CSV", table, "jury-rules")
+        figures.download("Figures as CSV", table, "jury-rules", About([record.name]))
         st.caption("The same on the command line, with FILES replaced by files of judgements or a jury's name:")
         st.code("python -m core jury evaluate --judgements FILES --protocol all-rules --json", language="sh")
 

@@ -6,6 +6,7 @@ import { betaBinomialBand } from "../shared/coverage_distributions.js";
 import { counted, percent } from "../shared/formatting.js";
 import { accuracy, byGroup, evaluate, prepare, rank } from "../shared/sets.js";
 import { lookAt, poolOf } from "../alpha_lab/splits.js";
+import { halved } from "./guess.js";
 
 const FEWEST_SETS = 20; // fewer sets of one size are not worth a sentence
 const OFTEN = 0.05;
@@ -41,7 +42,7 @@ export class At {
   constructor(run, alpha) {
     this.run = run;
     this.alpha = alpha;
-    this.small = Math.max(1, Math.floor(alpha / 2));
+    this.small = halved(alpha);
     this.kept = new Map();
   }
 
@@ -148,8 +149,8 @@ function smallThresholdSaid({ run, lac, smaller }) {
 function worstLuck(at) {
   const p = at.run.leastCovered[at.alpha - 1];
   return (
-    `If chance dealt the misses to the **${whole(at.subjects.length)}** subjects, the last one would be covered this ` +
-    `little or less in **${frequency(p, at.run.draws)}** of deals, so ` +
+    `If the misses were spread over the **${whole(at.subjects.length)}** subjects at random, the lowest coverage would ` +
+    `be this low in **${frequency(p, at.run.draws)}** of cases, so ` +
     (p > OFTEN ? "this may be no more than chance." : "chance alone hardly explains it.")
   );
 }

@@ -52,9 +52,13 @@ export function verdictOf(guess, { value, truth }) {
   return distance <= step / 2 + 1e-9 ? "right" : distance <= close + 1e-9 ? "close" : "off";
 }
 
-// One or two sentences on a guess and the truth, at the alpha of the guess.
+// Half of an alpha in thousandths, the stricter one that a step compares.
+export const halved = (alpha) => Math.max(1, Math.floor(alpha / 2));
+
+// One or two sentences on a guess and the truth, at the alpha of the guess: half of the slider's for some guesses.
 export function feedback(guess, made) {
-  const { value, truth, alpha } = made;
+  const { value, truth } = made;
+  const alpha = guess.of === "small_threshold" ? halved(made.alpha) : made.alpha;
   const verdict = verdictOf(guess, made);
   const at = guess.moves ? `At alpha ${shownAlpha(alpha)} ` : "";
   const sentence = (words) => at + (at ? words : words[0].toUpperCase() + words.slice(1));

@@ -11,6 +11,7 @@ from app.caches.forecast_cache import Plan
 from app.components.shared.runs import open_run, titles
 from app.errors import spoken
 from app.formatting import duration, plain, size
+from core.progress import rate_in_words
 from core.reports.forecast import Forecast
 from core.reports.titles import PRECISION_TITLES, STRATEGY_TITLES
 from core.runs import actions, engine
@@ -71,7 +72,7 @@ def _room(plan: Plan) -> None:
     said = []
     if sizes:
         most = "up to " if len(plan.runs) > 1 else ""
-        said.append(f"Memory: {most}{max(sizes):.1f} of {device.memory_gib:.0f} GiB of {device.label or device.name}")
+        said.append(f"Memory: {most}{max(sizes):.1f} of {device.memory_gib:.0f} GiB ({device.label or device.name})")
     else:
         said.append("Memory: not known before the model is loaded")
     disk = sum(one.disk or 0 for one in plan.new)
@@ -99,10 +100,11 @@ def _rate(plan: Plan) -> str:
     if missing:
         return f"no speed is known yet for {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}"
     rates = sorted(rate.questions_s for rate in found if rate)
-    span = f"{rates[0]:,.0f}" if rates[0] == rates[-1] else f"{rates[0]:,.0f} to {rates[-1]:,.0f}"
-    where = "here" if all(rate and rate.here for rate in found) else "in part on another machine"
+    words = [rate_in_words(rate, "question") for rate in (rates[0], rates[-1])]
+    span = " to ".join(dict.fromkeys(words))
+    where = "here" if all(rate and rate.here for rate in found) else "partly on another machine"
     where = where if any(rate and rate.here for rate in found) else "on another machine"
-    return f"speed: {span} questions a second, measured {where}"
+    return f"speed: {span}, measured {where}"
 
 
 def _row(one: Forecast, plan: Plan) -> dict[str, Any]:

@@ -29,7 +29,7 @@ STATE_WORDS = {
     "cancelled": "cancelled",
 }
 DELETED = "deleted_runs"
-RESUME_HELP = "Goes on where the run stopped. What it has finished is kept."
+RESUME_HELP = "Continues where the run stopped. Finished questions are kept."
 CHANGE_HELP = "Puts this run's choices into the form, so that you can change them and launch another run."
 DELETE_HELP = "Moves the run to the bin. You can restore it for a week."
 
@@ -114,7 +114,8 @@ def _progress(status: RunStatus) -> None:
     unit = "prompt" if spec.answers else "message" if spec.measures_perplexity else "step"
     parts = [f"{progress.done:,} of {counted(progress.total, unit)}", progress.stage]
     if progress.rate:
-        parts.append(f"{progress.rate:,.1f} a second")
+        fast = progress.rate >= 0.95
+        parts.append(f"{progress.rate:,.1f} a second" if fast else f"1 in {1 / progress.rate:,.0f} s")
     if progress.remaining_s is not None:
         parts.append(f"{duration(progress.remaining_s)} left")
     if status.worker:

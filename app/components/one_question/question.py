@@ -16,7 +16,7 @@ from app.caches import question_cache, run_cache
 from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
 from app.components.one_question.option_bars import RunRow, option_bars, run_table
 from app.components.shared import controls
-from app.components.shared.figures import download
+from app.components.shared.figures import about, download
 from app.components.shared.run_picker import pick_run
 from app.components.shared.runs import titles
 from app.formatting import counted, plain, shortened
@@ -149,13 +149,14 @@ def _chosen() -> None:
 
 
 def show_question(question: Question) -> None:
-    """Show the question's subject, context and text, as plain text."""
-    if question.group:
-        st.caption(plain(question.group))
+    """Show the question's context, its text and its subject, as plain text."""
     if question.context:
         with st.container(border=True, height=180 if len(question.context) > 600 else "content"):
             st.text(question.context)
-    st.subheader(plain(question.question), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(plain(question.question), anchor=False, width="content")
+        if question.group:
+            st.caption(plain(question.group), width="content")
 
 
 def options_in_full(
@@ -188,9 +189,9 @@ def options_in_full(
             column_config=_COLUMNS,
             alt="The question's options with probability, rank, score and p-value",
         )
-        download("Download the options as CSV", frame, f"options-{view.bars}", alpha=view.alpha)
+        download("Download the options as CSV", frame, f"options-{view.bars}", about([by.run_id], view.alpha))
         scores = one_question.score_frame(tuple(found), by, view.alpha, empty=view.empty)
-        download("Download every score as CSV", scores, "scores", alpha=view.alpha)
+        download("Download every score as CSV", scores, "scores", about([by.run_id], view.alpha))
 
 
 _COLUMNS: dict[str, Any] = {

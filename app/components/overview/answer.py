@@ -113,13 +113,12 @@ def _figure(table: pd.DataFrame, specs: Mapping[str, RunSpec], words: str, view:
     if view.figure == "scatter":
         from app.components.overview import scatter
 
-        scatter.scatter(table, view.score)
+        scatter.scatter(table, view)
     else:
         from app.components.shared import figures
 
         ordered = by_model_and_task(table, specs)
         run_table.grouped_runs(ordered, leads(ordered, specs), view.score)
         run_table.ties(table)
-        figures.download(
-            "Download these runs as CSV", ordered, "overview", runs=ordered["run"].tolist(), alpha=view.alpha
-        )
+        about = figures.about(ordered["run"].tolist(), view.alpha)
+        figures.download("Download these runs as CSV", ordered, "overview", about)

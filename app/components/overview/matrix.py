@@ -48,7 +48,7 @@ def show_matrix(found: Matrix, specs: Mapping[str, RunSpec], filtered: str, view
             "surest": "1 option",
             "least": "all options of the task",
             "smallest": "the smallest sets of the task, as far as the 95% intervals tell",
-            "warning": "! sets contain the truth too seldom for chance, all cells considered" if short else "",
+            "warning": "! coverage is too low to be chance, corrected for the number of cells" if short else "",
         },
     )
 
@@ -88,7 +88,7 @@ def _lines(cell: Cell, title: str) -> list[str]:
         counted(cell.n_test, "test question"),
     ]
     if cell.too_few_covered:
-        lines.append("Its sets contain the truth too seldom for chance, all cells considered")
+        lines.append("Its coverage is too low to be chance, corrected for the number of cells")
     return [*lines, "Opens in the Alpha lab"]
 
 

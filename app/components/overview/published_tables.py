@@ -8,6 +8,7 @@ import streamlit as st
 from app.components.shared import figures
 from app.formatting import plain
 from charts.run_names import task_titles
+from core.reports.file_names import About
 from core.reports.overview.published import SOURCES, published
 from core.reports.overview.similar_accuracy import alike
 from core.runs.banks import task_title
@@ -17,6 +18,9 @@ SEARCHED = (
     "These pairs were found by a search among all runs shown, and those that differ most come first. On new questions "
     "they may differ less."
 )
+
+
+NOT_PRINTED = "A dash means that the source does not print this figure."
 
 
 def alike_models(table: pd.DataFrame, score: str) -> None:
@@ -46,9 +50,10 @@ def published_tables(table: pd.DataFrame, score: str) -> None:
             own = table.assign(source="here", mean_set_size=table[f"{score}_set_size"])
             own = own[own["task"].isin(set(found["task"]))]
             shown = pd.concat([shown, own[list(shown.columns)]], ignore_index=True)
-        shown = shown.assign(task=task_titles(shown))
+        shown = shown.assign(task=task_titles(shown), accuracy=100 * shown["accuracy"])
         st.dataframe(
             shown.sort_values(["task", "accuracy"], ascending=[True, False], ignore_index=True),
+            placeholder="–",
             hide_index=True,
             column_order=["source", "model", "task", "accuracy", "mean_set_size"],
             height=300,
@@ -56,12 +61,13 @@ def published_tables(table: pd.DataFrame, score: str) -> None:
                 "source": "From",
                 "model": "Model",
                 "task": "Task",
-                "accuracy": st.column_config.NumberColumn("Accuracy", format="percent"),
-                "mean_set_size": st.column_config.NumberColumn("Set size", format="%.2f", help="Empty: not printed."),
+                "accuracy": st.column_config.NumberColumn("Accuracy", format="%.1f%%"),
+                "mean_set_size": st.column_config.NumberColumn("Set size", format="%.2f", help=NOT_PRINTED),
             },
             alt=f"Figures published by {source.title} beside those of runs here",
         )
-        figures.download(f"{source.title} as CSV", found, f"published-{name}")
+        about = About(found["model"].unique().tolist(), found["task"].unique().tolist())
+        figures.download(f"{source.title} as CSV", found, f"published-{name}", about)
 
 
 def _percent(share: float) -> str:

@@ -23,7 +23,7 @@ from core.reports.titles import setting_title
 from core.runs.store import RunRecord
 
 SIZE_HELP = "The mean number of options in a set."
-BOTH_DRAWS = "What other calibration and test questions would give on average lies in here for 95 of 100 runs."
+BOTH_DRAWS = "For 95 of 100 runs, this interval holds the average over other draws of calibration and test questions."
 
 
 def _text(title: str, width: int, help: str | None = None) -> Any:
@@ -39,7 +39,7 @@ def _of_score(score: str, widths: tuple[int | None, int | None] = (None, None)) 
     title = SCORES[score].title
     said = f"The share of {title} sets that hold the truth."
     return {
-        f"{score}_coverage": _number(f"{title} coverage", "%.1f %%", widths[0], said),
+        f"{score}_coverage": _number(f"{title} coverage", "%.1f%%", widths[0], said),
         f"{score}_set_size": _number(f"{title} size", "%.2f", widths[1], SIZE_HELP),
     }
 
@@ -50,8 +50,8 @@ SHOWN = {
     "shots": _number("Shots", "%d", 60, "How many worked examples stand before the question."),
     "form": _text("Answers", 80, "By an option's letter, or by how likely each option's text is."),
     "dtype": _text("Precision", 100, "The size of the numbers that the model computes with."),
-    "accuracy": _number("Accuracy", "%.1f %%", 85, "The share of test questions whose top option is the truth."),
-    "interval": _text("95% interval", 105, "Of the accuracy (Clopper–Pearson)."),
+    "accuracy": _number("Accuracy", "%.1f%%", 85, "The share of test questions whose top option is the truth."),
+    "interval": _text("95% interval", 105, "The 95% interval of the accuracy (Clopper–Pearson)."),
     **_of_score("lac", (105, 75)),
     **_of_score("aps", (105, 75)),
     "band": _text(
@@ -61,9 +61,9 @@ SHOWN = {
     ),
     "size_interval": _text("LAC size, 95%", 105, BOTH_DRAWS),
     "lac_uacc": _number(
-        "LAC UAcc", "%.3f", 85, "Accuracy · √options / set size: right and sure at once; may exceed 1."
+        "LAC UAcc", "%.3f", 85, "Accuracy · √options / set size. Higher is better, and it can exceed 1."
     ),
-    "aps_uacc": _number("APS UAcc", "%.3f", 85, "The same by APS."),
+    "aps_uacc": _number("APS UAcc", "%.3f", 85, "UAcc with the sizes of APS sets."),
     "uacc_interval": _text("LAC UAcc, 95%", 115, BOTH_DRAWS),
     "ece_excess": _number(
         "ECE beyond luck",
@@ -74,7 +74,7 @@ SHOWN = {
     "ece_interval": _text(
         "ECE beyond luck, 95%",
         145,
-        "Holds the error of the model's law in these bins in at least 95 of 100 samples of questions.",
+        "In at least 95 of 100 samples of questions, this interval holds the model's true error in these bins.",
     ),
     "ece": _number("ECE seen", "%.3f", 80, "The ECE of these questions, with what luck adds to it."),
     "ece_luck": _number("ECE by luck", "%.3f", 90, "What a calibrated model with these confidences shows on average."),

@@ -12,6 +12,7 @@ from app.components.overview.first_page import mount
 from app.components.shared import figures
 from app.components.shared.runs import open_run
 from app.formatting import counted, plain
+from app.state.overview import OverviewView
 from charts import theme
 from charts.accuracy_and_set_size import OPENED, accuracy_against_size, model_styles
 
@@ -21,12 +22,12 @@ COLORS = {theme.LAC: "lac", theme.APS: "aps", theme.TRUTH: "truth"}
 """What a colour means → its name in the component's style."""
 
 
-def scatter(table: pd.DataFrame, score: str) -> None:
+def scatter(table: pd.DataFrame, view: OverviewView) -> None:
     """Show the panels with their legend, and pairs of models that differ in certainty alone."""
     styles = model_styles(table["model"].tolist())
     mount("legend", models=[{"name": one.name, "meaning": COLORS[one.meaning], "path": one.shape} for one in styles])
     with st.container(horizontal=True, gap="medium"):
-        for panel in accuracy_against_size(table, score):
+        for panel in accuracy_against_size(table, view.score):
             key = f"scatter-{panel.key}"
             with st.container(width=PANEL):
                 st.markdown(f"**{plain(panel.title)}** · {counted(panel.options, 'option')}")
@@ -38,8 +39,9 @@ def scatter(table: pd.DataFrame, score: str) -> None:
             "options. A click on a mark opens the run in the Alpha lab.",
             width="stretch",
         )
-        figures.download("Data of these figures", table, f"accuracy-and-{score}-set-size", runs=table["run"].tolist())
-    published_tables.alike_models(table, score)
+        about = figures.about(table["run"].tolist(), view.alpha)
+        figures.download("Data of these figures", table, f"accuracy-and-{view.score}-set-size", about)
+    published_tables.alike_models(table, view.score)
 
 
 def _clicked(key: str) -> None:

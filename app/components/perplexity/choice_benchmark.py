@@ -19,6 +19,7 @@ from core.perplexity.choices import Choice, digest_of
 from core.perplexity.prompts import SystemPrompt
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
+from core.reports.file_names import About
 from core.runs.execution import perplexity_run
 
 OPEN_KEY = "choices_open"
@@ -180,7 +181,7 @@ def _figures(
         st.info("The choices are not measured yet. Once they are, their accuracy is shown here.")
         return
     table = pd.DataFrame(rows)
-    percent = st.column_config.NumberColumn(format="%.0f %%")
+    percent = st.column_config.NumberColumn(format="%.0f%%")
     st.dataframe(
         table,
         hide_index=True,
@@ -206,4 +207,4 @@ def _figures(
     )
     if note:
         st.caption(note.replace("questions", "choices"))
-    figures.download("Figures as CSV", table, "choices")
+    figures.download("Figures as CSV", table, "choices", About(chosen.models, alpha=round(1000 * alpha)))

@@ -25,6 +25,7 @@ from charts.loss_along_conversation import loss_along
 from charts.perplexity_dumbbell import MEASURES, dumbbell, uniform_is_drawn
 from core.perplexity.figures import token_weighted
 from core.reports import perplexity as reports
+from core.reports.file_names import About
 
 MEASURE_KEY = "words_measure_shown"
 SHOWN_KEY = "words_model_shown"
@@ -48,13 +49,14 @@ def shown(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
     for note in found.notes(setup, [one.digest for one in chosen.prompts], chosen.talks):
         st.caption(plain(f"{note[:1].upper()}{note[1:]}."))
     vocabulary = found.vocabulary(setup, [one.digest for one in chosen.prompts], chosen.talks)
+    about = About([model])
     _headline(measured)
     _against_uniform(measured, vocabulary)
-    _dumbbell(measured, chosen, vocabulary)
+    _dumbbell(measured, chosen, vocabulary, about)
     one_message(chosen, view, found, setup)
-    _along(measured, vocabulary)
+    _along(measured, vocabulary, about)
     across_models(ready, chosen, found)
-    tables(measured, chosen, vocabulary)
+    tables(measured, chosen, vocabulary, about)
 
 
 def _headline(measured: MeasuredMessages) -> None:
@@ -108,7 +110,7 @@ def _against_uniform(measured: MeasuredMessages, vocabulary: int | None) -> None
         st.caption(plain(said))
 
 
-def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None) -> None:
+def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None, about: About) -> None:
     table = reports.by_conversation(measured, vocabulary=vocabulary)
     measure = st.segmented_control(
         "Measure",
@@ -139,10 +141,10 @@ def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: in
             if drawn
             else " Uniform guessing over all tokens lies far to the right of the figure."
         )
-    figures.show(dumbbell(table, str(measure), here), said)
+    figures.show(dumbbell(table, str(measure), here), said, about)
 
 
-def _along(measured: MeasuredMessages, vocabulary: int | None) -> None:
+def _along(measured: MeasuredMessages, vocabulary: int | None, about: About) -> None:
     st.subheader("Along the conversation", anchor=False)
     frame = reports.along_conversation(measured)
     places = dict(zip(("A", "B", "none"), measured, strict=False))
@@ -150,4 +152,5 @@ def _along(measured: MeasuredMessages, vocabulary: int | None) -> None:
         loss_along(frame, places, vocabulary=vocabulary),
         "The mean loss over conversations of the counselor's first message after the opening, of the second, "
         "and so on.",
+        about,
     )

@@ -11,9 +11,10 @@ from app.components.perplexity.measured_messages import DIFFERENCE_HELP, P_HELP,
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared import figures
 from core.reports import perplexity as reports
+from core.reports.file_names import About
 
 
-def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None) -> None:
+def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None, about: About) -> None:
     """Show figures by conversation and prompt, their differences, and published ones. All tables are folded away."""
     with st.expander("All figures, and the published ones"):
         table = reports.by_conversation(measured, vocabulary=vocabulary)
@@ -35,7 +36,7 @@ def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int |
             },
             alt="Perplexities by conversation and prompt",
         )
-        figures.download("Figures as CSV", table, "perplexities")
+        figures.download("Figures as CSV", table, "perplexities", about)
         a, b = list(measured.values())[:2]
         differences = reports.differences(a, b)
         if len(differences):
@@ -53,7 +54,7 @@ def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int |
                 },
                 alt="Differences of the two prompts by conversation",
             )
-            figures.download("Differences as CSV", differences, "prompt-differences")
+            figures.download("Differences as CSV", differences, "prompt-differences", about)
         _published(table, chosen)
 
 

@@ -15,7 +15,7 @@ from charts.measures import MEASURES as MEASURE_TITLES
 from charts.methods_by_shots import by_method
 from core.exchange import writing
 from core.exchange.workbook import workbook
-from core.reports.file_names import file_name
+from core.reports.file_names import About
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import CONTINUED, LETTERS_METHOD, METHODS, PUBLISHED
 
@@ -43,7 +43,7 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         chosen.methods,
         default=first,
         format_func=METHODS.__getitem__,
-        key=f"{METHODS_KEY}-{view.experiment}",
+        key=f"{METHODS_KEY}-{chosen.experiment.key}",
         help=METHODS_HELP,
         wrap=True,
     )
@@ -61,7 +61,7 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         st.caption("Choose one or more ways of asking.")
         return ()
     rows = prompting_cache.figures(shown, set_rule(view))
-    figures.show(by_method(rows, str(measure)), EXPLANATIONS[str(measure)])
+    figures.show(by_method(rows, str(measure)), EXPLANATIONS[str(measure)], _about(chosen, view))
     st.markdown(plain(f"{reports.smallest_sets(rows)} {reports.against_guessing(rows)}"))
     if len(chosen.methods) < 2 or LETTERS_METHOD not in chosen.methods:
         st.caption("Only one form was asked. You can launch the others below.")
@@ -106,12 +106,17 @@ def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
         table = reports.aggregate(prompting_cache.figures(chosen.readings, asked))
         return workbook({"ways of asking": pa.Table.from_pandas(table, preserve_index=False)})
 
+    name = _about(chosen, view).file_name("ways-of-asking", "xlsx")
     st.download_button(
         "Whole table as XLSX",
         data=made,
-        file_name=file_name("ways-of-asking", "xlsx", alpha=view.alpha),
+        file_name=name,
         mime=writing.MEDIA_TYPES["xlsx"],
         on_click="ignore",
         icon=":material/download:",
         key="prompting-xlsx",
     )
+
+
+def _about(chosen: ShownExperiment, view: PromptingView) -> About:
+    return figures.about([record.run_id for record in chosen.records], view.alpha)

@@ -18,7 +18,6 @@ from core.reports.prompting.experiments import LETTERS_METHOD, MethodSets, Promp
 def card(one: MethodSets, two: MethodSets, question_id: str) -> None:
     """Show a question as both methods asked it."""
     asked = prompting_cache.question(one.reading, question_id)
-    st.caption(plain(f"Question {question_id}"))
     show_question(asked)
     sides = [each.side(question_id) for each in (one, two)]
     k = min(len(side.probabilities) for side in sides)

@@ -24,7 +24,7 @@ FORM_CHOICES = ("letters", "cloze")
 BEGUN_WITH = "ways_begun_with"
 ORDERS_HELP = (
     "Ask every test question by letter, in all orders of its options: 24 for four options, and a seeded "
-    "sample of 25 for five. By text there is no order."
+    "sample of 25 for five. By text, the options are not shown, so they have no order."
 )
 REPEATS_HELP = "The number of answers that the model writes to each test question, sampled and by letter. 0 means none."
 SYSTEM_HELP = "In a chat template this is the system message. In plain text it comes before everything else."

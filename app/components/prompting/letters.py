@@ -42,7 +42,7 @@ def _invalid(reading: PromptingMethod) -> None:
     )
     if made.instead:
         said = ", ".join(f"{token!r} {count:,} ×" for token, count in made.instead)
-        st.caption(plain(f"The tokens instead: {said}."))
+        st.caption(plain(f"These tokens were the most probable instead: {said}."))
 
 
 def _orders(reading: PromptingMethod, view: PromptingView) -> None:
@@ -66,7 +66,7 @@ def _orders(reading: PromptingMethod, view: PromptingView) -> None:
             f"that it picks most often for that question (PPA). The letters are picked this often: {rates}. "
             f"Letter bias is {made.letter_bias:.2f}; {chance} {stable.same:.1%} ({span(stable.same_interval)}) of "
             "the sets in other orders equal the set of the first order, with a mean overlap of "
-            f"{stable.overlap:.2f}. By text there is no order."
+            f"{stable.overlap:.2f}. By text, the options are not shown, so they have no order."
         )
     )
     st.caption("All intervals are 95% intervals over questions: a question counts once, however often it was asked.")

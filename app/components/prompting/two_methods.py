@@ -8,9 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from app import state, style
-from app.background import arrived
+from app.background import arrived, in_place
 from app.caches import prompting_cache, question_cache
-from app.components.prompting.by_shots import SETS_NOTE
 from app.components.prompting.card import card
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
@@ -89,9 +88,11 @@ def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: Prompti
     shares = side_by_side.size_shares(
         [prompting_cache.evaluation(one) for one in (first, second)], names, view.alpha, view.score
     )
-    figures.show(set_sizes(shares), SETS_NOTE)
+    note = "The share of sets that hold each number of options."
+    figures.show(set_sizes(shares), note, figures.about([first.run_id, second.run_id], view.alpha))
 
 
+@in_place
 def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: PromptingView) -> None:
     what = f"the paired tests of {counted(len(others), 'way')} of asking"
     height = ROW_HEIGHT * (len(others) + 4)
@@ -132,7 +133,8 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
         },
         alt="Differences of all ways of asking with paired tests",
     )
-    figures.download("These tests as CSV", table, "prompting-tests")
+    about = figures.about([first.run_id, *(one.run_id for one in others)], view.alpha)
+    figures.download("These tests as CSV", table, "prompting-tests", about)
 
 
 HOLM = "Corrected for all tests of this table together (Holm)."
@@ -181,7 +183,8 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
             },
             alt="Questions that both ways asked",
         )
-        figures.download("All shared questions as CSV", table, "prompting-questions")
+        about = figures.about([first.run_id, second.run_id], view.alpha)
+        figures.download("All shared questions as CSV", table, "prompting-questions", about)
     picked = event["selection"]["rows"]
     if picked and str(table["id"][picked[0]]) != view.question:
         view = state.change(PromptingView, question=str(table["id"][picked[0]]))

@@ -26,6 +26,14 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
+
+// Give an element the theme's colours by what they mean, as --lac, --aps, … (charts/theme.py has the same order).
+export function themed(host, element) {
+  const colors = getComputedStyle(host).getPropertyValue("--st-chart-categorical-colors").split(",");
+  MEANINGS.forEach((meaning, i) => element.style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
+}
+
 export function shownAlpha(alpha) {
   return (alpha / 1000).toFixed(3);
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -12,13 +14,14 @@ from app.formatting import plain
 from charts.rank_variances import rank_variances
 from charts.token_reliability import MOST, token_reliability
 from core.reports import tokens as reports
+from core.reports.file_names import About
 from core.reports.tokens import TokenResult
 
 ERROR_HELP = (
     "{}The error beyond luck with its 95% interval, then the observed error and what a calibrated model "
     "shows by luck. Tokens are treated as independent of each other."
 )
-TITLES = {"accuracy": "ACC", "nll": "NLL", "ece": "ECE", "smooth_ece": "Smooth ECE"}
+TITLES = {"accuracy": "Accuracy", "nll": "NLL", "ece": "ECE", "smooth_ece": "Smooth ECE"}
 
 
 def evaluations() -> None:
@@ -45,6 +48,7 @@ def evaluations() -> None:
         token_reliability(reports.reliability_frame(picked)),
         "On the dashed line, the accuracy of the model's top token equals its confidence. A line is the "
         "Clopper–Pearson 95% interval of a bin's accuracy.",
+        _about(picked),
     )
     _table(picked)
     for one in picked:
@@ -80,7 +84,11 @@ def _table(picked: tuple[TokenResult, ...]) -> None:
         },
         alt="Accuracy, NLL and ECE of the chosen evaluations",
     )
-    figures.download("Figures as CSV", frame, "token-figures")
+    figures.download("Figures as CSV", frame, "token-figures", _about(picked))
+
+
+def _about(picked: Sequence[TokenResult]) -> About:
+    return About([one.name for one in picked])
 
 
 def _ranks(one: TokenResult) -> None:
@@ -92,4 +100,5 @@ def _ranks(one: TokenResult) -> None:
             rank_variances(frame),
             "The variance that each rank adds to its layer, as a share of the layer's largest. Automatic "
             "relevance determination switches off ranks that contribute nothing: they fall to 0%.",
+            _about([one]),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,7 @@ from app.formatting import counted, plain, sentence
 from core.answering import client
 from core.answering import token_text as token_texts
 from core.reports import tokens as reports
+from core.reports.file_names import About
 from core.settings import ASSETS
 
 MODEL_KEY, EVALUATIONS_KEY = "model", "evaluations"
@@ -75,7 +77,7 @@ def text_by_token() -> None:
             "The stronger the orange of a token, the less the model expected it. Point at a token to see what "
             "the model expected instead." + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
         )
-        figures.download("Tokens as CSV", rows, "tokens")
+        figures.download("Tokens as CSV", rows, "tokens", About([Path(model or "").name]))
 
 
 def _read(model: str, text: str) -> dict[str, Any] | None:

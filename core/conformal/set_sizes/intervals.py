@@ -131,5 +131,21 @@ def quantile_interval(value: float | FloatArray, resampled: FloatArray) -> Estim
     at = float(value)
     if not math.isfinite(at):
         return Estimate(math.nan, math.nan, math.nan)
-    low, high = np.round(np.nanquantile(resampled, TAILS), DIGITS).tolist()
+    low, high = np.round(_tails(resampled), DIGITS).tolist()
     return Estimate(at, min(low, at), max(high, at))
+
+
+def _tails(resampled: FloatArray) -> FloatArray:
+    """``np.nanquantile(resampled, TAILS)``, bit for bit, without its checks, which take most of its time.
+
+    An overview of 1,000 runs asks for 4,000 of these.
+    """
+    ordered = np.sort(resampled)
+    if not np.isfinite(ordered[-1]):  # where NaN is sorted to
+        return np.asarray(np.nanquantile(resampled, TAILS), dtype=np.float64)
+    place = np.array(TAILS) * (len(ordered) - 1)
+    below = place.astype(np.intp)
+    share = place - below
+    a, b = ordered[below], ordered[np.minimum(below + 1, len(ordered) - 1)]
+    # As numpy interpolates: from the nearer end, so that the result lies between both.
+    return np.where(share < 0.5, a + (b - a) * share, b - (b - a) * (1 - share))

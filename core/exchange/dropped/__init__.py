@@ -1,3 +1,3 @@
-"""Files that are dropped in one go: folders and archives are opened, what each file is is found from its content, files
-that belong together are read together, and what can't be read is refused in a sentence.
+"""Files that are dropped together: folders and archives are opened, each file is recognised by its content, files that
+belong together are read together, and a file that can't be read is refused with one sentence.
 """

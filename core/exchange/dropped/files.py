@@ -5,12 +5,14 @@ How much an archive unpacks to is checked by what it says before anything is unp
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import lzma
 import re
 import shutil
 import tarfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import IO
 from backports.zstd import zipfile
 
 from core.errors import InputError
+from core.exchange import score_arrays
 from core.exchange.archive import DAMAGED
 
 MOST_FILES = 5_000
@@ -33,6 +36,14 @@ DEEPEST = 3
 """Archives inside archives that are opened."""
 LITTER = re.compile(r"^(\..*|__MACOSX|Thumbs\.db|desktop\.ini|__pycache__)$", re.I)
 """What systems leave in folders and archives."""
+ALWAYS_LITTER = re.compile(r"^(\.DS_Store|\._.*|Thumbs\.db|desktop\.ini)$", re.I)
+"""What no person means to bring in, even where it is dropped by itself."""
+OTHER_TEXT = {
+    codecs.BOM_UTF32_LE: "utf-32",  # begins as UTF-16 does, so it comes first
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 DAMAGED_TAR = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
@@ -70,7 +81,8 @@ def gather(paths: Sequence[Path], *, scratch: Path, name: Callable[[Path], str] 
     """
     gathering = _Gathering(scratch)
     for path in paths:
-        gathering.add(path, name(path), depth=0)
+        if not ALWAYS_LITTER.match(path.name):
+            gathering.add(path, name(path), depth=0)
     return Gathered(tuple(gathering.files), tuple(gathering.refused))
 
 
@@ -99,7 +111,7 @@ class _Gathering:
                 )
             unpack = _unpacker(path)
             if unpack is None:
-                self.files.append(DroppedFile(path, name))
+                self.files.append(DroppedFile(self._utf8(path), name))
                 return
             if depth >= DEEPEST:
                 raise InputError(f"an archive inside {DEEPEST} others is not opened; unpack it first")
@@ -111,6 +123,24 @@ class _Gathering:
             self.refused.append(Refusal(name, str(error)))
         except OSError as error:
             self.refused.append(Refusal(name, f"it can't be read: {error.strerror or type(error).__name__}"))
+
+    def _utf8(self, path: Path) -> Path:
+        """The file; a copy in UTF-8, in a folder of the same name, if it begins with the mark of UTF-16 or UTF-32."""
+        with path.open("rb") as file:
+            head = file.read(4)
+        encoding = next((name for mark, name in OTHER_TEXT.items() if head.startswith(mark)), "")
+        if not encoding:
+            return path
+        try:
+            text = path.read_bytes().decode(encoding)
+        except UnicodeDecodeError as error:
+            said = f"expected text in {encoding.upper()}, as the file begins, found otherwise; save it as UTF-8"
+            raise InputError(said) from error
+        self._take(len(text), path)
+        into = self._folder(path, path.name) / path.parent.name
+        into.mkdir()
+        (into / path.name).write_text(text, encoding="utf-8", newline="")
+        return into / path.name
 
     def _folder(self, path: Path, name: str) -> Path:
         """A new folder for what an archive holds, with the archive's name, which a reader may take for a model's."""
@@ -169,10 +199,21 @@ def zip_format(path: Path) -> str:
     if "xl/workbook.xml" in names:
         return "workbook"
     if all(name.endswith(".npy") for name in names):
-        return "npz"
+        return "" if _holds_pairs(names) else "npz"
     if any(name.endswith("data.pkl") for name in names):
         return "torch"
+    if {"mimetype", "content.xml"} <= set(names):
+        return "opendocument"
     return "document" if "[Content_Types].xml" in names or "mimetype" in names else ""
+
+
+def _holds_pairs(names: Sequence[str]) -> bool:
+    """Whether arrays are those of several runs: they lie in folders, or more than two pairs are named alike.
+
+    An npz of one run has its arrays at the top, of at most two parts, which calibrate and test.
+    """
+    stems = Counter(score_arrays.stem(Path(name)) for name in names)
+    return any("/" in name for name in names) or sum(count == 2 for count in stems.values()) > 2
 
 
 def _is_tar(path: Path) -> bool:

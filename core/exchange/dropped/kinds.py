@@ -14,12 +14,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import InputError
-from core.exchange import helm, lighteval, llm_uncertainty_bench, opencompass, run_folder, vlm_uncertainty_bench
+from core.exchange import (
+    helm,
+    judged_pairs,
+    lighteval,
+    llm_uncertainty_bench,
+    opencompass,
+    run_folder,
+    vlm_uncertainty_bench,
+)
 from core.exchange.dropped.files import zip_format
 from core.exchange.list_columns import widened
 from core.exchange.safe_read import LARGEST_JSON, check_size
 from core.exchange.table import LABEL_NAMES, PICK_NAMES, TEXT_NAMES, looks_scored, text_columns
-from core.exchange.tabular import Sheet, open_sheets
+from core.exchange.tabular import Sheet, before_header, open_sheets, pandas_columns
 from core.exchange.unpickle import load_arrays
 from core.tasks import finished
 
@@ -57,6 +65,7 @@ KINDS = {
     "jury": Kind("judgements of jurors", "jury"),
     "jury text": Kind("judgements of a juror", "jury"),
     "jury labels": Kind("labels of a jury's answers", "jury"),
+    "pairs": Kind("judged pairs of answers", "jury"),
     "questions": Kind("question bank", "new_run", "A model can answer its questions on the page New run."),
     "conversation": Kind("conversation", "perplexity", "The Perplexity page scores the words of conversations."),
     "choices": Kind(
@@ -70,6 +79,20 @@ KINDS = {
     "text": Kind("text", "", "it is text without results"),
     "picture": Kind("picture or document", "", "it is a picture or a document without results"),
     "config": Kind("settings of a run", "", "it holds settings, no results"),
+    "helm parts": Kind(
+        "predictions of HELM",
+        "",
+        "it holds predictions of HELM without the options' log-probabilities; bring in the scenario_state.json that "
+        "stands beside it",
+    ),
+    "opendocument": Kind(
+        "OpenDocument file", "", "it is an OpenDocument file, which is not read; save it as XLSX or CSV"
+    ),
+    "arrow": Kind("Arrow file", "", "it is an Arrow (Feather) file, which is not read; save it as Parquet"),
+    "xls": Kind("old workbook", "", "it is an old Excel workbook (XLS), which is not read; save it as XLSX or CSV"),
+    "pointer": Kind(
+        "Git LFS pointer", "", "it is a pointer of Git LFS and not the file itself; fetch that with `git lfs pull`"
+    ),
 }
 """Every kind that is told apart, by its name in the code."""
 
@@ -84,6 +107,9 @@ MAGIC = (
     (b"GGUF", "weights"),
     (b"\x89HDF", "weights"),
     (b"\x93NUMPY", "npy"),
+    (b"ARROW1", "arrow"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "xls"),
+    (b"version https://git-lfs.github.com", "pointer"),
 )
 MESSAGE_LINE = re.compile(r"^\s*(assistant|user|system)\s*:", re.I)
 JUROR_LINE = re.compile(r"\t(\[\[?)?[\d.eE, +-]+(\]\]?)?\s*$")
@@ -140,8 +166,11 @@ def _of_text(path: Path, head: bytes) -> str:
         kind = _of_json(path, begin)
         return kind if kind else _of_sheets(open_sheets(path), path)
     if b"\0" in head[:4096]:
+        if max(head[:4096:2].count(0), head[1:4096:2].count(0)) > len(head[:4096]) // 3:  # every second byte is 0
+            raise InputError(f"{path}: expected text in UTF-8, found UTF-16 without its mark; save it as UTF-8")
         raise InputError(f"{path}: expected results, found a binary file of no known format")
-    lines = [line for line in begin.decode("utf-8", "replace").splitlines() if line.strip()]
+    every = begin.decode("utf-8", "replace").splitlines()
+    lines = [line for line in every[before_header(every) :] if line.strip()]
     if not lines:
         raise InputError(f"{path}: expected results, found an empty file")
     if sum(bool(MESSAGE_LINE.match(line)) for line in lines) > len(lines) / 2:
@@ -214,6 +243,8 @@ def _of_document(values: Any, path: Path) -> str:
         return "run"
     if isinstance(values.get("eval"), dict) and ("samples" in values or "status" in values):
         return "inspect"
+    if pandas_columns(values) is not None:
+        return ""
     keys = set(values)
     if isinstance(values.get("results"), dict) and keys & {"configs", "versions", "config", "n-shot", "config_general"}:
         return "results" if "config_general" not in keys else "summary"
@@ -237,12 +268,14 @@ def _all_keys(values: Any, depth: int = 0) -> list[str]:
 
 
 def _of_list(rows: list[Any]) -> str:
+    if judged_pairs.format_of(rows):
+        return "pairs"
     if finished.is_finished([row for row in rows[:1] if isinstance(row, dict)]):
         return "answers"
+    if any(_rows_have(rows, {"instance_id", name}) for name in ("predicted_text", "request", "stats")):
+        return "helm parts"
     if _rows_have(rows, {"avg_set_size"}) or _rows_have(rows, {"coverage_rate"}) or _rows_have(rows, {"stats"}):
         return "summary"
-    if _rows_have(rows, {"instance_id", "predicted_text"}) or _rows_have(rows, {"instance_id", "request"}):
-        return "summary"  # what HELM shows of a run; scenario_state.json has the figures
     return _of_row(rows[0]) if rows and isinstance(rows[0], dict) else ""
 
 

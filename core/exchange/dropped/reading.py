@@ -17,6 +17,7 @@ from core.exchange import (
     column_mappings,
     helm,
     inspect_log,
+    judged_pairs,
     juries,
     lighteval,
     llm_uncertainty_bench,
@@ -32,6 +33,7 @@ from core.exchange.dropped.kinds import KINDS, kind_of
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.list_columns import widened
+from core.exchange.safe_read import json_list
 from core.exchange.table import PICK_NAMES, Columns
 from core.exchange.tabular import Sheet, open_sheets
 from core.tasks import finished
@@ -241,6 +243,7 @@ def _sorted(kinds: Mapping[DroppedFile, str], mappings: Mapping[Header, Columns]
     _benchmark(of, done)
     _arrays(of, done)
     _juries(of, done)
+    _judged_pairs(of.pop("pairs", []), done)
     for file in [*of.pop("table", []), *of.pop("workbook", [])]:
         _table(file, mappings, done)
     for kind, files in of.items():
@@ -468,6 +471,29 @@ def _juries(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
         Refusal(one.name, "it says which answers are right, but has no juror's verdict; a jury's own files say it too")
         for one in labels
     ]
+
+
+def _judged_pairs(files: Sequence[DroppedFile], done: _Sorted) -> None:
+    """Judges of pairs: all evaluators of a set, all annotators of a model, and PandaLM's judges with its pairs."""
+    of: dict[tuple[judged_pairs.Format, Path], list[DroppedFile]] = {}
+    for file in files:
+        form = judged_pairs.format_of(json_list(file.path))
+        if form is not None:
+            above = 3 if form == "LLMBar" else 1 if form == "AlpacaEval" else 0
+            folders = file.path.parents
+            of.setdefault((form, folders[min(above, len(folders) - 1)]), []).append(file)
+    judges = [file for (form, _), found in of.items() for file in found if form == "PandaLM judge"]
+    for (form, _), found in of.items():
+        paths = [file.path for file in found]
+        if form in judged_pairs.READERS:
+            done.groups.append(_group(found, partial(judged_pairs.READERS[form], paths)))
+        elif form == "PandaLM":
+            done.groups.append(_group(found, partial(judged_pairs.read_annotators, paths[0]), "annotators"))
+            if judges:
+                told = partial(judged_pairs.read_pandalm, paths[0], [file.path for file in judges])
+                done.groups.append(_group([*found, *judges], told, "judges"))
+    if not any(form == "PandaLM" for form, _ in of):
+        done.refused += [Refusal(file.name, "it has no pairs; bring in testset-v1.json too") for file in judges]
 
 
 # ---------------------------------------------------------------- tables

@@ -53,9 +53,11 @@ def look(run: Evaluation, view: SplitView) -> Evaluation:
 
 def extra_options(run: Evaluation) -> tuple[int, ...]:
     """Which option places hold E and F in every question of the run; empty if they are not all alike."""
-    rows = store.read_questions(run.run_id)["options"].to_pylist()
-    places = [j for j in range(run.k) if all(j < len(row) and row[j] in (DONT_KNOW, NONE_OF_ABOVE) for row in rows)]
-    return tuple(places)
+    rows = store.read_questions(run.run_id, columns=["options"])["options"].combine_chunks()
+    fewest = pc.min(rows.value_lengths()).as_py() or 0
+    extra = pa.array([DONT_KNOW, NONE_OF_ABOVE])
+    places = range(min(run.k, fewest))
+    return tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
 
 
 def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:

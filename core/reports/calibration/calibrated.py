@@ -219,7 +219,7 @@ def bin_questions(run: Evaluation, within: str, stratum: str, number: int, *, bi
 
 
 def nominal_coverage(run: Evaluation) -> pd.DataFrame:
-    """Coverage asked for and had at every alpha, one row per score and alpha, with the band of the guarantee.
+    """Coverage and target coverage at every alpha, one row per score and alpha, with the band of the guarantee.
 
     Columns ``score, alpha, nominal, coverage, low, high``. Raises :class:`InputError` if a side has no questions.
     """

@@ -21,13 +21,12 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
-from core.conformal.pairwise import SharedRuns, filled_scores, swap_tests
+from core.conformal.pairwise import SharedRuns, mean_size, swap_tests
 from core.conformal.pvalues import holm
 from core.conformal.scores import SCORES, true_scores
 from core.conformal.scores import score as score_of
 from core.conformal.set_sizes.by_rank import uacc
 from core.conformal.set_sizes.pairwise import difference_intervals_of_pairs, together
-from core.conformal.threshold import exact
 from core.errors import InputError
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
@@ -174,7 +173,7 @@ def differences(
     shared: SharedRuns, alpha: int, *, empty: str = "allow", resamples: int = SWAPS, seed: int = 0
 ) -> tuple[dict[str, tuple[float, ...]], dict[str, tuple[PairDifference, ...]]]:
     """Each run's figures on the shared questions, and all pairs with their intervals and tests, by figure."""
-    sizes = [_mean_size(shared, i, alpha, empty) for i in range(len(shared.setting))]
+    sizes = [mean_size(shared, i, alpha, empty) for i in range(len(shared.setting))]
     accuracies = shared.right.mean(axis=1).tolist()
     figures = {
         "accuracy": tuple(accuracies),
@@ -241,12 +240,6 @@ def paired_share_interval(only_first: int, only_second: int, n: int, *, z: float
 def _discordant(first: FloatArray, second: FloatArray) -> tuple[int, int]:
     """How many questions only the first run has right, and how many only the second."""
     return int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
-
-
-def _mean_size(shared: SharedRuns, i: int, alpha: int, empty: str) -> float:
-    s = shared.setting[i]
-    limit = exact(np.concatenate([shared.calibration[s, i], shared.alone[i]]), alpha)
-    return float((filled_scores(shared.test[s, i], empty) <= limit).sum(axis=1).mean())
 
 
 def _shared_runs(asked: SharedQuestions, score: str) -> SharedRuns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pandas as pd
@@ -18,6 +18,7 @@ SAME_QUESTIONS = ["task", "bank", "questions", "k"]
 """Runs that agree in these columns of an overview frame were tested on the same questions."""
 OF_A_TASK = ("task", "batch_size")
 """Fields of :class:`RunSpec` in which two runs of one row may differ."""
+IN_A_ROW = tuple(each.name for each in fields(RunSpec) if each.name not in OF_A_TASK)
 LEVEL = 0.05
 """How often a matrix may mark a cell although every run keeps its guarantee."""
 
@@ -86,14 +87,19 @@ def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str
     columns = sorted({(keys[run], k) for run, k in table[["run", "k"]].itertuples(index=False)}, key=_column_order)
     settings = {run: _settings(specs[run]) for run in table["run"]}
     rows = sorted(set(settings.values()), key=_row_order)
+    row_of = {row: i for i, row in enumerate(rows)}
+    column_of = {column: i for i, column in enumerate(columns)}
+    runs_of: dict[Settings, list[str]] = {}
+    for run, row in settings.items():
+        runs_of.setdefault(row, []).append(run)
     cells: dict[tuple[int, int], Cell] = {}
     corrected = holm(table[f"{score}_coverage_p"].tolist())
     marked = with_smallest(table, score).assign(too_few_covered=[p <= LEVEL for p in corrected])
     for record in marked.to_dict("records"):
-        place = rows.index(settings[record["run"]]), columns.index((keys[record["run"]], record["k"]))
+        place = row_of[settings[record["run"]]], column_of[keys[record["run"]], record["k"]]
         cells.setdefault(place, _cell(record, score))
     return Matrix(
-        tuple(_row(row, specs, settings, own) for row in rows),
+        tuple(Row(specs[runs[0]].model_name, runs[0], own.issuperset(runs)) for runs in (runs_of[row] for row in rows)),
         tuple(_column(table, keys, *of) for of in columns),
         cells,
     )
@@ -131,7 +137,7 @@ Settings = tuple[tuple[str, Any], ...]
 
 def _settings(spec: RunSpec) -> Settings:
     """What two runs of one row have in common."""
-    return tuple((name, value) for name, value in asdict(spec).items() if name not in OF_A_TASK)
+    return tuple((name, getattr(spec, name)) for name in IN_A_ROW)
 
 
 def _row_order(row: Settings) -> tuple[Any, ...]:
@@ -140,11 +146,6 @@ def _row_order(row: Settings) -> tuple[Any, ...]:
     name = RunSpec(model=of["model"], task="any").model_name
     changed = [key for key, value in row if key != "model" and value != getattr(DEFAULTS, key)]
     return name_order(name), len(changed), str(row)
-
-
-def _row(row: Settings, specs: Mapping[str, RunSpec], settings: Mapping[str, Settings], own: frozenset[str]) -> Row:
-    runs = [run for run, found in settings.items() if found == row]
-    return Row(specs[runs[0]].model_name, runs[0], own.issuperset(runs))
 
 
 def _column_order(column: tuple[str, int]) -> tuple[tuple[int, str], int]:

@@ -22,11 +22,12 @@ from core.calibration.metrics import correct
 from core.conformal.coverage import share_interval
 from core.conformal.probabilities import top_options
 from core.errors import InputError
+from core.reports import evaluation
 from core.reports.alpha_lab.view import SplitView, extra_options, look
 from core.reports.compare import paired
 from core.reports.compare.benchmark import SetRule, reports, run_rows
 from core.reports.compare.paired import Pair
-from core.reports.evaluation import Evaluation, load
+from core.reports.evaluation import Evaluation, StoredAnswers, read_answers
 from core.reports.prompting.letter_answers import invalid_answers
 from core.reports.scored_sets import form
 from core.runs import store
@@ -148,18 +149,19 @@ def readings(records: Sequence[RunRecord]) -> list[PromptingMethod]:
 def _methods(record: RunRecord) -> list[str]:
     if not record.spec.asks_texts:
         return [LETTERS_METHOD]
-    names = ["raw", "tokens", "characters", "bytes", *store.read_bare(record.run_id)]
+    names = ["raw", "tokens", "characters", "bytes", *store.bare_prompts(record.run_id)]
     if record.spec.form == "cloze":
         return names
     return [CONTINUED if name == "raw" else f"{CONTINUED}-{name}" for name in names if name != "unconditional"]
 
 
-def evaluate(reading: PromptingMethod) -> Evaluation:
-    """The reading's probabilities, those of letters without E and F where there are answers besides.
+def evaluate(reading: PromptingMethod, answers: StoredAnswers | None = None) -> Evaluation:
+    """The reading's probabilities, without E and F if at least two other options are left. ``answers`` are those of its
+    run; without them they are read.
 
     Raises :class:`InputError` as :func:`core.reports.evaluation.load` does.
     """
-    run = load(reading.run_id, normalisation=reading.normalisation)
+    run = evaluation.evaluate(answers or read_answers(reading.run_id), normalisation=reading.normalisation)
     extra = extra_options(run)
     drops = bool(extra) and run.k - len(extra) >= 2 and not np.isin(run.labels, extra).any()
     return look(run, SplitView(drop_extra=True)) if drops else run

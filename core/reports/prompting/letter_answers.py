@@ -12,7 +12,7 @@ import numpy as np
 
 from core.calibration.metrics import correct
 from core.conformal.coverage import share_interval
-from core.reports.evaluation import load
+from core.reports.evaluation import evaluate, load, read_answers
 from core.runs import store
 
 
@@ -38,7 +38,8 @@ def invalid_answers(run_id: str, *, most: int = 10) -> Invalid:
 
     A token counts as a letter where it is one of the question's letters, spaces aside.
     """
-    run, scored = load(run_id), store.read_logits(run_id)
+    answers = read_answers(run_id)
+    run, scored = evaluate(answers), answers.scored
     mass = scored.letter_mass[run.test]
     mean = float(mass.mean()) if np.isfinite(mass).all() else math.nan
     if scored.top_tokens is None:

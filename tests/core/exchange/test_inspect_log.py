@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,25 +18,15 @@ from core.exchange.archive import Archive
 from core.exchange.imported import save
 from core.reports.evaluation import load
 from core.settings import settings
+from tests.core.inspect_runs import QUESTIONS, inspect_runs
 
-QUESTIONS = 60
 FAILED = "q7"
 
 
 @pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """``plain`` and ``shuffled`` with logs, and what the model really said in ``truth.json``."""
-    out = tmp_path_factory.mktemp("inspect")
-    script = Path(__file__).with_name("write_inspect.py")
-    done = subprocess.run(
-        [sys.executable, str(script), str(out), str(QUESTIONS)],
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return out
+    return inspect_runs(tmp_path_factory) / "logs"
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,31 +12,33 @@ import pytest
 
 from core.errors import InputError
 from core.exchange import lm_eval
+from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.exchange.lm_eval import _gold
 from core.reports.evaluation import load
 from core.reports.report import report
-from core.settings import ASSETS, settings
+from core.runs import store
+from core.settings import settings
+from core.shelf.bring import bring
+from core.shelf.leaderboard import of_model
+from core.shelf.own_links import of_link
+from core.shelf.recompute import summary
+from tests.core.harness_logs import QUESTIONS, harness_logs
+from tests.core.shelf.conftest import mirror  # noqa: F401  a fixture
 
-QUESTIONS = 300
 Row = dict
 
 
 @pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the samples and results of both tasks, as the harness left them."""
-    out = tmp_path_factory.mktemp("lm-eval") / "out"
-    script = Path(__file__).with_name("write_lm_eval.py")
-    bank, model = ASSETS / "bank" / "qa.jsonl", ASSETS / "models" / "pocket-1m"
-    done = subprocess.run(
-        [sys.executable, str(script), str(out), str(model), str(bank), str(QUESTIONS)],
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    (folder,) = (path for path in (out / "logs").iterdir() if path.is_dir())
+    return harness_logs(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def leaderboard_logs(logs: Path) -> Path:
+    """The same of the harness's own tasks of the Open LLM Leaderboard."""
+    (folder,) = (path for path in (logs.parents[1] / "leaderboard").iterdir() if path.is_dir())
     return folder
 
 
@@ -120,7 +120,7 @@ def test_two_runs_in_one_file_are_refused(changed):
         again.pop("acc"), again.pop("acc_norm"), again.pop("acc_bytes")
         return [*found, again]
 
-    with pytest.raises(InputError, match=r"line 301: expected document 4 once.*line 5; two runs"):
+    with pytest.raises(InputError, match=rf"line {QUESTIONS + 1}: expected document 4 once.*line 5; two runs"):
         lm_eval.read([changed("bank_letters", other)])
 
 
@@ -157,7 +157,9 @@ def test_a_claim_that_the_likelihoods_contradict_is_refused_with_its_line(home, 
 
 
 def test_a_mean_that_the_samples_contradict_is_refused(changed):
-    with pytest.raises(InputError, match=r"expected acc .* as its results file says, found .* over 299 samples"):
+    with pytest.raises(
+        InputError, match=rf"expected acc .* as its results file says, found .* over {QUESTIONS - 1} samples"
+    ):
         lm_eval.read([changed("bank_letters", lambda found: found[1:], results=True)])
 
 
@@ -266,3 +268,54 @@ def test_one_ending_after_two_prompts_is_read_by_its_accuracy(changed):
 
     with pytest.raises(InputError, match="line 10: expected the answer 2 of the document to be right"):
         lm_eval.read([changed("bank_letters", lie)])
+
+
+def test_details_on_the_hub_equal_the_direct_import(mirror, monkeypatch, logs, tmp_path):  # noqa: F811
+    """In the layout of the Open LLM Leaderboard: a folder ``org__model`` with the results and samples of each task."""
+    monkeypatch.setenv("HF_ENDPOINT", mirror.url)
+    name = "open-llm-leaderboard/some__model-details"
+    mirror.add_to_hub(name, "README.md", b"# Details")
+    for path in sorted(logs.iterdir()):
+        mirror.add_to_hub(name, f"{logs.name}/{path.name}", path.read_bytes())
+    done = bring(of_link(name))
+    direct = Drop([logs], scratch=tmp_path).read().runs
+    assert len(done.runs) == len(direct) == 2
+    for found in direct:
+        run_id = found.run.spec.run_id
+        assert run_id in done.runs
+        assert np.array_equal(store.read_logits(run_id).logits, found.run.scored.logits, equal_nan=True)
+    only = bring(of_link(name), only="*bank_letters*")
+    assert [store.read_record(run).spec.task for run in only.runs] == ["bank_letters"]
+
+
+def test_tasks_of_the_leaderboard_are_read_in_the_columns_of_their_data_sets(leaderboard_logs):
+    runs = {run.spec.task: run for run in lm_eval.read([leaderboard_logs])}
+    mmlu_pro, gpqa = runs["leaderboard_mmlu_pro"], runs["leaderboard_gpqa_diamond"]
+    bbh, musr = runs["leaderboard_bbh_date_understanding"], runs["leaderboard_musr_murder_mysteries"]
+    assert (mmlu_pro.spec.shots, bbh.spec.shots, gpqa.spec.shots, musr.spec.shots) == (5, 3, 0, 0)
+    assert {len(one.options) for one in mmlu_pro.questions} == {3, 4}
+    for run in (mmlu_pro, gpqa, bbh):
+        assert run.spec.form == "letters"
+        assert not set(run.questions[0].options[:3]) & {"A", "B", "C", "(A)", "(B)", "(C)"}
+    assert [one.options[one.label] for one in gpqa.questions] == [one.options[one.label] for one in bbh.questions]
+    assert bbh.questions[0].options[4:] == ("(E)", "(F)")  # scored, although the question does not list them
+    assert musr.spec.form == "cloze"
+    assert len({one.context for one in musr.questions}) == len(musr.questions)  # every question is worded alike
+    assert 0 < musr.roles.count("test") < len(musr.questions)
+    assert all(run.provenance["stated"] == run.provenance["claims"] for run in runs.values())
+
+
+def test_a_model_of_the_leaderboard_equals_the_direct_import(mirror, monkeypatch, leaderboard_logs, tmp_path):  # noqa: F811
+    monkeypatch.setenv("HF_ENDPOINT", mirror.url)
+    for path in leaderboard_logs.iterdir():
+        mirror.add_to_hub(
+            "open-llm-leaderboard/hedge__pocket-1m-details", f"hedge__pocket-1m/{path.name}", path.read_bytes()
+        )
+    found = of_model("hedge/pocket-1m")
+    assert found.values_of("task") == ("gpqa", "musr", "bbh", "mmlu_pro")
+    done = bring(found)
+    assert summary(done.figures) == "4 of 4 published figures recomputed"
+    direct = Drop([leaderboard_logs], scratch=tmp_path).read().runs
+    assert {one.run.spec.run_id for one in direct} == set(done.runs)
+    for one in direct:
+        assert np.array_equal(store.read_logits(one.run.spec.run_id).logits, one.run.scored.logits)

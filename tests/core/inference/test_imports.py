@@ -11,7 +11,8 @@ from core.inference.imports import language_models
 threads = [threading.Thread(target=language_models) for _ in range(2)]
 [thread.start() for thread in threads], [thread.join() for thread in threads]
 import transformers.utils
-left_out = "scipy.optimize" not in sys.modules
+import transformers.models.llama.modeling_llama  # as every model's class does, it imports transformers.generation
+left_out = not {"scipy.optimize", "accelerate", "boto3"} & set(sys.modules)
 print(left_out, transformers.utils.is_scipy_available(), transformers.utils.is_accelerate_available())
 """
 

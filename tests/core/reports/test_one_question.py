@@ -69,18 +69,19 @@ CASES = {
 def test_a_set_by_p_values_is_the_thresholds_at_every_alpha(case: str):
     run = CASES[case]
     by = bench(run)
-    for row in run.test:
-        for standing in standings(by, run.probabilities[row], place=int(row)):
-            calibrated = by.scores[standing.name]
-            scores = score(standing.name, run.probabilities, seed=run.spec.seed, parameters=calibrated.parameters)
-            assert standing.scores.tolist() == scores[row].tolist()
-            thresholds = calibrated.thresholds()
-            for alpha in ALPHAS.tolist():
-                q = threshold(calibrated.scores, alpha)
-                assert thresholds[alpha - 1] == q
-                for empty in EMPTY_POLICIES:
-                    of = prediction_sets(scores[[row]], q, empty=empty, probabilities=run.probabilities[[row]])
-                    assert standing.members(alpha, empty=empty).tolist() == of.members[0].tolist()
+    probabilities = run.probabilities[run.test]
+    by_row = [standings(by, run.probabilities[row], place=int(row)) for row in run.test]
+    for rows in zip(*by_row, strict=True):  # those of one score
+        calibrated = by.scores[rows[0].name]
+        scores = score(rows[0].name, run.probabilities, seed=run.spec.seed, parameters=calibrated.parameters)[run.test]
+        assert [one.scores.tolist() for one in rows] == scores.tolist()
+        thresholds = calibrated.thresholds()
+        for alpha in ALPHAS.tolist():
+            q = threshold(calibrated.scores, alpha)
+            assert thresholds[alpha - 1] == q
+            for empty in EMPTY_POLICIES:
+                of = prediction_sets(scores, q, empty=empty, probabilities=probabilities)
+                assert [one.members(alpha, empty=empty).tolist() for one in rows] == of.members.tolist()
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -10,6 +10,7 @@ from core.reports import references
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.runs import store
+from core.runs.banks import ORIGINS
 from core.settings import ROOT
 from tests.conftest import synthetic_run
 
@@ -37,6 +38,11 @@ def test_every_score_s_paper_is_cited_by_its_author():
         assert len(found) == 1, score.name
         assert found[0].authors.split(",")[0] in score.source
         assert str(found[0].year) in score.source
+
+
+def test_every_tool_whose_results_are_imported_is_cited():
+    # Papers of LLM-Uncertainty-Bench and BLUQ are cited by what they publish; a table has no tool.
+    assert {*references.TOOLS, "bluq", "table"} == set(ORIGINS)
 
 
 def test_keys_are_told_apart():

@@ -9,11 +9,14 @@ from core.commands.runs import specs_of
 from core.errors import InputError
 from core.inference.models import DTYPES
 from core.prompting.strategies import STRATEGIES
+from core.runs import prompts as run_prompts
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.prompts import Combination, draw_questions, make_prompt, pinned, prompts
 from core.runs.spec import FORMATS, FORMS, MAX_SHOTS, RunSpec
-from core.tasks import bank
+from core.tasks import bank, catalogue
+from core.tasks.rows import read_file
+from core.tasks.split import draw
 from tests.conftest import synthetic_questions
 
 
@@ -108,3 +111,19 @@ def test_the_page_and_the_command_line_ask_for_the_same(asked):
     for choices in product:
         expected *= len(choices)
     assert len(said) == expected
+
+
+def test_a_persons_file_is_read_once_and_drawn_once_in_a_launch(home, monkeypatch, tmp_path, capsys):
+    path = tmp_path / "own.csv"
+    rows = [f"Question {i}?,yes {i},no {i},A" for i in range(40)]
+    path.write_text("\n".join(["question,A,B,label", *rows]), encoding="utf-8")
+    reads, draws = [], []
+    monkeypatch.setattr(catalogue, "read_file", lambda found: reads.append(found) or read_file(found))
+    monkeypatch.setattr(run_prompts, "draw", lambda *args, **named: draws.append(1) or draw(*args, **named))
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    assert main(["run", "--model", "fake", "--task", str(path)]) == 0
+    assert (len(reads), len(draws)) == (1, 1)
+    path.write_text("\n".join(["question,A,B,label", *rows[:30]]), encoding="utf-8")  # a changed file is read again
+    assert main(["run", "--model", "fake", "--task", str(path)]) == 0
+    assert (len(reads), len(draws)) == (2, 2)
+    capsys.readouterr()

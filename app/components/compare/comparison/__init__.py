@@ -7,7 +7,7 @@ one of its cells chooses that pair for the inspector, which hears of it in the b
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +76,13 @@ def _runs(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[dict[str, Any]]
     first = rows.drop_duplicates("run").set_index("run").loc[list(titles)]
     tasks = first["task"] + "  " + first["bank"]
     named = short_names(first) if tasks.nunique() == 1 else pd.Series(list(titles.values()), index=first.index)
+    by_score: dict[str, dict[str, Mapping[Hashable, Any]]] = {}
+    for row in rows.to_dict("records"):
+        by_score.setdefault(row["run"], {})[row["score"]] = row
     found = []
     for name, short in zip(titles, told_apart(named.tolist()), strict=True):
-        own = rows[rows["run"] == name].set_index("score")
-        at = own.iloc[0]
+        own = by_score[name]
+        at = next(iter(own.values()))
         found.append(
             {
                 "id": name,
@@ -89,14 +92,14 @@ def _runs(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[dict[str, Any]]
                 "k": int(at["k"]),
                 "accuracy": _estimate(at, "accuracy", "accuracy"),
                 "ece": _estimate(at, "ece_excess", "ece"),
-                "set_size": {score: _estimate(of, "mean_set_size", "set_size") for score, of in own.iterrows()},
-                "coverage": {score: _estimate(of, "coverage", "coverage") for score, of in own.iterrows()},
+                "set_size": {score: _estimate(of, "mean_set_size", "set_size") for score, of in own.items()},
+                "coverage": {score: _estimate(of, "coverage", "coverage") for score, of in own.items()},
             }
         )
     return found
 
 
-def _estimate(row: pd.Series, value: str, ends: str) -> list[float | None]:
+def _estimate(row: Mapping[Hashable, Any], value: str, ends: str) -> list[float | None]:
     return [_finite(row[value]), _finite(row[f"{ends}_low"]), _finite(row[f"{ends}_high"])]
 
 

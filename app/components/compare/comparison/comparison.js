@@ -1,16 +1,15 @@
 // All runs side by side, and the matrix of all pairs. A chosen pair is told to the inspector here in the browser, and
 // to Python for the link.
 
-import { draw, make, say } from "../../shared/dom.js";
+import { draw, make, say, themed } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
 import { MARKS } from "../../shared/svg.js";
 import { Tip } from "../../shared/tip.js";
-import { drawDots, looksOf } from "./dots.js";
+import { drawDots, looksOf, markChosen } from "./dots.js";
 import { MEASURES, Matrix, pairTable } from "./matrix.js";
 
 export const PAIR_CHOSEN = "hedge:pair";
 const REPORT_AFTER_MS = 150;
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const comparisons = new WeakMap();
 
 class Comparison {
@@ -69,17 +68,13 @@ class Comparison {
     const [first, second] = [i, j].map((at) => this.ids[this.data.group[at]]);
     Object.assign(this.view, { first, second });
     window.dispatchEvent(new CustomEvent(PAIR_CHOSEN, { detail: { first, second, from: this } }));
-    this.matrix.mark([i, j]);
-    this.details();
-    this.dots();
+    this.marked();
     this.report();
   }
 
   hear({ first, second }) {
     Object.assign(this.view, { first, second });
-    this.matrix.mark(this.chosen);
-    this.details();
-    this.dots();
+    this.marked();
   }
 
   measured(name) {
@@ -116,6 +111,17 @@ class Comparison {
     this.width = host.clientWidth;
     this.tip.hide();
     drawDots(host, this.data, { tip: this.tip, chosen: this.chosen.map((at) => this.data.group[at]) });
+  }
+
+  // Another pair is chosen: the figures stay as they are.
+  marked() {
+    this.tip.hide();
+    this.matrix.mark(this.chosen);
+    this.details();
+    markChosen(
+      this.find(".dots"),
+      this.chosen.map((at) => this.data.group[at]),
+    );
   }
 
   legend() {
@@ -205,15 +211,6 @@ class Comparison {
     });
   }
 
-  themed() {
-    const colors = getComputedStyle(this.root.host ?? this.root)
-      .getPropertyValue("--st-chart-categorical-colors")
-      .split(",");
-    MEANINGS.forEach((meaning, i) =>
-      this.find(".comparison").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()),
-    );
-  }
-
   close() {
     clearTimeout(this.reporting);
     window.removeEventListener(PAIR_CHOSEN, this.heard);
@@ -227,7 +224,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const comparison = comparisons.get(parentElement) ?? new Comparison(parentElement);
   comparisons.set(parentElement, comparison);
   comparison.send = setStateValue;
-  comparison.themed();
+  themed(parentElement.host ?? parentElement, comparison.find(".comparison"));
   const isNew = comparison.version !== data.version;
   const arrived = !isNew && Boolean(comparison.data?.matrix) !== Boolean(data.matrix);
   if (isNew) comparison.load(data);

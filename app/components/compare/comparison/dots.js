@@ -129,10 +129,16 @@ const GLOSSES = {
 // All rows of all panels.
 const host = (svg) => [...svg.closest(".dots").querySelectorAll(".row")];
 
+// Show the names of the chosen runs in bold, without drawing the dots again.
+export function markChosen(host, chosen) {
+  for (const name of host.querySelectorAll("text.name"))
+    name.classList.toggle("strong", chosen.includes(Number(name.parentNode.dataset.run)));
+}
+
 function label(row, run, i, { y, left, chosen }) {
-  const place = chosen.indexOf(i);
   const room = Math.floor((left - 30) / LETTER);
-  const text = draw(row, "text", { class: place < 0 ? "name" : "name strong", x: 20, y: y + 4 }, cut(run.name, room));
+  const text = draw(row, "text", { class: "name", x: 20, y: y + 4 }, cut(run.name, room));
+  text.classList.toggle("strong", chosen.includes(i));
   draw(text, "title", {}, run.title);
   draw(row, "text", { class: "number", x: 14, y: y + 4, "text-anchor": "end" }, String(i + 1));
 }

@@ -1,7 +1,7 @@
 // The inspector of two runs. All questions come in once; filters, another pair and the keyboard change only what is
 // shown here, and Python is told for the link.
 
-import { make, say } from "../../shared/dom.js";
+import { make, say, themed } from "../../shared/dom.js";
 import { closeRow, openRow, questionRow } from "./row.js";
 import { CHANGES, COUNTS, ORDERS, SURENESS, chosenRows, readNumbers } from "./rows.js";
 
@@ -9,7 +9,6 @@ const PAIR_CHOSEN_EVENT = "hedge:pair";
 const SHOWN = 20;
 const REPORT_AFTER_MS = 150;
 const SEARCH_AFTER_MS = 150;
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const EDITED = "input, select, textarea, [contenteditable]";
 const inspectors = new WeakMap();
 
@@ -259,7 +258,7 @@ class Inspector {
     say(find(".head-second"), this.names[second]);
     const narrowed = ["right", "change", "sure"].some((name) => view[name] !== "all") || view.subject || view.search;
     find(".clear").hidden = !narrowed;
-    this.told = `the second set is larger on ${changes.grew.toLocaleString("en")}, smaller on ${changes.shrank.toLocaleString("en")}, as large on ${changes.same.toLocaleString("en")}`;
+    this.told = `the second set is larger on ${changes.grew.toLocaleString("en")}, smaller on ${changes.shrank.toLocaleString("en")}, and as large as the first on ${changes.same.toLocaleString("en")}`;
     this.start = Math.min(this.start, Math.max(0, Math.floor((found.length - 1) / SHOWN) * SHOWN));
     this.list();
   }
@@ -305,15 +304,6 @@ class Inspector {
     }
   }
 
-  themed() {
-    const colors = getComputedStyle(this.root.host ?? this.root)
-      .getPropertyValue("--st-chart-categorical-colors")
-      .split(",");
-    MEANINGS.forEach((meaning, i) =>
-      this.find(".inspector").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()),
-    );
-  }
-
   close() {
     clearTimeout(this.reporting);
     clearTimeout(this.typing);
@@ -328,7 +318,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   inspectors.set(parentElement, inspector);
   inspector.send = setStateValue;
   inspector.trigger = setTriggerValue;
-  inspector.themed();
+  themed(parentElement.host ?? parentElement, inspector.find(".inspector"));
   const isNew = inspector.version !== data.version;
   if (isNew) inspector.load(data);
   if (isNew || inspector.revision !== data.revision) inspector.seed(data.view);

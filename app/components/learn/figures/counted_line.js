@@ -79,8 +79,8 @@ export const countedFigure = {
         x2: x(Math.min(smallPlace, n)),
         y1: y(Math.min(1, at.smaller.threshold)),
       });
-      put(halvedText, { x: x(Math.min(smallPlace, n)) - 6, y: y(0) - 10 });
-      say(halvedText, `half of alpha: number ${smallPlace.toLocaleString("en")}`);
+      put(halvedText, { x: middle - 8, y: y(0) - 10 }); // beside the line of alpha, so that it does not cross the text
+      say(halvedText, `half of alpha: number ${smallPlace.toLocaleString("en")} →`);
       guessed.style.display = guess === null ? "none" : "";
       guessed.setAttribute("transform", `translate(0,${y(guess ?? 0)})`);
     };

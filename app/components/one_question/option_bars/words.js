@@ -29,10 +29,10 @@ export function verdict(kept, k, truth) {
 // What the set means, in one true sentence: the guarantee is about many questions together, on average.
 export function meaning(alpha, isOwn) {
   const held = shownPercent(1000 - alpha);
-  const together = `Over many questions like those that calibrate, at least ${held} of the sets made at this alpha hold the right answer, on average`;
+  const together = `For questions like the calibration questions, at least ${held} of the sets at this alpha hold the right answer, on average`;
   return isOwn
-    ? `${together}. Your question is not one of them: take its set as a guide.`
-    : `${together}; for a single question nothing is promised.`;
+    ? `${together}. Your question is not one of them, so take its set as a guide.`
+    : `${together}. Nothing is promised for a single question.`;
 }
 
 function shownPercent(thousandths) {

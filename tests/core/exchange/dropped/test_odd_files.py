@@ -141,6 +141,29 @@ RIGHT: dict[str, bytes | str] = {
     "in_a.zip": zipped(folder__mine_dot_csv=GOOD),
     "zip_in.zip": zipped(inner_dot_zip=zipped(mine_dot_csv=GOOD)),
     "one.csv.gz": gzip.compress(GOOD.encode()),
+    "utf32.csv": GOOD.encode("utf-32"),
+    "utf16.jsonl": jsonl(json_rows(probs=lambda i: P[i])).encode("utf-16"),
+    "comments.csv": "# made by me\n# in 2026\n" + GOOD,
+    "title_rows.csv": "Results of model X,,,\n,,,\n" + GOOD,
+    "workbook_named.csv": xlsx(results=FRAME),
+    "pandas.json": FRAME.to_json(),
+    "pandas_split.json": FRAME.to_json(orient="split"),
+    "pandas_index.json": FRAME.to_json(orient="index"),
+    "lm_eval_0_4_0.jsonl": json.dumps(
+        [
+            {
+                "doc_id": i,
+                "doc": {"question": f"Which is {i}?"},
+                "target": str(TRUE[i]),
+                "arguments": [[f"Which is {i}?", f" {text}"] for text in TEXTS[i]],
+                "resps": [[[float(np.log(p)), False]] for p in P[i]],
+                "filtered_resps": [[float(np.log(p)), False] for p in P[i]],
+                "acc": 1.0,
+            }
+            for i in range(6)
+        ],
+        indent=2,
+    ),
 }
 """Files of the same six questions, with the probabilities ``P`` and the answers ``TRUE``."""
 
@@ -196,6 +219,16 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         ",".join(f"c{i}" for i in range(600)) + "\n" + ",".join("1" * 600) + "\n",
         "at most 500 columns",
     ),
+    "display_predictions.json": (
+        json.dumps([{"instance_id": "id1", "predicted_text": " A", "train_trial_index": 0, "stats": {}}]),
+        "bring in the scenario_state.json",
+    ),
+    "results.feather": (b"ARROW1\0\0" + bytes(50), "Feather.*save it as Parquet"),
+    "results.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "old Excel workbook .*save it as XLSX"),
+    "results.ods": (zipped(mimetype=b"x", content_dot_xml=b"<x/>"), "OpenDocument file.*save it as XLSX"),
+    "pointer.jsonl": ("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n", "git lfs pull"),
+    "utf16_without_mark.csv": (GOOD.encode("utf-16-le"), "found UTF-16 without its mark; save it as UTF-8"),
+    "list_cut.jsonl": (json.dumps([{"doc_id": 0, "resps": [[]]}])[:-1], "expected a whole JSON document"),
     "same_column_twice.csv": (csv(names=("A", "B", "A")), "expected every column once, found 'A' again"),
 }
 """Files that can't be imported, and what is said of them."""
@@ -280,6 +313,18 @@ def test_a_gzip_that_unpacks_to_too_much_is_cut_off(home, tmp_path, monkeypatch)
     ((sentence, _),) = refusals(reading)
     assert "no more is unpacked" in sentence
     assert sum(path.stat().st_size for path in (tmp_path / "scratch").rglob("*") if path.is_file()) < 20_000_000
+
+
+def test_a_line_is_counted_from_the_top_of_the_file(home, tmp_path):
+    reading = read(tmp_path, ("title.csv", "# mine\n\nTitle,,,\n" + GOOD.replace("0.8", "many")))
+    ((sentence, _),) = refusals(reading)
+    assert "line 6: expected a number in 'B', found 'many'" in sentence
+
+
+def test_what_systems_leave_is_passed_over(home, tmp_path):
+    reading = read(tmp_path, (".DS_Store", b"\0\0\0\1Bud1"), ("._mine.csv", b"litter"), ("mine.csv", GOOD))
+    assert [found.name for found in reading.runs] == ["mine.csv"]
+    assert list(refusals(reading)) == []
 
 
 def test_members_that_want_to_be_elsewhere_are_left_where_they_are(home, tmp_path):

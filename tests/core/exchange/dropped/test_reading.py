@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import shutil
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -298,3 +300,20 @@ def test_the_published_data_in_one_go(home, tmp_path, real_data):
     assert len(told) == 10
     for row in told:  # of tied options, the later one counts here and the first one there
         assert computed[row["model"], row["task"]] == pytest.approx(row["accuracy"], abs=1e-3)
+
+
+@pytest.mark.parametrize("folder", ["", "probs/"])
+def test_a_zip_of_several_runs_arrays_is_no_npz(tmp_path, folder):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for subject in ("anatomy", "business", "chemistry"):
+            for kind, array in (("scores", rng.dirichlet(np.ones(4), 40)), ("targets", rng.integers(0, 4, 40))):
+                content = io.BytesIO()
+                np.save(content, array)
+                archive.writestr(f"{folder}{subject}_{kind}.npy", content.getvalue())
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    reading = Drop([path], scratch=scratch).read()
+    assert sorted(found.run.spec.task for found in reading.runs) == ["anatomy", "business", "chemistry"]
+    assert reading.refused == ()

@@ -1,0 +1,104 @@
+"""The download of the shelf that is at work, one for the whole server, and the one that ended last."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from core.errors import HedgeError, RunCancelled
+from core.shelf.bring import Brought, bring
+from core.shelf.downloads import DRAIN_SECONDS
+from core.shelf.entries import Entry
+from core.shelf.own_links import of_link
+from core.shelf.progress import DownloadProgress
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class ShelfJob:
+    """An entry, or a person's own ``link``, that a thread brings in; ``title`` is what it is called.
+
+    Once it has ``ended``, there is ``brought`` or a ``problem``.
+    """
+
+    title: str
+    entry: Entry | None = None
+    where: Mapping[str, Collection[str]] = field(default_factory=dict)
+    only: str = ""
+    link: str = ""
+    progress: DownloadProgress = field(default_factory=DownloadProgress)
+    stop: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
+    brought: Brought | None = None
+    problem: str = ""
+
+    def cancel(self) -> None:
+        """End the download with its piece, or where the server sends nothing, with the connection."""
+        self.stop.set()
+        timer = threading.Timer(DRAIN_SECONDS, lambda: self.progress.abort())
+        timer.daemon = True
+        timer.start()
+
+    def run(self) -> None:
+        """Bring the entry in. An error becomes one sentence."""
+        self.progress.cancelled = self.stop.is_set
+        try:
+            entry = self.entry or of_link(self.link)
+            self.brought = bring(entry, only=self.only, where=self.where, progress=self.progress)
+        except RunCancelled as error:
+            self.problem = str(error)
+        except HedgeError as error:
+            self.problem = str(error)
+        except Exception as error:
+            LOG.exception("the shelf could not bring in %s", self.title)
+            self.problem = f"Something unexpected went wrong ({type(error).__name__}); the server's log has the details"
+        finally:
+            self.ended.set()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _jobs() -> list[ShelfJob]:
+    """The job of the server: at most one."""
+    return []
+
+
+_lock = threading.Lock()
+
+
+def current() -> ShelfJob | None:
+    """The job that is at work or ended last; None if there is none."""
+    jobs = _jobs()
+    return jobs[-1] if jobs else None
+
+
+def start(entry: Entry, where: Mapping[str, Collection[str]]) -> ShelfJob:
+    """Begin to bring an entry in, unless another job is at work, which is then returned."""
+    return _started(ShelfJob(entry.title, entry=entry, where=where))
+
+
+def start_link(link: str, only: str = "") -> ShelfJob:
+    """Begin to bring a person's own link in, unless another job is at work, which is then returned."""
+    return _started(ShelfJob(link, link=link, only=only))
+
+
+def _started(job: ShelfJob) -> ShelfJob:
+    with _lock:
+        before = current()
+        if before is not None and not before.ended.is_set():
+            return before
+        _jobs()[:] = [job]
+        threading.Thread(target=job.run, daemon=True, name="hedge-shelf").start()
+        return job
+
+
+def dismiss() -> None:
+    """Forget the job that ended last."""
+    with _lock:
+        job = current()
+        if job is not None and job.ended.is_set():
+            _jobs().clear()

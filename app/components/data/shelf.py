@@ -1,0 +1,189 @@
+"""The shelf: published result sets, brought in with one click, and what came out of their published figures."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from app import state
+from app.caches import shelf_jobs
+from app.caches.shelf_jobs import ShelfJob
+from app.components.data import imported_notice, leaderboard_model
+from app.errors import spoken
+from app.formatting import counted, duration, plain, shortened, size
+from app.state.data import DataView
+from core.shelf import leaderboard
+from core.shelf.bring import Brought, here
+from core.shelf.entries import Entry, entries, size_of
+from core.shelf.own_links import is_link
+from core.shelf.recompute import summary
+
+ENTRY_KEY = "shelf_entry"
+REFRESH_S = 0.5
+STAGES = {"downloading": "Downloading", "importing": "Importing", "recomputing": "Recomputing published figures"}
+LABELS = {
+    "model": "Models",
+    "data": "Data sets",
+    "task": "Tasks",
+    "set": "Sets of pairs",
+    "judge": "Judges",
+    "prompt": "Prompts",
+}
+NO_LICENCE = "The authors state no licence. The files are fetched for your own use, and Hedge passes nothing on."
+FIRST = "llm-uncertainty-bench"
+"""The entry that is shown if none is chosen."""
+
+
+def section(view: DataView) -> None:
+    """Show what is on the shelf, and the download that is at work or has ended."""
+    st.markdown("Published results of large models. They are downloaded, checked, imported, and recomputed here.")
+    with spoken():
+        job = shelf_jobs.current()
+        if job is not None and not job.ended.is_set():
+            _at_work(job)
+            return
+        if job is not None:
+            _ended(job)
+        found = entries()
+        titles = {name: one.title for name, one in found.items()} | {leaderboard.NAME: leaderboard.TITLE}
+        names = sorted(titles, key=lambda name: (name != FIRST, titles[name]))
+        if view.shelf and view.shelf not in titles:
+            st.warning(plain(f"There is no {view.shelf} on the shelf. The first result set is shown."))
+        st.session_state[ENTRY_KEY] = view.shelf if view.shelf in titles else names[0]
+        chosen = st.selectbox(
+            "Result set",
+            names,
+            format_func=lambda name: titles[name],
+            key=ENTRY_KEY,
+            on_change=state.taking(DataView, "shelf", ENTRY_KEY),
+        )
+        entry = leaderboard_model.looked_up() if chosen == leaderboard.NAME else found[chosen]
+        if entry is not None:
+            _form(entry)
+        with st.expander("Bring in your own link"):
+            _own_link()
+
+
+def _own_link() -> None:
+    """Take the address of a file, or a data set of the hub."""
+    with st.form("shelf_own_link", border=False, enter_to_submit=True):
+        left, right = st.columns([2, 1])
+        link = left.text_input(
+            "Link",
+            placeholder="https://… or OWNER/NAME",
+            help="The https address of one file in a format that can be imported, or a data set of the Hugging Face "
+            "hub.",
+        ).strip()
+        only = right.text_input(
+            "Only files with", help="A part of the path, or a pattern with *. Empty: all files of the data set."
+        ).strip()
+        st.caption("Nobody has recorded a hash of these files. Their size and kind are checked before they are read.")
+        if st.form_submit_button("Bring in the link"):
+            if not is_link(link):
+                st.error("Type an https address, or OWNER/NAME of a data set of the Hugging Face hub.")
+            else:
+                shelf_jobs.start_link(link, only)
+                st.rerun()
+
+
+def _form(entry: Entry) -> None:
+    """Say what an entry is, let a person choose files, and offer the button."""
+    st.markdown(plain(entry.about))
+    st.caption(f"{plain(entry.authors)}{_paper(entry)}. {_licence(entry)}")
+    where = {}
+    if entry.choices:
+        for column, choice in zip(st.columns(len(entry.choices)), entry.choices, strict=True):
+            values = entry.values_of(choice)
+            where[choice] = column.multiselect(
+                LABELS.get(choice, choice),
+                values,
+                default=values[:1],
+                format_func=lambda value: entry.names.get(value, value),
+                key=f"shelf-{entry.name}-{choice}",
+            )
+        if not all(where.values()):
+            st.caption("Choose at least one of each.")
+            return
+    files = entry.chosen(where=where)
+    kept, about = here(files), size(size_of(files))
+    unhashed = sum(not file.sha256 and file.kind != "recipe" for file in files)
+    said = f"{counted(len(files), 'file')}, about {about}. {f'{kept} of them are here already. ' if kept else ''}"
+    if unhashed:
+        whose = "its" if unhashed == 1 else "their"
+        said += f"No hash is recorded for {unhashed} of them, and {whose} first download is trusted."
+    else:
+        said += "Each is checked against its recorded hash."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = "Bring in" if kept == len(files) else f"Bring in ({about})"
+        if st.button(label, key="shelf_bring", type="primary"):
+            shelf_jobs.start(entry, where)
+            st.rerun()
+        st.caption(said)
+
+
+def _paper(entry: Entry) -> str:
+    found = re.fullmatch(r"arXiv (\d{4}\.\d{4,5})", entry.paper)
+    return f", [{entry.paper}](https://arxiv.org/abs/{found[1]})" if found else ""
+
+
+def _licence(entry: Entry) -> str:
+    return f"Licence: {plain(entry.licence)}." if entry.licence else NO_LICENCE
+
+
+@st.fragment(run_every=REFRESH_S)
+def _at_work(job: ShelfJob) -> None:
+    """Show how far the download is, and the button that cancels it. Once it has ended, the page runs again."""
+    with spoken():
+        if job.ended.is_set():
+            st.rerun()
+        progress = job.progress
+        share = min(progress.done / progress.total, 1.0) if progress.total else 0.0
+        st.markdown(f"**{plain(job.title)}**")
+        st.progress(share, text=plain(f"{STAGES[progress.stage]} {shortened(progress.file, 70)}"))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            about = f" of about {size(progress.total)}" if progress.total else ""
+            said = f"{size(progress.done)}{about}"
+            if progress.stage == "downloading" and progress.rate:
+                said += f", {size(progress.rate)}/s"
+                said += f", {duration(progress.remaining_s)} left" if progress.remaining_s is not None else ""
+            st.caption(said)
+            if job.stop.is_set():
+                st.caption("Cancelling …")
+            else:
+                st.button("Cancel", key="shelf_cancel", on_click=job.cancel)
+
+
+def _ended(job: ShelfJob) -> None:
+    """Show what came of the last download."""
+    with st.container(border=True):
+        if job.brought is None:
+            st.error(plain(f"{job.title}: {job.problem}."))
+        else:
+            _figures(job.brought)
+            imported_notice.links(job.brought.runs)
+            imported_notice.jury_links(job.brought.juries)
+        st.button("Dismiss", key="shelf_dismiss", on_click=shelf_jobs.dismiss)
+
+
+def _figures(done: Brought) -> None:
+    """How many published figures came out, and a table of those that differ."""
+    new = len(done.runs) - len(done.existed)
+    parts = [counted(new, "run")] if new else []
+    parts += [counted(len(done.juries), "jury", "juries")] if done.juries else []
+    said = f"{' and '.join(parts) or 'Nothing new was'} imported from {done.entry.title}."
+    said += f" {counted(len(done.existed), 'run')} had been here already." if done.existed else ""
+    differing = [one for one in done.figures if not one.same]
+    show = st.warning if differing else st.success
+    show(plain(f"{said} {summary(done.figures)}."))
+    if differing:
+        st.dataframe(
+            {
+                "Model": [one.model for one in differing],
+                "Task": [one.task for one in differing],
+                "Figure": [one.name for one in differing],
+                "Published": [one.shown(one.published) for one in differing],
+                "Here": [one.shown(one.recomputed) for one in differing],
+            },
+            hide_index=True,
+        )

@@ -1,0 +1,142 @@
+"""The grammar of the commands that launch and manage runs."""
+
+from __future__ import annotations
+
+import argparse
+
+from core.commands.grammar.parsers import alpha_argument, command, queue_argument, runs_argument
+from core.commands.grammar.servers import server_arguments
+
+TASK_HELP = "a name (qa, rc, ci, drs, ds), NAME@hub, NAME@published, NAME@FILE, or a file of your own"
+
+
+def run(made: argparse.ArgumentParser) -> None:
+    """``run``."""
+    from core.inference.models import DTYPES
+    from core.prompting.strategies import STRATEGIES
+    from core.runs.spec import FORMATS, FORMS, MODES
+
+    command(
+        made,
+        "runs:run",
+        "run --model pocket-8m --task qa --mode short",
+        "run --model pocket-3m pocket-8m --task qa rc --shots 0 5 --queue",
+        "run --model ~/models/qwen --task questions.csv --dtype bfloat16",
+    )
+    made.add_argument("--model", nargs="+", required=True, help="bundled names, folders or hub ids")
+    made.add_argument("--task", nargs="+", required=True, help=TASK_HELP)
+    made.add_argument(
+        "--strategy", nargs="+", default=["base"], choices=STRATEGIES, help="what the prompt says before the question"
+    )
+    made.add_argument(
+        "--dtype",
+        nargs="+",
+        default=["float32"],
+        choices=DTYPES,
+        help="the precisions; int8 and int4 need an NVIDIA GPU",
+    )
+    made.add_argument("--shots", nargs="+", type=int, default=[0], help="demonstrations before each question")
+    made.add_argument(
+        "--form",
+        nargs="+",
+        default=["letters"],
+        choices=FORMS,
+        help="letters; the options' texts after “Answer:” (cloze), or right after the question (continuation)",
+    )
+    made.add_argument(
+        "--format", nargs="+", default=["plain"], choices=FORMATS, help="the model's chat template, or not"
+    )
+    made.add_argument(
+        "--rotations", action="store_true", help="ask every test question in all rotations of its options"
+    )
+    made.add_argument(
+        "--orders",
+        action="store_true",
+        help="ask every test question in all orders of its options; a seeded sample for more than four options",
+    )
+    made.add_argument("--system", default="", metavar="TEXT", help="your own system prompt; none if not given")
+    made.add_argument(
+        "--repeats",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also let the model write N sampled answers to each question",
+    )
+    server_arguments(made)
+    made.add_argument("--batch-size", type=int, help="questions in a batch; free memory decides if this is not given")
+    amount = made.add_mutually_exclusive_group()
+    amount.add_argument(
+        "--mode",
+        choices=tuple(MODES),
+        help="; ".join(f"{k}: {v:,} questions" for k, v in MODES.items()) + "; all questions if not given",
+    )
+    amount.add_argument(
+        "--samples", type=int, help="the maximum number of questions; all questions if neither is given"
+    )
+    made.add_argument("--calibration-share", type=float, default=0.5, help="the share in (0, 1) that calibrates")
+    made.add_argument("--seed", type=int, default=0, help="draws the questions and their split")
+    alpha_argument(made, "of the report at the end")
+    made.add_argument(
+        "--dry-run", action="store_true", help="only show the exact prompt and count its tokens; run nothing"
+    )
+    queue_argument(made)
+
+
+def doctor(made: argparse.ArgumentParser) -> None:
+    """``doctor``."""
+    command(made, "runs:doctor", "doctor", "doctor --json")
+
+
+def runs(made: argparse.ArgumentParser) -> None:
+    """``runs``."""
+    command(made, "runs:runs", "runs", "runs --json")
+
+
+def cancel(made: argparse.ArgumentParser) -> None:
+    """``cancel``."""
+    runs_argument(command(made, "runs:cancel", "cancel pocket-8m-qa-base-0shot"))
+
+
+def resume(made: argparse.ArgumentParser) -> None:
+    """``resume``."""
+    runs_argument(command(made, "runs:resume", "resume pocket-8m-qa-base-0shot"))
+
+
+def first(made: argparse.ArgumentParser) -> None:
+    """``first``."""
+    runs_argument(command(made, "runs:first", "first pocket-8m-qa pocket-8m-rc"))
+
+
+def delete(made: argparse.ArgumentParser) -> None:
+    """``delete``."""
+    runs_argument(command(made, "runs:delete", "delete pocket-8m-qa-base-0shot"))
+
+
+def restore(made: argparse.ArgumentParser) -> None:
+    """``restore``."""
+    runs_argument(
+        command(made, "runs:restore", "restore pocket-8m-qa-base-0shot-float32-95c4c1ea10"),
+        help="run ids, as `bin` lists them",
+    )
+
+
+def show_bin(made: argparse.ArgumentParser) -> None:
+    """``bin``."""
+    command(made, "runs:show_bin", "bin", "bin --empty")
+    made.add_argument("--empty", action="store_true", help="delete everything in it for good")
+
+
+def agent(made: argparse.ArgumentParser) -> None:
+    """``agent``."""
+    command(made, "runs:agent", "agent")
+
+
+def completion(made: argparse.ArgumentParser) -> None:
+    """``completion``."""
+    command(
+        made,
+        "completion:completion",
+        "completion bash > ~/.hedge-completion && echo 'source ~/.hedge-completion' >> ~/.bashrc",
+        "completion zsh",
+    )
+    made.add_argument("shell", choices=("bash", "zsh"), help="the shell that reads the script")

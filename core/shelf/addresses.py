@@ -1,0 +1,84 @@
+"""Which addresses the shelf fetches from: public hosts by https, and a mirror that the settings name."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import urllib.request
+from urllib.parse import urlsplit
+
+from core.errors import InputError
+from core.settings import settings
+
+PORTS = {"https": 443, "http": 80}
+
+
+def check(url: str, *, name: str, told_by: str = "") -> None:
+    """Raise :class:`InputError` for an address that is not fetched from; ``told_by`` is who redirected there.
+
+    Only https is used, and only hosts with public addresses. The one exception is the mirror of the settings
+    (``HEDGE_SHELF_MIRROR``), and only that host and port.
+    """
+    begins = f"{name}: {told_by} redirects to" if told_by else f"{name}: the address"
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if _is_mirror(url):
+        return
+    if parts.scheme != "https" or not host or parts.username or parts.password:
+        raise InputError(f"{begins} {_plain(url)}; only https addresses without a user's name are fetched from")
+    if _private(host, url):
+        raise InputError(
+            f"{begins} {host}, which is a private address; only public hosts are fetched from "
+            "(HEDGE_SHELF_MIRROR names a mirror of your own)"
+        )
+
+
+def peer_is_allowed(url: str, peer: str) -> bool:
+    """Whether the machine that really answered may be read from: a name may resolve differently the second time."""
+    return _is_mirror(url) or uses_proxy(url) or not _is_private(peer)
+
+
+def uses_proxy(url: str) -> bool:
+    """Whether the environment names a proxy for this address (``HTTPS_PROXY``, ``NO_PROXY``)."""
+    parts = urlsplit(url)
+    proxies = urllib.request.getproxies()
+    named = parts.scheme in proxies or "all" in proxies
+    return named and not urllib.request.proxy_bypass(parts.hostname or "")
+
+
+def _is_mirror(url: str) -> bool:
+    mirror = settings().shelf_mirror
+    return bool(mirror) and _origin(url) == _origin(mirror)
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme)
+
+
+def _private(host: str, url: str) -> bool:
+    try:
+        return _is_private(str(ipaddress.ip_address(host)))
+    except ValueError:
+        pass
+    if host == "localhost" or host.endswith((".localhost", ".local", ".internal")):
+        return True
+    if uses_proxy(url):  # the proxy resolves the name, and this machine may not be able to
+        return False
+    try:
+        found = socket.getaddrinfo(host, urlsplit(url).port or 443, type=socket.SOCK_STREAM)
+    except OSError:
+        return False  # the download says that the host can't be reached
+    return any(_is_private(str(one[4][0])) for one in found)
+
+
+def _is_private(address: str) -> bool:
+    try:
+        return not ipaddress.ip_address(address.partition("%")[0]).is_global
+    except ValueError:
+        return True
+
+
+def _plain(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname or ''}"

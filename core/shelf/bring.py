@@ -1,0 +1,170 @@
+"""Brings an entry of the shelf in: fetches its files, checks them, imports them, and recomputes published figures.
+
+Nothing is read before every chosen file is here and has its hash, and nothing is imported unless all of it can be read:
+an error or a cancellation leaves the store as it was. What was downloaded stays in the cache.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.errors import InputError
+from core.exchange.dropped.reading import Drop, FoundJury, Reading, named, refusals
+from core.exchange.imported import ImportedRun, save
+from core.files import file_lock
+from core.records import LETTERS
+from core.reports.imported_figures import stored_as
+from core.shelf import cache, downloads, hub
+from core.shelf.entries import Entry, ShelfFile, size_of
+from core.shelf.progress import DownloadProgress
+from core.shelf.recompute import ImportedResults, RecomputedFigure, recompute
+from core.tasks import recipes
+
+LOCK = "bring.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What became of an entry: runs and juries by id, those that were here before, and the published figures."""
+
+    entry: Entry
+    runs: tuple[str, ...]
+    existed: tuple[str, ...]
+    juries: tuple[str, ...]
+    figures: tuple[RecomputedFigure, ...]
+    fetched: int
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+def bring(
+    entry: Entry,
+    *,
+    only: str = "",
+    where: Mapping[str, Collection[str]] | None = None,
+    progress: DownloadProgress | None = None,
+) -> Brought:
+    """Bring in the files of ``entry`` that :meth:`Entry.chosen` gives, all of them if nothing narrows them.
+
+    Raises :class:`InputError` with one sentence if a file can't be had or read, and
+    :class:`~core.errors.RunCancelled` if a person cancelled; neither leaves anything half imported.
+    """
+    told = progress or DownloadProgress()
+    files = entry.chosen(only, where=where)
+    told.total = size_of(files)
+    with _alone(), tempfile.TemporaryDirectory(prefix="hedge-shelf-") as folder:
+        kept = [(file, _fetched(file, told)) for file in files]
+        told.begin(entry.title, "importing")
+        laid = Path(folder) / entry.name
+        scratch = Path(folder) / "unpacked"
+        scratch.mkdir()
+        for file, path in kept:
+            cache.laid_out(path, laid / file.path)
+        results = [laid / file.path for file, _ in kept if not file.published]
+        reading = Drop(results, scratch=scratch, name=lambda path: path.relative_to(laid).as_posix()).read()
+        runs = _runs(entry, reading, [file.path for file, _ in kept])
+        told.begin(entry.title, "recomputing")
+        imported = ImportedResults(
+            runs=runs,
+            juries=[found.jury for found in reading.juries],
+            files={file.path: path for file, path in kept},
+        )
+        figures = recompute(entry.figures, entry.figure_options, imported)
+        told.check()
+        before = [stored_as(run) for run in runs]
+        save(run for run, name in zip(runs, before, strict=True) if not name)
+        juries = tuple(_keep(entry, found) for found in reading.juries)
+    return Brought(
+        entry=entry,
+        runs=tuple(name or run.spec.run_id for run, name in zip(runs, before, strict=True)),
+        existed=tuple(name for name in before if name),
+        juries=juries,
+        figures=figures,
+        fetched=told.fetched,
+        refused=tuple((name, sentence) for sentence, names in refusals(reading) for name in names),
+    )
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One process at a time: two would write to the same unfinished download."""
+    held = file_lock.take(cache.folder() / LOCK)
+    if held is None:
+        raise InputError("another download of the shelf is at work in this HEDGE_HOME; wait for it, or cancel it")
+    with held:
+        yield
+
+
+FETCHERS: dict[str, Callable[[ShelfFile, DownloadProgress], Path]] = {
+    "git": downloads.fetch,
+    "url": downloads.fetch,
+    "hub": hub.fetch,
+}
+
+
+def _fetched(file: ShelfFile, progress: DownloadProgress) -> Path:
+    progress.begin(file.path)
+    return recipe_labels(file) if file.kind == "recipe" else FETCHERS[file.kind](file, progress)
+
+
+RECIPE_ROWS = 10_000
+
+
+def recipe_labels(file: ShelfFile) -> Path:
+    """Write the answers of a task whose published options were shuffled by a seed: the texts do not matter for it.
+
+    The right letters follow from the number of rows alone (:mod:`core.tasks.recipes`), so nothing is downloaded; the
+    questions' texts are then not there.
+    """
+    if file.address not in recipes.HALUEVAL:
+        raise InputError(
+            f"{file.path}: only {' and '.join(recipes.HALUEVAL)} have answers that a recipe gives, got {file.address!r}"
+        )
+    about, right, wrong = recipes.HALUEVAL[file.address]
+    rows = [{about: str(i), right: f"right {i}", wrong: f"wrong {i}"} for i in range(RECIPE_ROWS)]
+    made = recipes.build(file.address, rows, place=file.path).questions
+    labels = [{"id": i, "answer": LETTERS[question.label]} for i, question in enumerate(made)]
+    address = f"recipe:{file.address}:{RECIPE_ROWS}"
+    part = cache.part_path(address)
+    part.write_text(json.dumps({"labels": labels}), encoding="utf-8")
+    return cache.keep(part, address, sha256=file.sha256, name=file.path)
+
+
+def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[ImportedRun]:
+    """The runs under the entry's names.
+
+    Raises :class:`InputError` if a file of the entry can't be read. Files inside its archives may be anything.
+    """
+    refused = [(name, sentence) for sentence, names in refusals(reading) for name in names]
+    refused += [(name, "its columns do not say what they are") for one in reading.unmapped for name in one.names]
+    own = next((one for one in refused if one[0] in paths), None)
+    if own is None and not reading.runs and not reading.juries:
+        own = refused[0] if refused else (entry.title, "no results were found in its files")
+    if own is not None:
+        raise InputError(f"{own[0]}: {own[1]}; nothing was imported")
+    return [
+        replace(run, provenance=run.provenance | {"shelf": entry.name, "lacks": []})
+        for run in (named(found, model=entry.model if "model" in found.lacks else "") for found in reading.runs)
+    ]
+
+
+def _keep(entry: Entry, found: FoundJury) -> str:
+    from core.jury_pipeline import jury_store
+
+    name = f"{entry.title}: {found.jury.name or ', '.join(found.jury.judgements.jurors)}"[:60]
+    return jury_store.save(
+        found.jury.judgements, name=name, origin=f"from the shelf: {entry.title}", notes=found.jury.notes
+    )
+
+
+def here(files: Sequence[ShelfFile]) -> int:
+    """How many of these files are in the cache, so that they need no network."""
+    return sum(
+        file.kind == "recipe"
+        or cache.is_here(f"hub:{file.address}/{file.path}" if file.kind == "hub" else file.address, file.sha256)
+        for file in files
+    )

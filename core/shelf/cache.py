@@ -1,0 +1,131 @@
+"""Downloaded files by their hash, in ``HEDGE_HOME/shelf``: a file that is here once needs no network again.
+
+``files/``  whole files, named by their SHA-256
+``known/``  for each address, named by its hash, the SHA-256 of the file that came from there
+``parts/``  unfinished downloads by the hash of their address, with what the server said of the file
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from core.errors import InputError
+from core.files.atomic import write_atomically
+from core.settings import settings
+
+
+def folder() -> Path:
+    """The shelf's folder in ``HEDGE_HOME``."""
+    return settings().home / "shelf"
+
+
+def _key(address: str) -> str:
+    return hashlib.sha256(address.encode()).hexdigest()
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def find(address: str, sha256: str = "") -> Path | None:
+    """The file of this hash, or the one that came from ``address`` before; None if it is not here.
+
+    Its content is hashed again, and a file that was changed on the disk is deleted.
+    """
+    digest = sha256 or _known(address)
+    path = folder() / "files" / digest
+    if not digest or not path.is_file():
+        return None
+    if sha256_of(path) != digest:
+        path.unlink(missing_ok=True)
+        return None
+    return path
+
+
+def is_here(address: str, sha256: str = "") -> bool:
+    """Whether the file is in the cache; its content is not hashed."""
+    digest = sha256 or _known(address)
+    return bool(digest) and (folder() / "files" / digest).is_file()
+
+
+def _known(address: str) -> str:
+    try:
+        return (folder() / "known" / _key(address)).read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def keep(part: Path, address: str, *, sha256: str, name: str) -> Path:
+    """Move a finished download into the cache, if its content has the hash ``sha256`` (empty: none is known).
+
+    Raises :class:`InputError` that names the file ``name`` if the content is another; the download is deleted.
+    """
+    digest = sha256_of(part)
+    if sha256 and digest != sha256:
+        drop_part(part)
+        raise InputError(
+            f"{name}: expected a file with the SHA-256 {sha256[:12]}…, the download has {digest[:12]}…; it was "
+            "changed, and nothing of it was read"
+        )
+    kept = folder() / "files" / digest
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    os.replace(part, kept)
+    drop_part(part)
+    known = folder() / "known" / _key(address)
+    known.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(known, digest.encode(), lasting=False)
+    return kept
+
+
+# ---------------------------------------------------------------- unfinished downloads
+
+
+@dataclass(frozen=True, slots=True)
+class PartialDownload:
+    """What a server said of a file of which a part is here: its ``size`` in bytes, and its ``etag`` if it has one."""
+
+    size: int
+    etag: str = ""
+
+
+def part_path(address: str) -> Path:
+    """Where the unfinished download of an address lies."""
+    made = folder() / "parts" / _key(address)
+    made.parent.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+def read_part(part: Path) -> PartialDownload | None:
+    """What is known about an unfinished download; None if there is none to go on with."""
+    try:
+        values = json.loads(part.with_suffix(".json").read_text(encoding="utf-8"))
+        return PartialDownload(int(values["size"]), str(values["etag"])) if part.is_file() else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_part(part: Path, about: PartialDownload) -> None:
+    """Write what the server said of a file whose download begins."""
+    write_atomically(part.with_suffix(".json"), json.dumps(asdict(about)).encode(), lasting=False)
+
+
+def drop_part(part: Path) -> None:
+    """Delete an unfinished download."""
+    part.unlink(missing_ok=True)
+    part.with_suffix(".json").unlink(missing_ok=True)
+
+
+def laid_out(kept: Path, target: Path) -> None:
+    """Lay a cached file down under its own name, without a copy where the disk allows it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(kept, target)
+    except OSError:
+        shutil.copyfile(kept, target)

@@ -1,0 +1,314 @@
+"""The entries of the shelf, read from TOML files: what a result set is, where its files lie, what must come out.
+
+Entries lie in ``assets/shelf`` and, a person's own, in ``HEDGE_HOME/shelf/entries``.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from core.errors import InputError
+from core.settings import ASSETS, settings
+
+GIT_HOST = "https://raw.githubusercontent.com"
+"""The host of raw files of Git repositories, unless an entry names another or ``HEDGE_SHELF_MIRROR`` is set."""
+Kind = Literal["git", "hub", "url", "recipe"]
+KINDS: tuple[Kind, ...] = ("git", "hub", "url", "recipe")
+SHA256 = re.compile(r"^[0-9a-f]{64}$")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+MOST_FILES = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfFile:
+    """A file of an entry: its ``path`` there, what fetches it (:data:`KINDS`), and what is known about it.
+
+    ``address`` is a URL (``git``, ``url``), ``OWNER/NAME@REVISION`` (``hub``) or a task (``recipe``). ``size`` is the
+    exact number of bytes, or None; ``about`` is what a person is told before; ``at_most`` bounds the download in any
+    case. ``sha256`` is empty if nobody has recorded it. ``needed_by`` is a pattern: the file is fetched if any chosen
+    file matches it; empty: it is chosen itself. A ``published`` file holds published figures and is no result.
+    ``values`` are what its path was made of, such as its ``model``.
+    """
+
+    path: str
+    kind: Kind
+    address: str
+    size: int | None
+    about: int
+    at_most: int
+    sha256: str = ""
+    needed_by: str = ""
+    published: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A published result set. ``licence`` is empty where the authors state none.
+
+    ``protocol`` is how the published figures were computed, in words (alpha, threshold, empty sets, averaging);
+    ``figures`` names the way to recompute them (:data:`core.shelf.recompute.FIGURES`), empty if there is none, and
+    ``figure_options`` are its options. ``model`` names the model of files that do not say it. ``choices`` names the
+    values by which a person chooses files, and ``names`` gives values as a person reads them.
+    """
+
+    name: str
+    title: str
+    about: str
+    authors: str
+    paper: str
+    licence: str
+    files: tuple[ShelfFile, ...]
+    protocol: Mapping[str, str | float] = field(default_factory=dict)
+    figures: str = ""
+    figure_options: Mapping[str, Any] = field(default_factory=dict)
+    model: str = ""
+    choices: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def values_of(self, choice: str) -> tuple[str, ...]:
+        """All values of one of the ``choices``, in the order of the entry."""
+        return tuple(dict.fromkeys(file.values[choice] for file in self.results if choice in file.values))
+
+    @property
+    def results(self) -> tuple[ShelfFile, ...]:
+        """The files that a person chooses from."""
+        return tuple(file for file in self.files if not file.needed_by)
+
+    @property
+    def bytes_about(self) -> int:
+        """The size of all files in bytes, as far as it is known."""
+        return size_of(self.files)
+
+    @property
+    def hashed(self) -> int:
+        """How many files have a recorded hash."""
+        return sum(bool(file.sha256) for file in self.files)
+
+    def chosen(self, only: str = "", *, where: Mapping[str, Collection[str]] | None = None) -> tuple[ShelfFile, ...]:
+        """The files whose path matches ``only`` (a glob pattern, or a part of the path), and those that they need.
+
+        ``where`` narrows them to some values of the ``choices``. Raises :class:`InputError` if none is left.
+        """
+        pattern = only.lower() if any(sign in only for sign in "*?[") else f"*{only.lower()}*"
+        wanted = [
+            file
+            for file in self.results
+            if fnmatch.fnmatchcase(file.path.lower(), pattern)
+            and all(file.values.get(name, "") in values for name, values in (where or {}).items())
+        ]
+        if not wanted:
+            some = ", ".join(file.path for file in self.results[:3])
+            asked = repr(only) if only else "the choice"
+            raise InputError(f"no file of {self.name} matches {asked}; its files are {some} …")
+        needed = [
+            file
+            for file in self.files
+            if file.needed_by and any(fnmatch.fnmatchcase(one.path, file.needed_by) for one in wanted)
+        ]
+        return (*wanted, *needed)
+
+
+def size_of(files: Iterable[ShelfFile]) -> int:
+    """The size of files in bytes, as far as it is known."""
+    return sum(file.about for file in files)
+
+
+def read_hub_id(text: str) -> str | None:
+    """The id of a hub data set, ``OWNER/NAME``; None for another text.
+
+    >>> read_hub_id("org/data"), read_hub_id("org/data/x"), read_hub_id("https://example.org/x")
+    ('org/data', None, None)
+    """
+    return text if re.fullmatch(r"[\w.-]+/[\w.-]+", text) else None
+
+
+def folders() -> tuple[Path, ...]:
+    """Where entries lie: those that come with Hedge, and a person's own."""
+    return ASSETS / "shelf", settings().home / "shelf" / "entries"
+
+
+def entries() -> dict[str, Entry]:
+    """All entries by name. A person's own entry replaces one of Hedge's with the same name.
+
+    Raises :class:`InputError` that names the file and what is wrong in it.
+    """
+    found = {}
+    for folder in folders():
+        for path in sorted(folder.glob("*.toml")):
+            found[path.stem] = read(path)
+    return found
+
+
+def entry(name: str) -> Entry:
+    """The entry of that name. Raises :class:`InputError` if there is none."""
+    found = entries()
+    if name not in found:
+        raise InputError(f"there is no {name!r} on the shelf; choose from {', '.join(found)}")
+    return found[name]
+
+
+def read(path: Path) -> Entry:
+    """The entry of a file. Raises :class:`InputError` that names the file and what is wrong in it."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path} is no readable TOML file: {error}") from error
+    where = _Where(path)
+    unknown = set(values) - {*_TEXTS, "sources", "protocol", "published", "model", "choices", "names"}
+    if unknown:
+        raise InputError(f"{path}: unknown key {sorted(unknown)[0]!r}; assets/shelf/README.md lists the keys")
+    texts = {key: where.text(values, key, needed=key in ("title", "about")) for key in _TEXTS}
+    published = dict(where.table(values, "published"))
+    names = {str(name): str(value) for name, value in where.table(values, "names").items()}
+    files = [file for source in where.tables(values, "sources") for file in _files(source, where)]
+    paths = [file.path for file in files]
+    twice = next((one for one in paths if paths.count(one) > 1), None)
+    if not files or twice or len(files) > MOST_FILES:
+        said = f"{twice!r} twice" if twice else f"{len(files)} files"
+        raise InputError(f"{path}: expected from 1 to {MOST_FILES} files, each once, found {said}")
+    return Entry(
+        name=path.stem,
+        files=tuple(files),
+        protocol=where.table(values, "protocol"),
+        figures=str(published.pop("figures", "")),
+        figure_options=published,
+        model=where.text(values, "model"),
+        choices=tuple(where.texts(values, "choices")),
+        names=names,
+        **texts,
+    )
+
+
+_TEXTS = ("title", "about", "authors", "paper", "licence")
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """Reads values of a TOML file; every error names the file."""
+
+    path: Path
+
+    def text(self, values: Mapping[str, Any], key: str, *, needed: bool = False) -> str:
+        found = values.get(key, "")
+        if not isinstance(found, str) or (needed and not found.strip()):
+            raise InputError(f"{self.path}: expected a text as {key!r}, found {found!r}")
+        return found.strip()
+
+    def texts(self, values: Mapping[str, Any], key: str) -> list[str]:
+        found = values.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+            raise InputError(f"{self.path}: expected a list of texts as {key!r}, found {found!r}")
+        return found
+
+    def number(self, values: Mapping[str, Any], key: str) -> int | None:
+        found = values.get(key)
+        if found is not None and (not isinstance(found, int) or isinstance(found, bool) or found <= 0):
+            raise InputError(f"{self.path}: expected a number of bytes above 0 as {key!r}, found {found!r}")
+        return found
+
+    def table(self, values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        found = values.get(key, {})
+        if not isinstance(found, dict):
+            raise InputError(f"{self.path}: expected a table as {key!r}, found {found!r}")
+        return found
+
+    def tables(self, values: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+        found = values.get(key)
+        if not isinstance(found, list) or not found or not all(isinstance(one, dict) for one in found):
+            raise InputError(f"{self.path}: expected [[{key}]] tables, found {found!r}")
+        return found
+
+
+def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
+    kind = where.text(source, "kind", needed=True)
+    if kind not in KINDS:
+        raise InputError(f"{where.path}: unknown kind of source {kind!r}; choose from {', '.join(KINDS)}")
+    size, at_most, about = (where.number(source, key) for key in ("size", "at_most", "about"))
+    if size is None and at_most is None and kind != "recipe":
+        raise InputError(f"{where.path}: a source needs 'size' or 'at_most', the bytes of each of its files")
+    hashes = where.table(source, "sha256")
+    sizes = where.table(source, "sizes")
+    listed = _expanded(source, where)
+    for table, what in ((hashes, "sha256"), (sizes, "sizes")):
+        stray = next((name for name in table if name not in listed), None)
+        if stray is not None:
+            raise InputError(f"{where.path}: {what} names {stray!r}, which is no path of that source")
+    wrong = next((name for name, value in hashes.items() if not SHA256.match(str(value))), None)
+    if wrong is not None:
+        raise InputError(f"{where.path}: expected 64 hexadecimal digits as the hash of {wrong!r}")
+    made = []
+    for path, chosen in listed.items():
+        own = where.number(sizes, path) or size
+        made.append(
+            ShelfFile(
+                path=_safe(path, where),
+                kind=kind,
+                address=_address(kind, source, path, where),
+                size=own,
+                about=own or about or at_most or 0,
+                at_most=own or at_most or 0,
+                sha256=str(hashes.get(path, "")),
+                needed_by=_filled(where.text(source, "needed_by"), chosen),
+                published=bool(source.get("published", False)),
+                values=chosen,
+            )
+        )
+    return made
+
+
+def _expanded(source: Mapping[str, Any], where: _Where) -> dict[str, dict[str, str]]:
+    """The paths of a source, and the values of each: ``{model}`` stands for each of the source's ``model``."""
+    patterns = source.get("paths")
+    if not isinstance(patterns, list) or not patterns or not all(isinstance(one, str) for one in patterns):
+        raise InputError(f"{where.path}: expected a list of paths as 'paths', found {patterns!r}")
+    values = where.table(source, "values")
+    paths: dict[str, dict[str, str]] = {}
+    for pattern in patterns:
+        names = list(dict.fromkeys(PLACEHOLDER.findall(pattern)))
+        missing = next((name for name in names if not isinstance(values.get(name), list)), None)
+        if missing is not None:
+            raise InputError(f"{where.path}: {pattern!r} needs a list {missing!r} in [sources.values]")
+        for chosen in itertools.product(*(values[name] for name in names)):
+            of = dict(zip(names, map(str, chosen), strict=True))
+            path = pattern.format(**of)
+            if path in paths:
+                raise InputError(f"{where.path}: expected each file once, found {path!r} twice")
+            paths[path] = of
+    return paths
+
+
+def _filled(pattern: str, chosen: Mapping[str, str]) -> str:
+    """A pattern with the chosen value of each placeholder; one without a value stays as it is."""
+    for name, value in chosen.items():
+        pattern = pattern.replace(f"{{{name}}}", value)
+    return pattern
+
+
+def _safe(path: str, where: _Where) -> str:
+    parts = path.split("/")
+    if path.startswith("/") or "\\" in path or any(part in ("", ".", "..") for part in parts):
+        raise InputError(f"{where.path}: {path!r} is no path inside a repository")
+    return path
+
+
+def _address(kind: str, source: Mapping[str, Any], path: str, where: _Where) -> str:
+    if kind == "url":
+        return f"{where.text(source, 'base', needed=True).rstrip('/')}/{path}"
+    if kind == "recipe":
+        return where.text(source, "task", needed=True)
+    repository = where.text(source, "repository", needed=True)
+    if read_hub_id(repository) is None:
+        raise InputError(f"{where.path}: expected OWNER/NAME as 'repository', found {repository!r}")
+    if kind == "hub":
+        return f"{repository}@{where.text(source, 'revision') or 'main'}"
+    commit = where.text(source, "commit", needed=True)
+    host = settings().shelf_mirror or where.text(source, "host") or GIT_HOST
+    return f"{host.rstrip('/')}/{repository}/{commit}/{path}"

@@ -1,0 +1,153 @@
+"""A mirror of published files on this machine, with HTTP ranges, counted bytes, and faults that can be switched on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+CHUNK = 1 << 14
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+"""The commit of every data set that is served as the hub does."""
+
+
+@dataclass
+class Mirror:
+    """What the server serves, by path, and what it does wrong; ``sent`` counts the bytes of bodies by path."""
+
+    url: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    sent: Counter[str] = field(default_factory=Counter)
+    requests: list[tuple[str, str]] = field(default_factory=list)
+    fault: str = ""
+    location: str = ""
+    ranges: bool = True
+    cut_after: int = 0
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def add_to_hub(self, repository: str, path: str, content: bytes) -> None:
+        """Serve a file of a data set as the Hugging Face hub does."""
+        self.files[f"/datasets/{repository}/resolve/main/{path}"] = content
+
+    def add(self, repository: str, commit: str, path: str, content: bytes) -> None:
+        """Serve a file of a Git repository at a commit."""
+        self.files[f"/{repository}/{commit}/{path}"] = content
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    mirror: Mirror
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+    def do_HEAD(self) -> None:
+        """Say what a file is, as the hub does."""
+        content = self.mirror.files.get(self.path)
+        if content is not None and self.mirror.fault == "gated":
+            self._empty(403, **{"X-Error-Code": "GatedRepo"})
+            return
+        if content is None or self.mirror.fault == "404":
+            self._empty(404, **{"X-Error-Code": "EntryNotFound"})
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
+        self.send_header("X-Repo-Commit", COMMIT)
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        """Answer a request for a file or a range of it."""
+        mirror = self.mirror
+        mirror.requests.append((self.path, self.headers.get("Range", "")))
+        if mirror.fault == "silent listing" and "/api/" in self.path:
+            mirror.released.wait(30)
+        content = mirror.files.get(self.path) or self._tree()
+        if mirror.fault == "redirect":
+            self._empty(302, Location=mirror.location)
+            return
+        if content is None or mirror.fault == "404":
+            self._empty(404, **{"X-Error-Code": "RepoNotFound" if "/api/" in self.path else "EntryNotFound"})
+            return
+        if mirror.fault == "tampered":
+            content = content[:-1] + bytes([content[-1] ^ 1])
+        if mirror.fault == "ten times":
+            content = content * 10
+        if mirror.fault == "truncated":
+            content = content[: len(content) // 2]
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        etag = f'"{hash(content)}"'
+        whole = not asked or not mirror.ranges or self.headers.get("If-Range", etag) != etag
+        start = 0 if whole else int(asked[1])
+        body = content if whole else content[start : int(asked[2]) + 1]
+        self.send_response(200 if whole else 206)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("ETag", etag)
+        if not whole:
+            self.send_header("Content-Range", f"bytes {start}-{start + len(body) - 1}/{len(content)}")
+        self.end_headers()
+        if mirror.fault == "stall":
+            self._send(body[: len(body) // 2])
+            mirror.released.wait(30)
+            self.close_connection = True
+            return
+        if mirror.fault == "cut" and mirror.sent[self.path] + len(body) > mirror.cut_after:
+            self._send(body[: max(mirror.cut_after - mirror.sent[self.path], 0)])
+            self.close_connection = True
+            self.connection.close()
+            return
+        self._send(body)
+
+    def _tree(self) -> bytes | None:
+        """The files of a data set, as the hub's interface lists them."""
+        asked = re.match(r"/api/datasets/([^/]+/[^/]+)/tree/main\b", self.path)
+        begins = f"/datasets/{asked[1]}/resolve/main/" if asked else "?"
+        found = [
+            {"type": "file", "path": path.removeprefix(begins), "size": len(content), "oid": COMMIT}
+            for path, content in self.mirror.files.items()
+            if path.startswith(begins)
+        ]
+        return json.dumps(found).encode() if found else None
+
+    def _send(self, body: bytes) -> None:
+        for begin in range(0, len(body), CHUNK):
+            piece = body[begin : begin + CHUNK]
+            try:
+                self.wfile.write(piece)
+                self.wfile.flush()
+            except OSError:
+                self.close_connection = True
+                return
+            self.mirror.sent[self.path] += len(piece)
+
+    def _empty(self, status: int, **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+
+@contextmanager
+def serving() -> Iterator[Mirror]:
+    """A mirror on a free port of this machine; it ends with the block."""
+    mirror = Mirror()
+    handler = type("Handler", (_Handler,), {"mirror": mirror})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    mirror.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield mirror
+    finally:
+        mirror.released.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,155 @@
+"""The shelf on the Data page: choose, bring in, cancel, and what is said at the end."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from app.caches import shelf_jobs
+from core.jury_pipeline import jury_store
+from core.runs import store
+from core.settings import ASSETS, settings
+from core.shelf.entries import entry
+from tests.conftest import synthetic_run
+from tests.core.exchange.judged_pair_files import pandalm
+from tests.core.shelf import leaderboard_files
+from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
+from tests.core.shelf.mirror import Mirror
+from tests.core.shelf.test_own_links import CSV
+from tests.pages.conftest import Open, said
+
+WAIT_S = 30
+
+
+@pytest.fixture
+def page(made_up: Mirror, open_page: Open, monkeypatch):  # noqa: F811
+    """Opens the Data page at the made-up entry, which alone is on the shelf."""
+    monkeypatch.setattr("core.shelf.entries.folders", lambda: (settings().home / "shelf" / "entries",))
+    return lambda: open_page("data", shelf="made-up")
+
+
+def button(app, label: str):
+    return next(one for one in app.button if one.label.startswith(label))
+
+
+def ended() -> None:
+    job = shelf_jobs.current()
+    assert job is not None
+    assert job.ended.wait(WAIT_S)
+
+
+def test_one_click_brings_a_model_in(page, made_up: Mirror):  # noqa: F811
+    app = page()
+    assert "Two models that do not exist." in said(app)
+    assert "The authors state no licence" in said(app)
+    assert "Each is checked against its recorded hash." in said(app)
+    button(app, "Bring in (").click().run()
+    ended()
+    app.run()
+    assert "1 run imported from Made up." in said(app)
+    assert "No published figures are recorded for these files." in said(app)
+    (run,) = (name for name in store.run_ids() if not store.is_bundled(name))
+    assert store.read_record(run).spec.model == "small-1B"
+    button(app, "Dismiss").click().run()
+    assert "imported from" not in said(app)
+    assert "1 of them are here already" in said(app)
+
+
+def test_a_fault_is_one_sentence(page, made_up: Mirror):  # noqa: F811
+    made_up.fault = "tampered"
+    app = page()
+    button(app, "Bring in (").click().run()
+    ended()
+    app.run()
+    (error,) = app.error
+    told = error.value.replace("\\", "")
+    assert told.startswith("Made up: output/small-1B/mmbench.pkl: expected a file with the SHA-256")
+    assert told.endswith("nothing of it was read.")
+    assert not app.exception
+
+
+def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("HEDGE_SHELF_STALL_SECONDS", "600")
+    monkeypatch.setattr(shelf_jobs, "DRAIN_SECONDS", 0.1)
+    made_up.fault = "stall"
+    app = page()
+    button(app, "Bring in (").click().run()
+    job = shelf_jobs.current()
+    assert job is not None
+    app.run()
+    assert not [one for one in app.button if one.label.startswith("Bring in")]
+    button(app, "Cancel").click().run()
+    assert job.stop.is_set()
+    assert "Cancelling …" in said(app)
+    ended()  # although the server sends nothing, and nobody waits for ten minutes
+    app.run()
+    assert "what was downloaded is kept" in app.error[0].value
+    assert [name for name in store.run_ids() if not store.is_bundled(name)] == []
+
+
+def test_a_persons_own_link(page, made_up: Mirror):  # noqa: F811
+    made_up.files["/scores.csv"] = CSV
+    app = page()
+    link = next(one for one in app.text_input if one.label == "Link")
+    link.input(f"{made_up.url}/scores.csv")
+    button(app, "Bring in the link").click().run()
+    ended()
+    app.run()
+    assert "1 run imported from scores.csv." in said(app).replace("\\", "")
+    next(one for one in app.text_input if one.label == "Link").input("not a link")
+    button(app, "Bring in the link").click().run()
+    assert app.error[0].value.startswith("Type an https address")
+
+
+def test_a_model_of_the_leaderboard(page, made_up: Mirror, open_page: Open, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("HF_ENDPOINT", made_up.url)
+    leaderboard_files.add(made_up)
+    app = open_page("data", shelf="open-llm-leaderboard")
+    assert "asks for an agreement on the hub" in said(app)
+
+    def look_up(model: str) -> None:
+        next(one for one in app.text_input if one.label == "Model").input(model)
+        button(app, "Look up").click().run()
+
+    look_up("org/none")
+    assert app.error[0].value.replace("\\", "").startswith("The Open LLM Leaderboard has no results of org/none")
+    look_up("tiny")
+    assert app.error[0].value.startswith("Expected a model of the Hugging Face hub")
+    look_up("org/tiny-1B")
+    assert not app.error
+    tasks = next(one for one in app.multiselect if one.label == "Tasks")
+    assert (tasks.options, tasks.value) == (["GPQA", "MMLU-Pro"], ["gpqa"])
+    button(app, "Bring in (").click().run()
+    ended()
+    app.run()
+    told = said(app).replace("\\", "")
+    assert "1 run imported from Open LLM Leaderboard: org/tiny-1B. 1 of 1 published figures recomputed." in told
+
+
+def test_a_jury_leads_to_the_jury_page(open_page: Open, mirror: Mirror):  # noqa: F811
+    for file, content in zip(
+        entry("pandalm").files, pandalm([(1, 1, 2), (2, 2, 2)], ["1", "2"], [1, 1]).values(), strict=True
+    ):
+        mirror.files[urlsplit(file.address).path] = content
+    app = open_page("data", shelf="pandalm")
+    button(app, "Bring in (").click().run()
+    ended()
+    app.run()
+    assert "2 juries imported from PandaLM. " in said(app)
+    views = [link.proto.query_string for link in app.get("page_link")]
+    found = [name for name in jury_store.jury_ids() if name.startswith("pandalm")]
+    assert len(found) == 2
+    assert all(f"jury={name}" in views for name in found)
+
+
+def test_an_entry_that_is_not_there(page, open_page: Open):
+    app = open_page("data", shelf="none")
+    assert "There is no none on the shelf" in app.warning[0].value
+
+
+def test_overview_leads_to_the_shelf_while_only_bundled_runs_are_here(open_page: Open, monkeypatch):
+    monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
+    assert "are on the shelf" in said(open_page("overview"))
+    synthetic_run(60, task="qa@hub")
+    assert "are on the shelf" not in said(open_page("overview"))
