@@ -56,15 +56,15 @@ def answer(arguments: Namespace) -> CommandResult:
     """Let a base model answer short-answer questions greedily, and say which answers are right."""
     from tqdm import tqdm
 
-    from core.inference.generation import Generator
+    from core.inference.written import written_answers
 
     spec = JurySpec(
         base=arguments.model, jurors=("-", "-"), questions=arguments.questions, samples=arguments.samples,
-        seed=arguments.seed, dtype=arguments.dtype,
+        seed=arguments.seed, dtype=arguments.dtype, key_variable=arguments.key_variable,
     )  # fmt: skip
     questions = jury_spec.drawn(spec)
-    generator = Generator.load(arguments.model, dtype=arguments.dtype)
-    coming = generator.answers([answer_prompt(q.question) for q in questions])
+    asked = [answer_prompt(q.question) for q in questions]
+    coming = written_answers(arguments.model, asked, dtype=arguments.dtype, key_variable=arguments.key_variable)
     said = dict(tqdm(coming, total=len(questions), file=sys.stderr))
     rows = [
         {"id": q.id, "question": q.question, "answer": said[i], "label": trivia.is_right(said[i], q.normalized_aliases)}
@@ -105,8 +105,8 @@ def finetune(arguments: Namespace) -> CommandResult:
 def judge(arguments: Namespace) -> CommandResult:
     """Let jurors judge answers and keep what they say as a jury."""
     rows = read_answers(arguments.answers)
-    names = JurySpec(base="-", jurors=tuple(arguments.juror)).juror_names
-    both = np.array([_verdicts(model, rows, arguments.dtype) for model in arguments.juror])
+    names = JurySpec(base="-", jurors=tuple(arguments.juror), key_variable=arguments.key_variable).juror_names
+    both = np.array([_verdicts(model, rows, arguments) for model in arguments.juror])
     judged = Judgements(
         names,
         tuple(row.id for row in rows),
@@ -124,10 +124,11 @@ def judge(arguments: Namespace) -> CommandResult:
     )
 
 
-def _verdicts(model: str, rows: Sequence[Answered], dtype: str) -> list[tuple[float, float]]:
+def _verdicts(model: str, rows: Sequence[Answered], arguments: Namespace) -> list[tuple[float, float]]:
     from core.inference.verdicts import judge as ask
 
-    found = dict(ask(model, [(row.id, row.question, row.answer) for row in rows], dtype=dtype).verdicts())
+    asked = [(row.id, row.question, row.answer) for row in rows]
+    found = dict(ask(model, asked, dtype=arguments.dtype, key_variable=arguments.key_variable).verdicts())
     return [found[row.id] for row in rows]
 
 
@@ -137,7 +138,7 @@ def make(arguments: Namespace) -> CommandResult:
         base=arguments.base, jurors=tuple(arguments.juror), questions=arguments.questions, samples=arguments.samples,
         seed=arguments.seed, dtype=arguments.dtype, tune_share=arguments.tune_share,
         calibration_share=arguments.calibration_share, steps=arguments.steps, rows=arguments.rows,
-        rank=arguments.rank, rate=arguments.rate,
+        rank=arguments.rank, rate=arguments.rate, key_variable=arguments.key_variable,
     )  # fmt: skip
     if arguments.queue:
         path_id = jury_job.launch(spec)

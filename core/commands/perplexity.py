@@ -19,6 +19,7 @@ from core.perplexity.prompts import SHIPPED, SystemPrompt, named
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.runs.execution import perplexity_run
+from core.runs.spec import SERVED
 
 BUNDLED = "bundled"
 EVERY = "all"
@@ -33,7 +34,12 @@ def run(arguments: Namespace) -> CommandResult:
         arguments.mode,
         exchanges_of(arguments.exchanges),
     )
-    specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
+    if arguments.server:
+        served = {name: getattr(arguments, name) for name in ("key_variable", "price_read", "price_written", "budget")}
+        served |= {"servers": tuple(arguments.server), "dtype": SERVED}
+        specs = [perplexity_run.spec_of(request, model, **served) for model in arguments.model]
+    else:
+        specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
     from core.commands.runs import asked_for, execute_here
 
     if arguments.queue:

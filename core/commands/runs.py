@@ -117,11 +117,14 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
         asked = prompts(spec, drawn)
         middle = len(asked) // 2
         if spec.servers:
-            tokens = sum(estimate({"prompt": prompt.text + said})[0] for prompt in asked for said in _said(prompt))
-            values.append({"run": spec.run_id, "questions": len(asked), "text": asked[middle].text, "tokens": tokens})
+            sent = [prompt.text + said for prompt in asked for said in _said(prompt)]
+            tokens = sum(estimate({"prompt": text})[0] for text in sent)
+            cost = spec.price.of(tokens, len(sent))
+            counts: dict[str, object] = {"questions": len(asked), "tokens": tokens, "cost": cost}
+            values.append({"run": spec.run_id, "text": asked[middle].text, **counts})
             lines.append(
                 f"{asked[middle].text}\n\n-- {spec.run_id}: {len(asked)} prompts of about {tokens:,} tokens in all, "
-                "counted by their length"
+                f"counted by their length, which cost about {cost:.3g}{spec.price.unit}"
             )
             continue
         shown = preview(spec.model, asked[middle:] + asked[:middle])

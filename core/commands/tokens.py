@@ -14,6 +14,7 @@ from core.calibration.recalibration import METHODS
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError
+from core.inference.server.address import served_model
 from core.reports.calibration.calibrated import CalibrationFigures, calibrated, said
 from core.reports.calibration.recalibrated import Recalibrated, recalibrated
 from core.reports.evaluation import load
@@ -106,8 +107,17 @@ def train_adapter(arguments: Namespace) -> CommandResult:
     return CommandResult({"adapter": str(out), "texts": len(rows), "epochs": trainer.rows()}, "\n".join(lines))
 
 
+def _entropy(value: float | None) -> str:
+    return "entropy not known" if value is None else f"entropy {value:5.2f}"
+
+
 def tokens_evaluate(arguments: Namespace) -> CommandResult:
     """Accuracy, NLL and ECE of next tokens, or of option letters (``--letters``)."""
+    if served_model(arguments.model):
+        raise InputError(
+            "a server lists only the most probable next tokens, and an evaluation needs the probabilities of all; look "
+            "at single texts with `tokens view`, or evaluate answers with `run --server`"
+        )
     from tqdm import tqdm
 
     from core.adapters import token_evaluation as evaluation
@@ -171,7 +181,12 @@ def tokens_view(arguments: Namespace) -> CommandResult:
     from core.adapters.token_evaluation import load as load_tokens_model
     from core.adapters.token_view import view_tokens
 
-    values = view_tokens(load_tokens_model(arguments.model, base=arguments.base_model), arguments.text)
+    if there := served_model(arguments.model):
+        from core.inference.server.token_view import view_served_tokens
+
+        values = view_served_tokens(there, arguments.text, key_variable=arguments.key_variable)
+    else:
+        values = view_tokens(load_tokens_model(arguments.model, base=arguments.base_model), arguments.text)
     if arguments.output:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
         arguments.output.write_text(json.dumps(values, indent=1, allow_nan=False), encoding="utf-8")
@@ -180,7 +195,7 @@ def tokens_view(arguments: Namespace) -> CommandResult:
         + (
             "nothing is before it"
             if row["loss"] is None
-            else f"{row['loss']:6.2f} nats, entropy {row['entropy']:5.2f}; "
+            else f"{row['loss']:6.2f} nats, {_entropy(row['entropy'])}; "
             + ", ".join(f"{text!r} {p:.2f}" for text, p in row["alternatives"][:3])
         )
         for row in values["tokens"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from core.inference.engine import Engine, SelfCheck
-from core.inference.engine_factory import load_engine
+from core.inference.engine_factory import load_engine, load_server_engine
+from core.inference.server.address import served_model
 from core.prompting.verdict import asked
 from core.records import Prompt
 
@@ -24,17 +25,45 @@ class Judging:
 
     def verdicts(self) -> Iterator[tuple[str, Verdict]]:
         """The id of each answer with (p_true, p_false), batch by batch, in any order."""
-        for batch in self.engine.score(self.prompts):
-            logits = batch.logits.astype(np.float64)
-            shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-            shares /= shares.sum(axis=1, keepdims=True)
-            yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))
+        try:
+            for batch in self.engine.score(self.prompts):
+                logits = batch.logits.astype(np.float64)
+                shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+                shares /= shares.sum(axis=1, keepdims=True)
+                yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))
+        finally:
+            _close(self.engine)
 
 
-def judge(model: str, answers: Sequence[tuple[str, str, str]], *, dtype: str) -> Judging:
-    """Load a juror for answers (id, question, answer). Raises :class:`~core.errors.InputError` if it can't be
-    loaded."""
+def judge(
+    model: str,
+    answers: Sequence[tuple[str, str, str]],
+    *,
+    dtype: str,
+    key_variable: str = "",
+    on_wait: Callable[[str], None] = lambda reason: None,
+) -> Judging:
+    """Load a juror, which may be on a server (``NAME@URL``), for answers (id, question, answer).
+
+    Raises :class:`~core.errors.InputError` if it can't be loaded.
+    """
     prompts = [asked(*answer) for answer in answers]
-    engine = load_engine(model, dtype=dtype)
-    engine.prepare(prompts)
-    return Judging(engine, prompts, engine.self_check(prompts))
+    engine: Engine
+    if there := served_model(model):
+        engine = load_server_engine(there.name, servers=[there.url], key_variable=key_variable, on_wait=on_wait)
+    else:
+        engine = load_engine(model, dtype=dtype)
+    try:
+        engine.prepare(prompts)
+        return Judging(engine, prompts, engine.self_check(prompts))
+    except BaseException:
+        _close(engine)
+        raise
+
+
+def _close(engine: Engine) -> None:
+    """Close the connections of a model on a server."""
+    from core.inference.server.engine import ServerEngine
+
+    if isinstance(engine, ServerEngine):
+        engine.close()

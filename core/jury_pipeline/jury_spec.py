@@ -11,12 +11,13 @@ import json
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.inference.models import DTYPES
+from core.inference.server.address import check_key, key_variable, served_model
 from core.settings import settings
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
@@ -28,8 +29,9 @@ class JurySpec:
 
     ``base`` answers at most ``samples`` of the ``questions`` (``trivia``, ``trivia_qa@hub`` or a file in TriviaQA's
     shape). ``jurors`` are models to tune, or adapters that are judges already. ``tune_share`` of the answers tunes,
-    where the questions do not say themselves which ones do; ``calibration_share`` of the others calibrates. Raises
-    :class:`InputError` for what can't be.
+    where the questions do not say themselves which ones do; ``calibration_share`` of the others calibrates. The base
+    and jurors may be on servers (``NAME@URL``), whose key is in the environment variable ``key_variable``; such jurors
+    judge as they are. Raises :class:`InputError` for what can't be.
     """
 
     base: str
@@ -44,6 +46,7 @@ class JurySpec:
     rows: int = 32
     rank: int = 8
     rate: float = 2e-3
+    key_variable: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if len(self.jurors) < 2:
@@ -58,20 +61,23 @@ class JurySpec:
         for name in ("steps", "rows", "rank"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        key_variable(self.key_variable)
         if not 0 < self.rate < 1:
             raise InputError(f"the learning rate must lie in (0, 1), got {self.rate}")
 
     @property
     def path_id(self) -> str:
         """The name of the path's folder: readable first, content hash last."""
-        digest = hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:8]
-        words = f"{Path(self.base).name}-{self.questions_name}-{len(self.jurors)}-jurors"
+        content = asdict(self)
+        del content["key_variable"]
+        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
+        words = f"{short_name(self.base)}-{self.questions_name}-{len(self.jurors)}-jurors"
         return f"{re.sub(r'[^a-z0-9]+', '-', words.lower()).strip('-')}-{digest}"
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that are loaded, one after another."""
-        return self.base, *self.jurors
+        """The models that are loaded here, one after another."""
+        return tuple(model for model in (self.base, *self.jurors) if not served_model(model))
 
     @property
     def questions_name(self) -> str:
@@ -81,15 +87,21 @@ class JurySpec:
     @property
     def jury_name(self) -> str:
         """What the jury is called that comes of it."""
-        return f"Answers of {Path(self.base).name} to {self.questions_name}"
+        return f"Answers of {short_name(self.base)} to {self.questions_name}"
 
     @property
     def juror_names(self) -> tuple[str, ...]:
         """A name for each juror: its model's, numbered where one is named twice."""
-        names = [Path(model).name for model in self.jurors]
+        names = [short_name(model) for model in self.jurors]
         return tuple(
             f"{name}-{names[: i + 1].count(name)}" if names.count(name) > 1 else name for i, name in enumerate(names)
         )
+
+
+def short_name(model: str) -> str:
+    """A model's name without its folder, its maker or its server."""
+    there = served_model(model)
+    return Path(there.name if there else model).name
 
 
 def folder_of(path_id: str) -> Path:
@@ -120,7 +132,13 @@ def create(spec: JurySpec) -> str:
     """Write a path's folder, after a look at its models and questions, and return its id."""
     from core.inference.models import canonical
 
-    spec = replace(spec, base=canonical(spec.base), jurors=tuple(canonical(model) for model in spec.jurors))
+    def known(model: str) -> str:
+        there = served_model(model)
+        return str(there) if there else canonical(model)
+
+    if spec.key_variable or any(map(served_model, (spec.base, *spec.jurors))):
+        check_key(spec.key_variable)
+    spec = replace(spec, base=known(spec.base), jurors=tuple(known(model) for model in spec.jurors))
     if spec.questions not in (trivia.BUNDLED, *trivia.HUB):
         place = Path(spec.questions).expanduser().resolve()
         trivia.read(str(place))

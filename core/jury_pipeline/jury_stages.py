@@ -12,6 +12,8 @@ import numpy as np
 from core.errors import RunCancelled
 from core.files.atomic import write_atomically
 from core.inference.imports import language_models
+from core.inference.server.address import served_model
+from core.inference.written import written_answers
 from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
 from core.jury_pipeline.jury_spec import JurySpec, answer_prompt, drawn, folder_of, own_part, split
@@ -66,6 +68,12 @@ class _Pipeline:
         self.reporter.log(f"jury {jury_id}")
         return jury_id
 
+    def _waiting(self, reason: str) -> None:
+        """Called while a server does not answer."""
+        self.reporter.stop_if_cancelled()
+        if reason:
+            self.reporter.report(f"waiting: {reason}")
+
     # ---- the three stages
 
     def _answers(self, questions: Sequence[ShortQuestion]) -> dict[str, str]:
@@ -74,11 +82,12 @@ class _Pipeline:
         waiting = [q for q in questions if q.id not in known]
         if waiting:
             self._load(self.spec.base, done=len(known), total=len(questions))
-            from core.inference.generation import Generator
-
-            generator = Generator.load(self.spec.base, dtype=self.spec.dtype)
+            spec, asked = self.spec, [answer_prompt(q.question) for q in waiting]
+            coming = written_answers(
+                spec.base, asked, dtype=spec.dtype, key_variable=spec.key_variable, on_wait=self._waiting
+            )
             with path.open("a", encoding="utf-8", newline="\n") as out:
-                for place, text in generator.answers([answer_prompt(q.question) for q in waiting]):
+                for place, text in coming:
                     known[waiting[place].id] = text
                     out.write(json.dumps({"id": waiting[place].id, "answer": text}, ensure_ascii=False) + "\n")
                     out.flush()
@@ -94,7 +103,7 @@ class _Pipeline:
 
         model, name = self.spec.jurors[place], self.spec.juror_names[place]
         folder = self.folder / "jurors" / name
-        if resolve(model).is_adapter:
+        if served_model(model) or resolve(model).is_adapter:
             return model
         if (folder / "adapter_config.json").is_file():
             return str(folder)
@@ -129,9 +138,9 @@ class _Pipeline:
         from core.inference.models import resolve
 
         names = zip(self.spec.juror_names, self.spec.jurors, strict=True)
-        as_they_were = [name for name, model in names if resolve(model).is_adapter]
+        as_they_were = [name for name, model in names if served_model(model) or resolve(model).is_adapter]
         if len(as_they_were) == len(self.spec.jurors):
-            return f"The jurors were adapters already; {answers} other answers, kept for tuning, were not judged."
+            return f"The jurors judged as they were; {answers} other answers, kept for tuning, were not judged."
         kept = f"; {', '.join(as_they_were)} judged as it was" if as_they_were else ""
         return f"{answers} other answers tuned the jurors{kept}."
 
@@ -146,7 +155,13 @@ class _Pipeline:
         self._load(name, total=len(judged))
         from core.inference.verdicts import judge
 
-        judging = judge(model, [(q.id, q.question, answers[q.id]) for q in judged], dtype=self.spec.dtype)
+        judging = judge(
+            model,
+            [(q.id, q.question, answers[q.id]) for q in judged],
+            dtype=self.spec.dtype,
+            key_variable=self.spec.key_variable,
+            on_wait=self._waiting,
+        )
         checked = judging.checked
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
         found: dict[str, tuple[float, float]] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,17 +18,18 @@ from core.files.tables import finished_chunks, read_table, write_chunk
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Part, Request
 from core.perplexity.scoring import Scorer
+from core.perplexity.server_scoring import ServedWords, ServerScorer
 from core.perplexity.tokens import Words
 from core.progress import Reporter
 
 
-def score_missing(scorer: Scorer, request: Request, folder: Path, reporter: Reporter) -> float:
+def score_missing(scorer: Scorer | ServerScorer, request: Request, folder: Path, reporter: Reporter) -> float:
     """Score the parts that no earlier try finished, prompt by prompt; returns the seconds it took.
 
     Raises :class:`~core.errors.InputError` if the words don't fit the model.
     """
     parts = list(request.parts())
-    words = scorer.lay_out(parts, mode=request.mode)
+    words: list[list[Any]] = [list(of) for of in scorer.lay_out(parts, mode=request.mode)]  # each scorer's own
     for note in scorer.notes:
         reporter.log(note)
     if dropped := sum(each.dropped for of in words for each in of):
@@ -60,7 +62,7 @@ def read(path: Path) -> tuple[dict[tuple[str, str], tuple[ScoredMessage, ...]], 
     return {key: tuple(of) for key, of in messages.items()}, sum(table["dropped"].to_pylist())
 
 
-def _table(part: Part, words: Sequence[Words], messages: Sequence[ScoredMessage]) -> pa.Table:
+def _table(part: Part, words: Sequence[Words] | Sequence[ServedWords], messages: Sequence[ScoredMessage]) -> pa.Table:
     n = len(messages)
     return pa.table(
         {

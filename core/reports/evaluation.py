@@ -124,6 +124,8 @@ def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) 
 def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
     """Read the files of a run that has ended well.
 
+    ``with_bounds`` admits a run in which only an upper bound of some letters is known, and takes the bounds as values.
+
     Raises :class:`InputError` for an unknown run, one that has not ended (no figure is shown of it), one whose files
     do not fit each other, and, unless ``with_bounds``, one in which only an upper bound of some letters is known.
     """

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.models import DTYPES
-from core.inference.server.address import key_variable, server_url
+from core.inference.server.address import key_variable, served_model, server_url
 from core.inference.server.spending import Price
 from core.prompting.strategies import STRATEGIES
 
@@ -145,8 +145,8 @@ class RunSpec:
                     "a key, prices and a budget belong to a model on a server; give its address (--server)"
                 )
             return
-        if self.form not in FORMS:
-            raise InputError("a model on a server can only answer questions; choose a model that Hedge loads itself")
+        if self.form == JURY:
+            raise InputError("a jury names the servers of its models itself, as NAME@URL; leave the servers out")
         object.__setattr__(self, "servers", tuple(sorted({server_url(url) for url in self.servers})))
         key_variable(self.key_variable)
         _ = self.price
@@ -184,7 +184,8 @@ class RunSpec:
     @property
     def model_name(self) -> str:
         """The model's short name: the last part of a folder or hub id."""
-        return PurePath(self.model).name
+        there = served_model(self.model)  # the base model of a jury
+        return PurePath(there.name if there else self.model).name
 
     @property
     def task_name(self) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.commands.grammar.parsers import dtype_argument, group, inner, out_folder, queue_argument
+from core.commands.grammar.servers import ON_SERVER, key_argument
 
 QLORA_HELP = "the precision; int4 is QLoRA, on an NVIDIA GPU"
 
@@ -100,7 +101,8 @@ def _making_verbs(verbs: Any) -> None:
         "let a base model answer short-answer questions",
         "jury answer --model pocket-3m --samples 200 --out answers.jsonl",
     )
-    made.add_argument("--model", required=True, help="a bundled name, a folder or a hub id")
+    made.add_argument("--model", required=True, help=f"a bundled name, a folder, a hub id, or {ON_SERVER}")
+    key_argument(made)
     _asked_arguments(made)
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines: id, question, answer, label")
     made = inner(
@@ -121,7 +123,10 @@ def _making_verbs(verbs: Any) -> None:
         "let jurors judge answers, and keep their judgements",
         "jury judge --juror juror-a juror-b --answers answers.jsonl",
     )
-    made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="adapters or models, two or more")
+    made.add_argument(
+        "--juror", nargs="+", required=True, metavar="MODEL", help=f"two or more adapters or models, or {ON_SERVER}"
+    )
+    key_argument(made)
     _answers_argument(made)
     dtype_argument(made)
     made.add_argument("--name", default="", help="the jury's name; its jurors' names if not given")
@@ -132,8 +137,15 @@ def _making_verbs(verbs: Any) -> None:
         "all stages in one: answer, tune jurors, judge, keep",
         "jury make --base pocket-3m --juror pocket-1m pocket-8m --samples 400",
     )
-    made.add_argument("--base", required=True, help="the model that answers")
-    made.add_argument("--juror", nargs="+", required=True, metavar="MODEL", help="models to tune, or tuned adapters")
+    made.add_argument("--base", required=True, help=f"the model that answers; or {ON_SERVER}")
+    made.add_argument(
+        "--juror",
+        nargs="+",
+        required=True,
+        metavar="MODEL",
+        help=f"models to tune, tuned adapters, or {ON_SERVER}, which judges as it is",
+    )
+    key_argument(made)
     _asked_arguments(made)
     _tuning_arguments(made, alone=False)
     made.add_argument("--tune-share", type=float, default=0.5, help="the share in (0, 1) of the answers that tunes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from core.commands.grammar.parsers import alpha_argument, command, queue_argument, runs_argument
+from core.commands.grammar.servers import server_arguments
 
 TASK_HELP = "a name (qa, rc, ci, drs, ds), NAME@hub, NAME@published, NAME@FILE, or a file of your own"
 
@@ -62,6 +63,7 @@ def run(made: argparse.ArgumentParser) -> None:
         metavar="N",
         help="also let the model write N sampled answers to each question",
     )
+    server_arguments(made)
     made.add_argument("--batch-size", type=int, help="questions in a batch; free memory decides if this is not given")
     _server_arguments(made)
     amount = made.add_mutually_exclusive_group()

@@ -15,6 +15,7 @@ from core.commands.grammar.parsers import (
     queue_argument,
     runs_argument,
 )
+from core.commands.grammar.servers import ON_SERVER, key_argument, server_arguments
 
 TEXTS_HELP = (
     "trivia, bank, conversations; alpaca, alpaca_gpt4, code_alpaca, dolly, oasst1, gpteacher from the hub; or a file"
@@ -50,6 +51,7 @@ def perplexity(made: argparse.ArgumentParser) -> None:
         "--exchanges", default=str(EXCHANGES), help=f"how many exchanges stand before each message, or {EVERY}"
     )
     dtype_argument(made)
+    server_arguments(made)
     queue_argument(made)
     made = inner(
         kinds,
@@ -122,13 +124,18 @@ def tokens(made: argparse.ArgumentParser) -> None:
         "tokens view --model pocket-8m --text 'The capital of France is Paris.'",
     )
     _model_arguments(made)
+    key_argument(made)
     made.add_argument("--text", required=True, help="the text")
     made.add_argument("--output", type=Path, help="a file for the JSON; none is written if not given")
 
 
 def _model_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
-        "--model", "--model-path", "--model_path", required=True, help="a model, an adapter's folder or a checkpoint"
+        "--model",
+        "--model-path",
+        "--model_path",
+        required=True,
+        help=f"a model, an adapter's folder or a checkpoint; to view a text also {ON_SERVER}",
     )
     made.add_argument("--base-model", "--base_model", help="the model that an adapter belongs to, if that was moved")
 

@@ -40,8 +40,9 @@ class Abilities:
     ``context`` is the most tokens that the model reads (0: not told). ``listed`` and ``chat_listed`` are the most next
     tokens with log-probabilities that the server gives on its completions and its chat endpoint: -1 for all, 0 if there
     is no such endpoint or it gives none. ``echo`` says whether it gives the log-probabilities of a text that it was
-    sent, and ``by_id`` whether it gives those of tokens that are named by their ids (vLLM). ``probe`` is the most
-    probable token after :data:`PROBE`, with its log-probability.
+    sent (``echo_wrong``: it does, but they are wrong, so they are not used), and ``by_id`` whether it gives those of
+    tokens that are named by their ids (vLLM). ``probe`` is the most probable token after :data:`PROBE`, with its
+    log-probability.
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Abilities:
     root: str = ""
     quantisation: str = ""
     by_id: bool = False
+    echo_wrong: bool = False
     probe: tuple[str, float] = ("", 0.0)
 
     @property
@@ -117,6 +119,7 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
             "endpoint; start it so that it gives them, or use another server"
         )
+    echo = _echoes(client, url, model, listed) if listed else False
     context = entry.get("max_model_len") or _mapping(entry.get("meta")).get("n_ctx_train") or 0
     version, quantisation = told(client, url, model, entry)
     return Abilities(
@@ -125,7 +128,8 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         context=int(context) if isinstance(context, int) else 0,
         listed=listed,
         chat_listed=chat_listed,
-        echo=bool(listed) and _able(lambda: _echoes(client, url, model)) is not None,
+        echo=bool(echo),
+        echo_wrong=echo is None,
         root=str(entry.get("root") or ""),
         quantisation=quantisation,
         by_id=listed > 0 and _gives_by_id(client, url, model),
@@ -213,17 +217,34 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
     return found is not None and all(found.log_p(token) is not None for token in ids)
 
 
-def _echoes(client: ServerClient, url: str, model: str) -> EchoedText:
-    text = f"{PROBE}{SAID}"
+def _echoes(client: ServerClient, url: str, model: str, listed: int) -> bool | None:
+    """Whether the server echoes a text with its log-probabilities; None if it does, but with wrong ones.
 
-    def read(reply: dict[str, Any]) -> EchoedText:
-        return echoed(reply, text=PROBE, continuation=SAID)
+    Some servers give each token the log-probability that it has a place further on (llama-cpp-python 0.3), or all the
+    same. So what a token has behind a text must be what is listed for it after the text.
+    """
 
-    found = client.post("/completions", echo_body(model, text), read, of=url)
-    scored = found.log_p[1:]
-    if any(value != value for value in scored) or (len(set(scored)) == 1 and len(scored) > 1):
-        raise WrongReplyError("the server echoes a text without log-probabilities of its own")
-    return found
+    def read_next(reply: dict[str, Any]) -> NextTokens:
+        return next_tokens(reply, chat=False, asked=listed)
+
+    likely = client.post("/completions", letter_body(model, PROBE, listed=min(listed, 5)), read_next, of=url)
+    for token, log_p in likely.tokens[:5]:
+
+        def read(reply: dict[str, Any], token: str = token) -> EchoedText:
+            return echoed(reply, text=PROBE, continuation=token)
+
+        if not token.strip() or not token.isascii():
+            continue
+        body = echo_body(model, PROBE + token)
+        found = _able(lambda body=body, read=read: client.post("/completions", body, read, of=url))  # type: ignore[misc]
+        if found is None:
+            continue
+        scored, said = found.log_p[1:], found.log_p[found.context :]
+        if any(value != value for value in scored):
+            return False
+        if len(said) == 1 and not found.joined:
+            return True if abs(said[0] - log_p) <= ALIKE else None
+    return False
 
 
 def told(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import functools
 import os
 import re
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -46,6 +47,29 @@ def server_url(text: str) -> str:
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     where = f"{parts.scheme}://{host}{f':{port}' if port else ''}"
     return where + (parts.path.rstrip("/") or "/v1")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model on a server, which jurors and base models are written as: ``NAME@URL``."""
+
+    name: str
+    url: str
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.url}"
+
+
+def served_model(text: str) -> ServedModel | None:
+    """The model and the server that a text names; None if it names no server.
+
+    >>> served_model("llama-70b@http://gpu-3:8000")
+    ServedModel(name='llama-70b', url='http://gpu-3:8000/v1')
+    >>> served_model("pocket-3m") is None
+    True
+    """
+    found = re.fullmatch(r"(.+?)@(https?://.*)", text.strip())
+    return ServedModel(found[1], server_url(found[2])) if found else None
 
 
 def key_variable(name: str) -> str:

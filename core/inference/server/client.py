@@ -158,6 +158,7 @@ class ServerClient:
         """Close all connections."""
         if not self._loop.is_closed():
             self._loop.run_until_complete(self._http.close())
+            self._loop.run_until_complete(asyncio.sleep(0))  # the connections are closed one turn later
             self._loop.close()
 
     @property

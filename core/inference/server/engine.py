@@ -36,7 +36,7 @@ from core.inference.server.abilities import (
     token_ids,
 )
 from core.inference.server.client import Body, Patience, ServerClient, TokenRequest
-from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens, written
+from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Price
 from core.records import LETTERS, OptionLogits, Prompt
 
@@ -120,6 +120,7 @@ class ServerEngine:
             "context": able.context,
             "listed_tokens": able.chat_listed if self.endpoint == "chat" else able.listed,
             "echo": able.echo,
+            "echo_wrong": able.echo_wrong,
             "letters_by_id": bool(self.ids),
             "letter_spelling": self.spelling,
             "bounded_questions": self.bounded,
@@ -142,10 +143,7 @@ class ServerEngine:
                 "(--format plain), or ask for letters"
             )
         if texts and not self.able.echo:
-            raise InputError(
-                f"{where} does not give the log-probabilities of a text that it was sent, so texts can't be scored; "
-                "ask for letters, or use a server that does, such as vLLM"
-            )
+            raise InputError(self._no_echo())
         if any(not prompt.text for prompt in prompts):
             raise InputError("a server does not say how likely the first token of a text is")
         if not (self.able.chat_listed if chat else self.able.listed):
@@ -204,6 +202,45 @@ class ServerEngine:
         for i, text in self.client.ask(_path(prompt.chat), bodies, lambda _, reply: written(reply, chat=prompt.chat)):
             texts[i] = text
         return texts
+
+    def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """The index of each prompt with what the model writes greedily up to a new line, in any order; the same as
+        :meth:`core.inference.generation.Generator.answers`."""
+        how = {"max_tokens": WRITTEN, "temperature": 0, "stop": ["\n"]}
+        bodies = [{"model": self.model, "prompt": text, **how} for text in prompts]
+        for i, text in self.client.ask("/completions", bodies, lambda _, reply: written(reply, chat=False)):
+            yield i, text.strip().partition("\n")[0].strip()
+
+    def echo(self, asked: Sequence[tuple[str, str]]) -> Iterator[tuple[int, EchoedText]]:
+        """The number of each (text, continuation) with its tokens, in any order.
+
+        Raises :class:`~core.errors.InputError` if the server does not give the log-probabilities of a text.
+        """
+        if not self.able.echo:
+            raise InputError(self._no_echo())
+        return self._echoes(asked)
+
+    def echo_rows(self, text: str, *, listed: int) -> list[dict[str, Any]]:
+        """A text token by token (:func:`~core.inference.server.replies.echoed_rows`), with what was expected instead.
+
+        Raises :class:`~core.errors.InputError` if the server does not give the log-probabilities of a text.
+        """
+        if not self.able.echo:
+            raise InputError(self._no_echo())
+        most = listed if self.able.listed < 0 else min(listed, self.able.listed)
+        body = {**echo_body(self.model, text), "logprobs": most}
+        return self.client.post("/completions", body, lambda reply: echoed_rows(reply, text=text, most=most))
+
+    def _no_echo(self) -> str:
+        does = (
+            "gives wrong log-probabilities of a text that it was sent: a token's is not the one that it lists for it"
+            if self.able.echo_wrong
+            else "does not give the log-probabilities of a text that it was sent"
+        )
+        return (
+            f"the server {self.client.urls[0]} {does}, so texts can't be scored; ask for letters, or use a server that "
+            "gives them, such as vLLM"
+        )
 
     def close(self) -> None:
         """Close the connections."""

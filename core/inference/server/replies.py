@@ -102,6 +102,35 @@ def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedT
     return EchoedText(tuple(tokens[:end]), tuple(values[:end]), start + joined, joined)
 
 
+def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[str, Any]]:
+    """A row for each token of ``text`` in a reply that echoes it: ``text, loss, probability, entropy`` (not known) and
+    at most so many ``alternatives`` as (text, probability); the first token has only its text."""
+    logprobs = _logprobs(reply)
+    tokens = [str(token) for token in _list(logprobs.get("tokens"))]
+    values = _list(logprobs.get("token_logprobs"))
+    listed = _list(logprobs.get("top_logprobs"))
+    if not len(tokens) == len(values) == len(listed):
+        raise WrongReplyError(
+            f"the server gives {len(values)} log-probabilities and {len(listed)} lists of the most probable tokens for "
+            f"{len(tokens)} tokens of the text that was sent"
+        )
+    rows: list[dict[str, Any]] = []
+    for token, value, top in list(zip(tokens, values, listed, strict=True))[: _end(tokens, text)]:
+        log_p = float(value) if _is_number(value) else None
+        known = {str(one): float(each) for one, each in _mapping(top).items() if _is_number(each) and each > ABSENT}
+        best = sorted(known.items(), key=lambda pair: -pair[1])[:most]
+        rows.append(
+            {
+                "text": token,
+                "loss": None if log_p is None else -log_p,
+                "probability": None if log_p is None else math.exp(log_p),
+                "entropy": None,
+                "alternatives": [[one, math.exp(each)] for one, each in best] if log_p is not None else [],
+            }
+        )
+    return rows
+
+
 def written(reply: Mapping[str, Any], *, chat: bool) -> str:
     """The text that the server wrote."""
     choice = _choice(reply)

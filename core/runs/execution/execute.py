@@ -22,7 +22,7 @@ from core.inference.engine import Engine, SelfCheck, cut_short
 from core.inference.engine_factory import load_engine, load_server_engine
 from core.inference.models import resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
-from core.inference.server.address import check_key
+from core.inference.server.address import check_key, served_model
 from core.inference.unconditional import score_bare
 from core.prompting.written import find_answer
 from core.records import OptionLogits, Prompt, joined
@@ -105,7 +105,7 @@ def preflight(spec: RunSpec) -> None:
     kind_of(spec).check(spec)
     if spec.servers:
         check_key(spec.key_variable)
-    else:
+    elif not served_model(spec.model):  # the base model of a jury
         resolve(spec.model)
 
 

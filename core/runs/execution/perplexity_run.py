@@ -8,6 +8,8 @@ folder (``request.json``) when it begins. ``losses.parquet`` holds the scored me
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,12 @@ from typing import Any
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.tables import join_chunks
+from core.inference.engine_factory import load_server_engine
 from core.perplexity import scored_parts
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Request
 from core.perplexity.scoring import Scorer
+from core.perplexity.server_scoring import ServerScorer
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
 from core.runs.spec import PERPLEXITY, RunSpec
@@ -28,12 +32,13 @@ TASK = "perplexity"
 FILE = "losses.parquet"
 
 
-def spec_of(request: Request, model: str, *, dtype: str = "float32") -> RunSpec:
-    """The spec of a run that measures this request with a model. The request is stored."""
+def spec_of(request: Request, model: str, *, dtype: str = "float32", **how: Any) -> RunSpec:
+    """The spec of a run that measures this request with a model; ``how`` are its servers, their key and prices. The
+    request is stored."""
     folder = settings().home / TASK
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / f"{request.digest}.json", json.dumps(request.to_json()).encode())
-    return RunSpec(model=model, task=f"{TASK}@{request.digest}", form=PERPLEXITY, dtype=dtype)
+    return RunSpec(model=model, task=f"{TASK}@{request.digest}", form=PERPLEXITY, dtype=dtype, **how)
 
 
 def read_request(spec: RunSpec) -> Request:
@@ -95,10 +100,10 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
     write_atomically(folder / "request.json", json.dumps(request.to_json()).encode())
     reporter.total = sum(len(part.windows) for part in request.parts())
     reporter.begin(f"{reporter.total} messages")
-    reporter.report("loading the model")
-    scorer = Scorer.load(spec.model, dtype=spec.dtype, batch_size=spec.batch_size)
-    reporter.stop_if_cancelled()
-    seconds = scored_parts.score_missing(scorer, request, folder, reporter)
+    reporter.report("asking the server" if spec.servers else "loading the model")
+    with _loaded(spec, reporter) as scorer:
+        reporter.stop_if_cancelled()
+        seconds = scored_parts.score_missing(scorer, request, folder, reporter)
     join_chunks(folder, FILE)
     return {
         "engine": scorer.description,
@@ -110,3 +115,31 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
         },
         "scoring_seconds": round(seconds, 3),
     }
+
+
+@contextmanager
+def _loaded(spec: RunSpec, reporter: ProgressReporter) -> Iterator[Scorer | ServerScorer]:
+    """What scores a run; connections to servers are closed at its end, and what they were paid is noted."""
+    if not spec.servers:
+        yield Scorer.load(spec.model, dtype=spec.dtype, batch_size=spec.batch_size)
+        return
+
+    def waiting(reason: str) -> None:
+        reporter.stop_if_cancelled()
+        if reason:
+            reporter.report(f"waiting: {reason}")
+
+    engine = load_server_engine(
+        spec.model,
+        servers=spec.servers,
+        key_variable=spec.key_variable,
+        price=spec.price,
+        spent=store.read_record(spec.run_id).spent,
+        on_wait=waiting,
+    )
+    with closing(engine):
+        try:
+            yield ServerScorer(engine)
+        finally:
+            known = store.read_record(spec.run_id).provenance
+            store.update_record(spec.run_id, provenance=known | {"spent": engine.client.spending.tokens})

@@ -39,6 +39,7 @@ class Behaviour:
     chat: bool = True
     logprobs: bool = True
     equal: bool = False
+    shifted: bool = False
     wrong_counts: bool = False
     key: str = ""
     kind: str = "loopback"
@@ -114,7 +115,11 @@ class Loopback:
             shown = [self.pieces[i] for i in (*tokens, *written[:1])] if body.get("echo") else [self.pieces[written[0]]]
             values: list[float | None]
             if body.get("echo"):
-                values = [None] + [float(log_p[i, token]) for i, token in enumerate((*tokens[1:], written[0]))]
+                after = 1 if self.behaviour.shifted else 0  # as llama-cpp-python 0.3.36 does
+                last = len(log_p) - 1
+                values = [None] + [
+                    float(log_p[min(i + after, last), token]) for i, token in enumerate((*tokens[1:], written[0]))
+                ]
             else:
                 values = [float(log_p[-1, written[0]])]
             if self.behaviour.equal:
@@ -123,7 +128,11 @@ class Loopback:
             places = self.top(log_p[-1], asked if named is None else 1)
             top = {self.pieces[i]: value for i, value in places}
             top |= {self.pieces[i]: float(log_p[-1, i]) for i in named or ()}
-            choice["logprobs"] = {"tokens": shown, "token_logprobs": values, "top_logprobs": [top]}
+            tops: list[dict[str, float] | None] = [top]
+            if body.get("echo"):
+                rows = [{self.pieces[i]: value for i, value in self.top(row, asked)} for row in log_p[:-1]]
+                tops = [None, *rows, top]
+            choice["logprobs"] = {"tokens": shown, "token_logprobs": values, "top_logprobs": tops}
         if body.get("echo"):
             choice["text"] = body["prompt"] + said
         return self.reply(choice, tokens, written)
@@ -162,6 +171,9 @@ class Loopback:
                 written.append(int(torch.multinomial(last.exp(), 1, generator=generator)))
             else:
                 written.append(int(last.argmax()))
+            if written[-1] == self.tokenizer.eos_token_id and len(written) > 1:
+                written.pop()
+                break
         return written, self.tokenizer.decode(written)
 
     def reply(self, choice: dict[str, Any], tokens: tuple[int, ...], written: list[int]) -> dict[str, Any]:

@@ -134,6 +134,7 @@ def test_what_the_server_tells_is_kept(server, load):
     ("behaviour", "asked", "error", "says"),
     [
         ({"echo": False}, texts, InputError, "does not give the log-probabilities of a text"),
+        ({"shifted": True}, texts, InputError, "gives wrong log-probabilities of a text"),
         ({"completions": False}, letters, InputError, "--format chat"),
         ({"logprobs": False}, letters, InputError, "gives no log-probabilities of next tokens"),
         ({"completions": False, "chat": False}, letters, InputError, "gives no log-probabilities of next tokens"),
@@ -224,8 +225,8 @@ def test_version_and_quantisation_where_they_are_told(server, entry, answers, ve
 
 def test_written_answers_are_as_many_as_asked_for(server, load):
     engine = load(server)
-    said = engine.write(letters(1)[0], repeats=5, seed=3)
+    said = engine.write(Prompt("q", "The river", 2), repeats=5, seed=3)
     assert len(said) == 5
     assert len(set(said)) > 1
-    assert said == engine.write(letters(1)[0], repeats=5, seed=3)
+    assert said == engine.write(Prompt("q", "The river", 2), repeats=5, seed=3)
     assert engine.joins([cloze_prompt(questions(1)[0])]) is False

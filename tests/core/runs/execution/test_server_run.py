@@ -13,11 +13,13 @@ from core.exchange import run_folder
 from core.exchange.run_table import run_table
 from core.inference.server import client
 from core.inference.server.engine import CHECKED_QUESTIONS
+from core.jury_pipeline import jury_store
 from core.reports.evaluation import load
 from core.runs import store
 from core.runs.execution import execute as execution
+from core.runs.execution import perplexity_run
 from core.runs.prompts import draw_questions, prompts
-from core.runs.spec import RunSpec
+from core.runs.spec import JURY, RunSpec
 from tests.core.inference.server.loopback import loopback_server
 
 KEY = "sk-planted-77aa"
@@ -151,7 +153,7 @@ def test_a_budget_stops_a_run_and_a_larger_one_continues_it(server, monkeypatch,
     assert sum(record.spent) > sum(before)
 
 
-def test_a_key_is_in_no_file(server, monkeypatch, capsys, home):
+def test_a_key_is_in_no_file(server, impatient, monkeypatch, capsys, home):
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     server.reset(key=KEY)
     run("--server", server.url, "--key-variable", "PLANTED_API_KEY")
@@ -159,13 +161,84 @@ def test_a_key_is_in_no_file(server, monkeypatch, capsys, home):
     run("--server", server.url, "--key-variable", "PLANTED_API_KEY", "--seed", 1, status=1)
     (done,) = [name for name in store.run_ids() if not store.is_bundled(name) and store.read_record(name).ended
                and store.read_record(name).state == "done"]  # fmt: skip
-    assert main(["export", done, "--format", "csv", "--out", str(home / "out")]) == 0
+    for form in ("csv", "jsonl", "xlsx", "json"):
+        assert main(["export", done, "--format", form, "--out", str(home / "out" / form)]) == 0
+    server.reset(key=KEY, fault=lambda number: "500" if number > 50 else "")  # its message repeats the key
+    run("--server", server.url, "--key-variable", "PLANTED_API_KEY", "--seed", 2, status=1)
+    server.reset(key=KEY)
+    for verb in (["runs", "--json"], ["report", done, "--json"], ["run", "--model", "pocket-3m", "--dry-run", *ASKED,
+                 "--server", server.url, "--key-variable", "PLANTED_API_KEY"]):  # fmt: skip
+        main(verb)
     files = [path for path in home.rglob("*") if path.is_file()]
     assert len(files) > 5
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
     said = capsys.readouterr()
     assert KEY not in said.out + said.err
     assert "refuses the key in PLANTED_API_KEY" in said.err
+
+
+def test_perplexities_equal_those_of_the_model_itself(server, home, capsys):
+    home.mkdir(exist_ok=True)
+    talk = home / "talk.txt"
+    talk.write_text("user: I feel worse today.\nassistant: What happened, naïve café ☃?\nuser: Nothing.\n"
+                    "assistant: That sounds hard. Tell me more about the river.\n")  # fmt: skip
+    asked = ["--prompt", "fitting", "--conversation", str(talk), "--json"]
+    for mode in ("standard", "published"):
+        made = []
+        for there in ([], ["--server", server.url]):
+            assert main(["perplexity", "run", "--model", "pocket-3m", "--mode", mode, *asked, *there]) == 0
+            made.append(json.loads(capsys.readouterr().out)["reports"][0])
+        here, there = made
+        for name in ("perplexity", "bits_per_byte", "message_mean"):
+            assert there["perplexities"][0][name] == pytest.approx(here["perplexities"][0][name], rel=1e-4)
+        messages = [perplexity_run.read(one["run"]).messages for one in made]
+        for key, of in messages[0].items():
+            assert ["".join(one.pieces) for one in of] == ["".join(one.pieces) for one in messages[1][key]]
+    assert there["vocabulary"] is None
+    assert store.read_record(there["run"]).spent[0] > 100
+    server.reset(echo=False)
+    assert main(["perplexity", "run", "--model", "pocket-3m", *asked, "--server", server.url, "--exchanges", "1"]) == 2
+    assert "does not give the log-probabilities of a text" in capsys.readouterr().err
+
+
+def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, capsys):
+    text = ["--text", "The capital of Peru is Lima, and it rains.", "--json"]
+    found = []
+    for model in ("pocket-3m", f"pocket-3m@{server.url}"):
+        assert main(["tokens", "view", "--model", model, *text]) == 0
+        found.append(json.loads(capsys.readouterr().out)["tokens"])
+    for here, there in zip(*found, strict=True):
+        assert there["text"] == here["text"]
+        assert there["loss"] == pytest.approx(here["loss"], abs=1e-4)
+        assert [one for one, _ in there["alternatives"]] == [one for one, _ in here["alternatives"]]
+    assert main(["tokens", "view", "--model", f"pocket-3m@{server.url}", "--text", "Lima is here"]) == 0
+    assert "entropy not known" in capsys.readouterr().out
+    assert main(["tokens", "evaluate", "--model", f"pocket-3m@{server.url}"]) == 2
+    assert "an evaluation needs the probabilities of all" in capsys.readouterr().err
+
+
+def jury(*words, status=0):
+    assert main(["jury", *map(str, words)]) == status
+
+
+def test_jurors_and_base_models_may_be_on_servers(server, home, monkeypatch, capsys):
+    monkeypatch.setenv("PLANTED_API_KEY", KEY)
+    server.reset(key=KEY)
+    there, key = f"pocket-3m@{server.url}", ("--key-variable", "PLANTED_API_KEY")
+    answers = home / "there.jsonl", home / "here.jsonl"
+    jury("answer", "--model", there, *key, "--samples", 12, "--out", answers[0])
+    jury("answer", "--model", "pocket-3m", "--samples", 12, "--out", answers[1])
+    assert answers[0].read_bytes() == answers[1].read_bytes()
+    jury("judge", "--juror", "pocket-3m", there, *key, "--answers", answers[0])
+    (record,) = [jury_store.read(name) for name in jury_store.jury_ids() if name.startswith("pocket-3m")]
+    assert np.abs(np.diff(record.p_true, axis=1)).max() < 1e-4
+    assert record.jurors == ("pocket-3m-1", "pocket-3m-2")
+    jury("make", "--base", there, "--juror", there, there, *key, "--samples", 16)
+    assert "is made" in capsys.readouterr().out
+    server.reset(key=KEY, echo=False)
+    jury("judge", "--juror", "pocket-3m", there, *key, "--answers", answers[0], status=2)
+    assert "does not give the log-probabilities of a text" in capsys.readouterr().err
+    assert not [path for path in home.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +275,7 @@ def test_a_spec_with_servers_is_another_run_and_older_ids_stay():
     assert there.run_id != spec.run_id
     assert there == RunSpec.from_json(json.loads(json.dumps(there.to_json())))
     assert there == RunSpec(**{**there.to_json(), "key_variable": "X_API_KEY", "budget": 2.0})
-    for wrong in ({"dtype": "float32"}, {"form": "losses"}):
+    for wrong in ({"dtype": "float32"}, {"form": JURY}):
         with pytest.raises(InputError):
             RunSpec(**{**there.to_json(), **wrong})
     assert execution.memory_gib(there) == 0.0

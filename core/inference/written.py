@@ -1,0 +1,32 @@
+"""Greedy answers of a base model, which may be on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+
+from core.inference.engine_factory import load_server_engine
+from core.inference.server.address import served_model
+
+
+def written_answers(
+    model: str,
+    prompts: Sequence[str],
+    *,
+    dtype: str,
+    key_variable: str = "",
+    on_wait: Callable[[str], None] = lambda reason: None,
+) -> Iterator[tuple[int, str]]:
+    """The index of each prompt with the model's answer to it, in any order.
+
+    Raises :class:`~core.errors.InputError` if the model can't be loaded, and :class:`~core.errors.ServerError` if its
+    server can't be asked.
+    """
+    if there := served_model(model):
+        engine = load_server_engine(there.name, servers=[there.url], key_variable=key_variable, on_wait=on_wait)
+        with closing(engine):
+            yield from engine.answers(prompts)
+        return
+    from core.inference.generation import Generator
+
+    yield from Generator.load(model, dtype=dtype).answers(prompts)

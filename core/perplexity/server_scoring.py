@@ -1,0 +1,140 @@
+"""Token losses of a request by a model on a server, which echoes each text with its log-probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import InputError, SelfCheckError
+from core.inference.engine import SelfCheck
+from core.perplexity.figures import ScoredMessage
+from core.perplexity.layout import lines, published
+from core.perplexity.request import Part
+
+if TYPE_CHECKING:
+    from core.inference.server.engine import ServerEngine
+    from core.inference.server.replies import EchoedText
+
+CHECKED = 3
+BYTES_A_TOKEN = 4
+NO_TEMPLATE = "a server scores no text in its chat template, so the messages stand in lines of “role: text”"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedWords:
+    """A window's text, of which ``said`` is scored after ``before``. Its ``tokens`` are a guess by its length: only the
+    server knows them. No message of the context is ``dropped``; a server refuses a text that is too long."""
+
+    before: str
+    said: str
+    dropped: int = 0
+
+    @property
+    def tokens(self) -> range:
+        """As many as the text may have."""
+        return range(1 + len((self.before + self.said).encode()) // BYTES_A_TOKEN)
+
+
+class ServerScorer:
+    """One model on servers, with the methods of :class:`~core.perplexity.scoring.Scorer`."""
+
+    def __init__(self, engine: ServerEngine) -> None:
+        self.engine = engine
+        self.notes: tuple[str, ...] = ()
+        self.last_missed = False
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The model and how it computes, for ``run.json``. How many tokens there are is not told."""
+        return self.engine.description | {"vocabulary": None, "rung": "echo of the server", "notes": list(self.notes)}
+
+    def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[ServedWords]]:
+        """The windows of every part as texts, all in one layout."""
+        self.last_missed = mode == "published"  # there the last token of each message is missed
+        self.notes = () if self.last_missed else (NO_TEMPLATE,)
+        layout = published if self.last_missed else lines
+        made = []
+        for part in parts:
+            laid = [layout(part.prompt.text, window.context, window.reply) for window in part.windows]
+            made.append([ServedWords(one.text[: one.start], one.text[one.start :]) for one in laid])
+        return made
+
+    def begin(self, words: Sequence[ServedWords]) -> SelfCheck:
+        """Score a few texts one after the other and then at the same time.
+
+        Raises :class:`~core.errors.InputError` if the server does not give the log-probabilities of a text, and
+        :class:`~core.errors.SelfCheckError` if all tokens of a text have the same, or the two differ.
+        """
+        from core.inference.server.engine import TOLERANCE
+
+        chosen = sorted(words, key=lambda one: len(one.tokens))[:: max(1, len(words) // CHECKED)][:CHECKED]
+        asked = [(one.before, one.said) for one in chosen]
+        alone = [self._losses(found) for one in asked for _, found in self.engine.echo([one])]
+        together = {i: self._losses(found) for i, found in self.engine.echo(asked)}
+        if all(len(losses) > 1 and np.ptp(losses) == 0 for losses in alone):
+            raise SelfCheckError(
+                f"the server {self.engine.client.urls[0]} gives every token of a text the same score, so its "
+                "log-probabilities are not those of the model; use another server, or another version of it"
+            )
+        difference = max(
+            float(np.abs(one - together[i]).max(initial=0.0)) if len(one) == len(together[i]) else np.inf
+            for i, one in enumerate(alone)
+        )
+        check = SelfCheck(len(chosen), difference, TOLERANCE, rung="echo of the server")
+        if not check.passed:
+            raise SelfCheckError(
+                f"the server gives the tokens of one text log-probabilities that differ by {difference:.3g} from one "
+                f"request to the next, more than {TOLERANCE:g}; its scores can't be trusted"
+            )
+        return check
+
+    def score(self, part: Part, words: Sequence[ServedWords], *, tell: Callable[[int], None]) -> list[ScoredMessage]:
+        """The scored messages of a part. ``tell`` is called with the number of tokens of each finished window."""
+        made: dict[int, ScoredMessage] = {}
+        for i, found in self.engine.echo([(one.before, one.said) for one in words]):
+            pieces, losses = pieces_of(found, words[i].said), self._losses(found)
+            if self.last_missed:
+                pieces = pieces[:-1]
+            if not len(losses):
+                raise InputError(f"message {part.windows[i].number + 1} has no token that can be scored; leave it out")
+            made[i] = ScoredMessage(part.windows[i].number, pieces, losses)
+            tell(len(words[i].tokens))
+        return [made[i] for i in range(len(words))]
+
+    def _losses(self, found: EchoedText) -> np.ndarray[Any, np.dtype[np.float32]]:
+        losses = -np.array(found.log_p[first_scored(found) :], dtype=np.float32)
+        if np.isnan(losses).any():
+            raise InputError("the server gives no log-probabilities for some tokens of the messages")
+        return losses[:-1] if self.last_missed else losses
+
+
+def first_scored(found: EchoedText) -> int:
+    """The first token that ends behind the text before; nothing comes before the first token, so that is not scored."""
+    return max(1, found.context - found.joined)
+
+
+def pieces_of(found: EchoedText, said: str) -> tuple[str, ...]:
+    """The texts of the scored tokens; together they are ``said``.
+
+    A token of single bytes has no spelling of its own: its text is that up to the next token that has one.
+    """
+    tokens = found.tokens[found.context - found.joined :]
+    if found.joined:
+        longest = max((n for n in range(1, len(tokens[0]) + 1) if said.startswith(tokens[0][-n:])), default=0)
+        tokens = (tokens[0][len(tokens[0]) - longest :], *tokens[1:])
+    pieces, at = [], 0
+    for i, token in enumerate(tokens):
+        if said.startswith(token, at):
+            end = at + len(token)
+        else:
+            follows = next((one for one in tokens[i + 1 :] if one.isascii() and not one.startswith("bytes:")), None)
+            end = len(said) if follows is None else max(at, said.find(follows, at))
+        pieces.append(said[at:end])
+        at = end
+    pieces[-1] += said[at:]
+    if found.context - found.joined < first_scored(found) and len(pieces) > 1:
+        pieces = [pieces[0] + pieces[1], *pieces[2:]]
+    return tuple(pieces)
