@@ -276,7 +276,7 @@ def test_the_largest_experiment_fits(home: Path, monkeypatch: pytest.MonkeyPatch
     """Every way of asking with every number of shots, gone through twice, as every view of the Prompting page does."""
     key, calls = run_cache.run_key(synthetic_run(20)), Calls()
     run = evaluation.load(key.run_id)
-    monkeypatch.setattr(experiments, "evaluate", calls.counting(lambda _: run))
+    monkeypatch.setattr(experiments, "evaluate", calls.counting(lambda *_: run))
     every = [
         experiments.PromptingMethod(key.run_id, method, shots)
         for method in experiments.METHODS
