@@ -65,7 +65,6 @@ def run(made: argparse.ArgumentParser) -> None:
     )
     server_arguments(made)
     made.add_argument("--batch-size", type=int, help="questions in a batch; free memory decides if this is not given")
-    _server_arguments(made)
     amount = made.add_mutually_exclusive_group()
     amount.add_argument(
         "--mode",
@@ -82,30 +81,6 @@ def run(made: argparse.ArgumentParser) -> None:
         "--dry-run", action="store_true", help="only show the exact prompt and count its tokens; run nothing"
     )
     queue_argument(made)
-
-
-def _server_arguments(made: argparse.ArgumentParser) -> None:
-    made.add_argument(
-        "--server",
-        nargs="+",
-        action="extend",
-        metavar="URL",
-        help="the models are on this server (or on several that share the work), which speaks the OpenAI protocol: "
-        "http://host:8000/v1; Hedge loads the models if not given",
-    )
-    made.add_argument(
-        "--key-variable",
-        default="",
-        metavar="NAME",
-        help="the environment variable that holds the server's key; none if not given",
-    )
-    made.add_argument("--price-read", type=float, default=0.0, help="the server's price of a million tokens read")
-    made.add_argument("--price-written", type=float, default=0.0, help="the price of a million tokens written")
-    made.add_argument(
-        "--budget",
-        type=float,
-        help="stop a run before it costs more; in millions of tokens where no price is given; no limit if not given",
-    )
 
 
 def doctor(made: argparse.ArgumentParser) -> None:
