@@ -1,7 +1,8 @@
 """What asking a server costs, and that its letters are those of the model itself.
 
-``python -m tests.benchmarks.server_requests letters`` asks the loopback server around pocket-3m all questions that
-ship, with all tokens listed, and with 5 and 20 listed and no echo, and compares with the transformers engine.
+``python -m tests.benchmarks.server_requests letters [TASK …]`` asks the loopback server around pocket-3m all questions
+that ship (or those of some tasks), with all tokens listed, and with 5 and 20 listed and no echo, and compares with the
+transformers engine.
 ``python -m tests.benchmarks.server_requests rate`` asks 1,000 questions of a server that takes 200 ms for each.
 """
 
@@ -34,12 +35,13 @@ def letters() -> None:
     from core.inference.transformers_engine import TransformersEngine
     from tests.core.inference.server.loopback import loopback_server
 
-    asked = [prompt(question) for task in bank.available() for question in bank.load(task)]
+    asked = [prompt(question) for task in sys.argv[2:] or bank.available() for question in bank.load(task)]
     k = max(one.k for one in asked)
     truth = scored(TransformersEngine.load(resolve("pocket-3m"), dtype="float32"), asked, k)
     with loopback_server() as server:
         for name, behaviour in (
             ("all tokens listed", {"all_tokens": True}),
+            ("letters by their tokens' ids", {"most": 1, "by_id": True, "echo": False}),
             ("5 listed, echo", {"most": 5}),
             ("20 listed, no echo", {"most": 20, "echo": False}),
             ("5 listed, no echo", {"most": 5, "echo": False}),
