@@ -49,7 +49,6 @@ def section() -> None:
             key=f"drop-{generation}-{folders}",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        _keep_paths(key="dropped_paths", width="content")
         st.toggle(
             "The button chooses a folder",
             key=FOLDERS_KEY,
@@ -61,6 +60,7 @@ def section() -> None:
                 "Hedge recognises a file by its content, and computes every figure that a file states again to check "
                 "it. Files up to 200 MB; use `python -m core import PATH …` for larger ones."
             )
+        _keep_paths(key="dropped_paths", width="content")  # shows nothing
     if files:
         st.session_state.pop(CARRIED_KEY, None)
     elif found := carried():
