@@ -1,6 +1,6 @@
 // Figures between two ends, which move with alpha. Data comes in once; only a released alpha is sent to Python.
 
-import { draw, make, put, say, shownAlpha } from "../dom.js";
+import { draw, make, put, say, setThemeColors, shownAlpha } from "../dom.js";
 import { counted, percent, promise } from "../formatting.js";
 import { bands } from "../coverage_distributions.js";
 import { hints } from "../hints.js";
@@ -9,7 +9,6 @@ import { areaPath, asPercent, axes, canvas, linePath, linear, MARKS, steps } fro
 const REPORT_AFTER_MS = 60;
 const SPEAK_AFTER_MS = 500;
 const PAGE_STEP = 10;
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const MARK_OF = { lac: MARKS.circle, aps: MARKS.diamond };
 const FIGURES = [
   ["exact", "Sets known exactly", "The share of test questions whose set does not depend on what the server left out."],
@@ -135,8 +134,7 @@ class Ranges {
   }
 
   themed() {
-    const colors = getComputedStyle(this.host).getPropertyValue("--st-chart-categorical-colors").split(",");
-    MEANINGS.forEach((meaning, i) => this.find(".lab").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
+    setThemeColors(this.host, this.find(".lab"));
   }
 
   resized() {
