@@ -176,5 +176,7 @@ NO_INTERVAL: dict[str, str] = {
     "core.conformal.pvalues.holm": "Holm's correction, proved for any p-values; those are simulated one by one",
     "core.reports.prompting.experiments.option_scores": "log-probabilities",
     "core.runs.store.write_bare": "log-probabilities",
+    "core.inference.server.replies.EchoedText": "log-probabilities",
+    "core.reports.bounded._both": "the ends of what a server's bounds leave open, proved and not estimated",
 }
 """A place whose name looks like one → what it is."""
