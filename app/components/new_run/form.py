@@ -42,7 +42,7 @@ MODEL_HELP = (
     "A model that ships with Hedge, or one from the Hugging Face hub. You can also type a hub id, or a local folder "
     "with a model or a PEFT adapter, and press Enter."
 )
-NOT_ON_SERVERS = "A model on a server can't be measured here: it can only answer questions, on New run and Prompting."
+NOT_ON_SERVERS = "A model on a server can't be chosen here; the command line takes one (`--server`, or NAME@URL)."
 TASK_HELP = (
     "Tasks that ship with Hedge, or the full data sets on the hub. You can also type the path of your own file (JSON "
     "lines, CSV or Parquet with the columns question, options and label) and press Enter."
