@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import html
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -31,6 +32,8 @@ BEGIN_S = 0.3
 """After the page's script has ended, the browser asks this soon for what is awaited."""
 YIELD_S = 0.1
 """While the server waits, a person's next action is noticed after at most this long."""
+WAIT_S = 0.5
+"""The server waits this long at a time. A click in another fragment, such as an open dialog, is answered in between."""
 
 _changed = threading.Condition()
 """Notified when a computation has ended."""
@@ -129,9 +132,10 @@ def following() -> Iterator[None]:
 def _watch(awaited: Sequence[Computation[object]]) -> None:
     """Wait, in a run of the fragment alone, until something has arrived.
 
-    The wait takes no processor time. A poll would take some 50 ms, and several a second would slow the computation
-    down.
+    The wait takes no processor time. A poll would take some 50 ms, and many a second would slow the computation down.
+    Streamlit does not end the run of a fragment for the click in another one, so each wait has an end.
     """
+    end = time.monotonic() + WAIT_S
 
     def any_ended() -> bool:
         return any(of.ended for of in awaited)
@@ -140,6 +144,8 @@ def _watch(awaited: Sequence[Computation[object]]) -> None:
         # Streamlit ends this run here if a person has done something, or has left.
         if AWAITED_KEY in st.session_state:
             return  # the page's own script is still running
+        if time.monotonic() > end:
+            return  # the browser asks again
         with _changed:
             _changed.wait_for(any_ended, YIELD_S)
     st.session_state[BY_ITSELF_KEY] = True
