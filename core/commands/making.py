@@ -65,7 +65,11 @@ def answer(arguments: Namespace) -> CommandResult:
     questions = jury_spec.drawn(spec)
     asked = [answer_prompt(q.question) for q in questions]
     coming = written_answers(arguments.model, asked, dtype=arguments.dtype, key_variable=arguments.key_variable)
-    said = dict(tqdm(coming, total=len(questions), file=sys.stderr))
+    said: dict[int, str] = {}
+    with tqdm(total=len(questions), file=sys.stderr, delay=0.001) as bar:
+        for i, text in coming:
+            said[i] = text
+            bar.update()
     rows = [
         {"id": q.id, "question": q.question, "answer": said[i], "label": trivia.is_right(said[i], q.normalized_aliases)}
         for i, q in enumerate(questions)

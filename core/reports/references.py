@@ -269,6 +269,32 @@ DATA = {
         "Proceedings of NAACL-HLT",
         "1811.00937",
     ),
+    "llmbar": CitedWork(
+        "zeng2024evaluating",
+        "inproceedings",
+        "Zeng, Zhiyuan and Yu, Jiatong and Gao, Tianyu and Meng, Yu and Goyal, Tanya and Chen, Danqi",
+        "Evaluating Large Language Models at Evaluating Instruction Following",
+        2024,
+        ICLR,
+        "2310.07641",
+    ),
+    "pandalm": CitedWork(
+        "wang2024pandalm",
+        "inproceedings",
+        "Wang, Yidong and Yu, Zhuohao and others",
+        "PandaLM: An Automatic Evaluation Benchmark for LLM Instruction Tuning Optimization",
+        2024,
+        ICLR,
+        "2306.05087",
+    ),
+    "alpacaeval": CitedWork(
+        "dubois2024length",
+        "misc",
+        "Dubois, Yann and Galambosi, Bal{\\'a}zs and Liang, Percy and Hashimoto, Tatsunori B.",
+        "Length-Controlled AlpacaEval: A Simple Way to Debias Automatic Evaluators",
+        2024,
+        arxiv="2404.04475",
+    ),
 }
 """From the beginning of a bank's name, in small letters, to the paper of its questions."""
 

@@ -19,7 +19,17 @@ from app.components.one_question.own_examples import EXAMPLES
 from core.inference.models import bundled_models
 from core.reports.bounded import bounded_report
 from core.tasks import bank
-from tests.browser.conftest import Lab, Visitor, choose_page, engine_ended, eventually, page_server, server, still
+from tests.browser.conftest import (
+    Lab,
+    Visitor,
+    choose_page,
+    engine_ended,
+    eventually,
+    page_server,
+    server,
+    settled,
+    still,
+)
 from tests.core.inference.server.loopback import loopback_server
 from tests.processes import end_all
 
@@ -229,10 +239,14 @@ def test_the_first_minutes(pocket: str, visit: Visitor):
     run = Clicks(page, pocket)
     run.on(page.get_by_test_id("stTopNavSection").filter(has_text="Run"))
     run.on(page.get_by_test_id("stTopNavDropdownLink").filter(has_text="New run"))
+    finished = page.get_by_test_id("stMain").get_by_role("link", name="Open in the Alpha lab")
+    expect(page.get_by_role("button", name="Launch")).to_be_visible()
+    before = settled(page).get_by_test_id("stMain").get_by_text(re.compile("^done in")).count()
     run.on(page.get_by_role("button", name="Launch"))
-    opened = page.get_by_role("link", name="Open in the Alpha lab").first
-    expect(opened).to_be_visible(timeout=ENDS_WITHIN_MS)
-    run.on(opened)
+    expect(page.get_by_text(re.compile("^Launched "))).to_be_visible()
+    expect(page.get_by_text(re.compile("^done in"))).to_have_count(before + 1, timeout=ENDS_WITHIN_MS)
+    run.on(finished.first)  # the run that was launched last stands first
+    expect(page).to_have_url(re.compile("run=pocket-8m"))
     Lab(page).ready()
     assert run.made == 4
 

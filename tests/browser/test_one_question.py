@@ -201,7 +201,7 @@ def test_arrow_keys_go_to_the_next_question_unless_they_move_alpha(visit: Visito
     bars.alpha.blur()
     page.keyboard.press("ArrowLeft")
     expect(page).to_have_url(re.compile("question=q130&alpha=101"))
-    expect(page.locator(".meaning")).to_contain_text("at least 89.9% of the sets made at this alpha")
+    expect(page.locator(".meaning")).to_contain_text("at least 89.9% of the sets at this alpha")
 
 
 def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: str):

@@ -227,7 +227,7 @@ def test_help_names_every_command():
 
 
 RUN_THAT_WAITS = """
-import sys, time
+import signal, sys, time
 from core.cli import main
 from core.runs.execution import execute
 
@@ -237,6 +237,7 @@ def slow(self):
     time.sleep(120)
 
 execute._Execution.run = slow
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
 sys.exit(main(["run", "--model", "fake", "--task", "qa", "--samples", "20"]))
 """
 

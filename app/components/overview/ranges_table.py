@@ -98,7 +98,7 @@ _COLUMNS: dict[str, Any] = {
 
 def _shares(ends: Ends) -> str:
     low, high = (f"{100 * end:.1f}" for end in ends)
-    return f"{low} %" if low == high else f"{low}–{high} %"
+    return f"{low}%" if low == high else f"{low}–{high}%"
 
 
 def _sizes(ends: Ends) -> str:

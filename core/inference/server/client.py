@@ -19,6 +19,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -145,8 +146,10 @@ class ServerClient:
         check_key(key_variable)
         self._trouble = ""
         self._ending = False
+        # The loop runs in a thread of its own, because a notebook has one that runs in this thread already.
         self._loop = asyncio.new_event_loop()
-        self._http = self._loop.run_until_complete(self._session(most))
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="hedge-server-client")
+        self._http = self._wait(self._session(most))
 
     def __enter__(self) -> ServerClient:
         return self
@@ -157,9 +160,10 @@ class ServerClient:
     def close(self) -> None:
         """Close all connections."""
         if not self._loop.is_closed():
-            self._loop.run_until_complete(self._http.close())
-            self._loop.run_until_complete(asyncio.sleep(0))  # the connections are closed one turn later
+            self._wait(self._http.close())
+            self._wait(asyncio.sleep(0))  # the connections are closed one turn later
             self._loop.close()
+            self._thread.shutdown()
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -219,9 +223,7 @@ class ServerClient:
                 while waiting and failed is None and len(flying) < self.flight.limit:
                     request = waiting.popleft()
                     flying[self._loop.create_task(self._answer(request))] = request
-                done, _ = self._loop.run_until_complete(
-                    asyncio.wait(flying, timeout=TICK_S, return_when=asyncio.FIRST_COMPLETED)
-                )
+                done, _ = self._wait(asyncio.wait(flying, timeout=TICK_S, return_when=asyncio.FIRST_COMPLETED))
                 if not done:
                     self.on_wait(self._trouble)
                 for task in sorted(done, key=lambda task: task.exception() is not None):
@@ -236,6 +238,9 @@ class ServerClient:
             self._ending = False
             self._end(list(flying))
 
+    def _wait(self, of: Awaitable[Done]) -> Done:
+        return self._thread.submit(self._loop.run_until_complete, of).result()
+
     async def _session(self, most: int) -> aiohttp.ClientSession:
         """One pool of connections. It knows no key and keeps no cookies; proxies are those of the environment."""
         return aiohttp.ClientSession(
@@ -248,7 +253,7 @@ class ServerClient:
         """Wait for one thing, and tell whoever waits."""
         task = self._loop.create_task(asking)
         try:
-            while not self._loop.run_until_complete(asyncio.wait([task], timeout=TICK_S))[0]:
+            while not self._wait(asyncio.wait([task], timeout=TICK_S))[0]:
                 self.on_wait(self._trouble)
         finally:
             self._end([] if task.done() else [task])
@@ -409,7 +414,7 @@ class ServerClient:
         if tasks and not self._loop.is_closed():
             for task in tasks:
                 task.cancel()
-            self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            self._wait(asyncio.gather(*tasks, return_exceptions=True))
 
 
 def _as_it_is(reply: dict[str, Any]) -> dict[str, Any]:

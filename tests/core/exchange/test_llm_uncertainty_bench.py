@@ -76,7 +76,7 @@ def rows(n=40, k=6):
         ({"rows": [{"id": 0}]}, "an id and logits_options"),
         ({"rows": {"id": 0}}, "expected a list"),
         ({"answers": [{"id": 0, "answer": "G"}]}, "outside the options"),
-        ({"answers": [{"id": 0}]}, "expected a list of questions"),
+        ({"answers": [{"id": 0}]}, "is not a list of questions"),
     ],
 )
 def test_bad_files_are_named_and_nothing_is_written(home, tmp_path, change, says):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from dataclasses import replace
@@ -34,6 +35,16 @@ def right(_server):
     _server.reset()
     with ServerClient([_server.url], patience=SOON) as client:
         return asked(client)
+
+
+def test_it_works_where_an_event_loop_runs_already_as_in_a_notebook(server, right):
+    server.reset()
+
+    async def cell():
+        with ServerClient([server.url], patience=SOON) as client:
+            return asked(client)
+
+    assert asyncio.run(cell()) == right
 
 
 @pytest.mark.parametrize("kind", ["429", "429 0.05", "429 Thu, 01 Jan 2026 00:00:00 GMT", "503", "500", "cut", "stall",

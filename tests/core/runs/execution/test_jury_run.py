@@ -81,14 +81,14 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     ("jurors", "says"),
     [
         (("juror-3m", "pocket-1m"), "other answers tuned the jurors; juror-3m judged as it was."),
-        (("juror-3m", "juror-3m-instruct"), "The jurors were adapters already"),
+        (("juror-3m", "juror-3m-instruct"), "The jurors judged as they were; 28 other answers"),
     ],
 )
 def test_a_jury_says_which_jurors_its_answers_tuned(home, jurors, says) -> None:
     path_id = jury_spec.create(replace(SPEC, jurors=jurors, steps=1))
     record = jury_store.read_record(made(replace(SPEC, jurors=jurors, steps=1)))
     assert record.name == "Answers of pocket-1m to trivia"
-    assert path_id in record.origin
+    assert record.origin == "made with Hedge"
     assert record.notes[0].startswith("All answers are by pocket-1m.")
     assert says in record.notes[0]
     tuned = [path.name for path in (jury_spec.folder_of(path_id) / "jurors").glob("*")]
