@@ -40,7 +40,7 @@ import sys, time
 from core.runs import engine
 from core.runs.spec import RunSpec
 import json
-name = engine.submit(RunSpec(**json.loads(sys.argv[1])))
+name = engine.submit(RunSpec.from_json(json.loads(sys.argv[1])))
 print(name, flush=True)
 while True:
     engine.statuses()
