@@ -32,7 +32,7 @@ BEGIN_S = 0.3
 """After the page's script has ended, the browser asks this soon for what is awaited."""
 YIELD_S = 0.1
 """While the server waits, a person's next action is noticed after at most this long."""
-WAIT_S = 0.5
+WAIT_S = 1.0
 """The server waits this long at a time. A click in another fragment, such as an open dialog, is answered in between."""
 
 _changed = threading.Condition()
